@@ -1,8 +1,10 @@
-//! One turn with an agent that speaks the Agent Client Protocol, version 1: the events of the turn, one JSON object
-//! a line.
+//! Executes one turn with an agent over the Agent Client Protocol (ACP), version 1. Prints the events of the
+//! turn
+//! as one JSON object per line.
 //!
-//! The agent works with its own files, terminals and modes; the client offers none. It asks before it uses a tool:
-//! reading is allowed, changing only when the turn may change files.
+//! The client offers no file system or terminal methods; the agent uses its own. The agent requests
+//! permission
+//! for each tool call: reading is always allowed, modifying only if the turn may change files.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -28,61 +30,61 @@ use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt 
 
 use crate::provider::FileAccess;
 
-/// What a turn says on standard error when the agent does not know its session.
+/// Message on standard error when the agent does not know the session. The parent process matches it.
 pub(crate) const SESSION_MISSING: &str = "session not found";
 
-/// Bytes that an agent may print in one turn; it is cut off there.
+/// Bytes read from an agent per turn. The output is truncated there, which ends the connection.
 const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
 
-/// One turn.
+/// A turn to execute.
 #[derive(Debug)]
 pub struct AcpTurn {
-    /// The agent's program: a path, or a name on the PATH.
+    /// Program of the agent: an absolute path, or a name on the PATH.
     pub program: PathBuf,
-    /// Its arguments.
+    /// Command-line arguments of the program.
     pub args: Vec<String>,
-    /// Where it works.
+    /// Working directory of the agent.
     pub cwd: PathBuf,
-    /// The session that goes on; a new one when absent.
+    /// Session to resume; a new one is created when absent.
     pub session: Option<String>,
     /// Whether the agent may change files and run commands.
     pub access: FileAccess,
-    /// Whether the turn is refused in a repository, because nobody trusts it.
+    /// Whether the turn is refused inside a repository, because the user has not trusted it.
     pub outside_repositories: bool,
-    /// What the agent is told.
+    /// Text that is sent to the agent.
     pub prompt: String,
 }
 
-/// Why a turn failed.
+/// Reason for which a turn failed.
 #[derive(Debug, ThisError)]
 pub enum AcpTurnError {
-    /// The agent reads settings of the repository, which may start programs.
+    /// The repository is not trusted: its settings may make the agent start programs.
     #[error(
-        "this agent works in repositories that you trust only; trust it with: loopgate trust {}", .0.display()
+        "this agent runs in trusted repositories only; to trust this one, run: loopgate trust {}", .0.display()
     )]
     NotTrusted(PathBuf),
-    /// There is no such program.
+    /// The program does not exist.
     #[error("the agent's program {} was not found", .0.display())]
     NotFound(PathBuf),
-    /// It did not start.
+    /// The program could not be started.
     #[error("the agent did not start: {0}")]
     Start(#[from] io::Error),
-    /// It does not know the session.
+    /// The agent does not know the session.
     #[error("{SESSION_MISSING}")]
     SessionMissing,
-    /// It answered with an error, or ended too early.
+    /// The agent responded with an error or closed the connection.
     #[error("the agent failed: {0}")]
     Agent(#[from] Error),
-    /// It stopped before its turn was done.
+    /// The agent stopped before it completed the turn.
     #[error("the agent stopped: {0}")]
     Stopped(&'static str),
 }
 
 impl AcpTurn {
-    /// Takes the turn. Events are written to standard output as they come.
+    /// Executes the turn. Events are written to standard output as they arrive.
     ///
     /// # Errors
-    /// [`AcpTurnError`]
+    /// Fails with [`AcpTurnError`] when the agent cannot be started, fails, or does not complete the turn.
     pub async fn run(self) -> Result<(), AcpTurnError> {
         if self.outside_repositories
             && let Some(repository) = self.cwd.ancestors().find(|path| path.join(".git").exists())
@@ -92,7 +94,7 @@ impl AcpTurn {
         let program = find_program(&self.program).ok_or(AcpTurnError::NotFound(self.program.clone()))?;
         #[expect(
             clippy::disallowed_methods,
-            reason = "the shim above this process supervises the agent, too"
+            reason = "the shim that started this process also supervises the agent"
         )]
         let mut command = Command::new(program);
         let mut agent = command
@@ -100,14 +102,15 @@ impl AcpTurn {
             .current_dir(&self.cwd)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            // The agent must not outlive a turn that fails.
             .kill_on_drop(true)
             .spawn()?;
-        let missing = || io::Error::other("it has no pipes");
+        let no_pipes = || io::Error::other("the agent has no standard input or output");
         let (stdin, stdout) =
-            (agent.stdin.take().ok_or_else(missing)?, agent.stdout.take().ok_or_else(missing)?);
+            (agent.stdin.take().ok_or_else(no_pipes)?, agent.stdout.take().ok_or_else(no_pipes)?);
         let transport = ByteStreams::new(stdin.compat_write(), stdout.take(MAX_OUTPUT).compat());
-        // What an agent repeats of an earlier session is no event of this turn.
-        let (is_answering, answering) = watch::channel(false);
+        // Agents replay the messages of a session while they load it; those are not events of this turn.
+        let (set_answering, answering) = watch::channel(false);
         let access = self.access;
         let connected = Client
             .v1()
@@ -131,7 +134,7 @@ impl AcpTurn {
                 agent_client_protocol::on_receive_request!(),
             )
             .connect_with(transport, async move |agent: ConnectionTo<Agent>| {
-                let begun =
+                let initialized =
                     agent.send_request(InitializeRequest::new(ProtocolVersion::V1)).block_task().await?;
                 let session = match self.session {
                     None => {
@@ -139,9 +142,10 @@ impl AcpTurn {
                     }
                     Some(session) => {
                         let session = SessionId::from(session);
-                        let known =
-                            open_session(&agent, &begun.agent_capabilities, &session, &self.cwd).await;
-                        if !known {
+                        let is_open =
+                            open_session(&agent, &initialized.agent_capabilities, &session, &self.cwd).await;
+                        if !is_open {
+                            // The parent process then starts a second attempt without a session.
                             return Ok(None);
                         }
                         session
@@ -149,26 +153,27 @@ impl AcpTurn {
                 };
                 let session_id = session.to_string();
                 print(&ChatEvent::SessionId { session_id }).map_err(Error::into_internal_error)?;
-                is_answering.send_replace(true);
+                set_answering.send_replace(true);
                 let prompt = vec![ContentBlock::Text(TextContent::new(self.prompt))];
                 let answer = agent.send_request(PromptRequest::new(session, prompt)).block_task().await?;
                 Ok(Some(answer.stop_reason))
             });
-        let stopped = connected.await?.ok_or(AcpTurnError::SessionMissing)?;
-        let result = match stopped {
+        let stop_reason = connected.await?.ok_or(AcpTurnError::SessionMissing)?;
+        let result = match stop_reason {
             StopReason::EndTurn => Ok(()),
-            StopReason::MaxTokens => Err("its answer became too long"),
-            StopReason::MaxTurnRequests => Err("it asked its model too often"),
-            StopReason::Refusal => Err("it refuses to go on"),
+            StopReason::MaxTokens => Err("its answer reached the token limit"),
+            StopReason::MaxTurnRequests => Err("it reached its limit of model requests"),
+            StopReason::Refusal => Err("it refused to continue"),
             StopReason::Cancelled => Err("the turn was cancelled"),
-            _ => Err("for a reason that is not known here"),
+            _ => Err("unknown reason"),
         };
         print(&ChatEvent::Result { success: result.is_ok() })?;
         result.map_err(AcpTurnError::Stopped)
     }
 }
 
-/// A path as it is, or the first executable of that name on the PATH. Never one in the directory of the turn.
+/// Returns an absolute path unchanged, otherwise the first executable of that name on the PATH. The working
+/// directory is never searched: it may be an untrusted repository.
 fn find_program(program: &Path) -> Option<PathBuf> {
     if program.is_absolute() {
         return Some(program.to_owned());
@@ -176,7 +181,9 @@ fn find_program(program: &Path) -> Option<PathBuf> {
     find_on_path(&std::env::var("PATH").ok()?, program.to_str()?)
 }
 
-/// Continues a session, by whatever way the agent has; `false` when it has none, or does not know the session.
+/// Resumes or loads a session, whichever the agent supports. Returns `false` if it supports neither or does
+/// not
+/// know the session.
 async fn open_session(
     agent: &ConnectionTo<Agent>,
     capabilities: &AgentCapabilities,
@@ -192,19 +199,20 @@ async fn open_session(
     }
 }
 
-/// Allows this use of a tool, or refuses it.
+/// Returns the decision on a permission request for a tool call.
 fn permission(access: FileAccess, request: &RequestPermissionRequest) -> RequestPermissionOutcome {
     let kind = request.tool_call.fields.kind.unwrap_or_default();
     let reads = matches!(kind, ToolKind::Read | ToolKind::Search | ToolKind::Think | ToolKind::Fetch);
     let allowed = access == FileAccess::ReadWrite || reads;
-    let wanted = if allowed { PermissionOptionKind::AllowOnce } else { PermissionOptionKind::RejectOnce };
-    let option = request.options.iter().find(|option| option.kind == wanted);
+    // "Once" instead of "always": an agent may store the latter for later turns with other permissions.
+    let decision = if allowed { PermissionOptionKind::AllowOnce } else { PermissionOptionKind::RejectOnce };
+    let option = request.options.iter().find(|option| option.kind == decision);
     option.map_or(RequestPermissionOutcome::Cancelled, |option| {
         RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(option.option_id.clone()))
     })
 }
 
-/// What a client is told of an update.
+/// Converts a session update into events.
 fn events(update: SessionUpdate) -> Vec<ChatEvent> {
     match update {
         SessionUpdate::AgentMessageChunk(chunk) => {
@@ -223,6 +231,7 @@ fn events(update: SessionUpdate) -> Vec<ChatEvent> {
             let is_error = match fields.status {
                 Some(ToolCallStatus::Completed) => false,
                 Some(ToolCallStatus::Failed) => true,
+                // Intermediate updates of a running tool call have no event.
                 _ => return Vec::new(),
             };
             let content = fields.content.as_deref().map(content_text).filter(|text| !text.is_empty());

@@ -1,19 +1,19 @@
-//! Files that a person sends with a message.
+//! Files attached to a message of the user.
 
 use std::path::PathBuf;
 
-/// A file that a person sends with a message.
+/// A file attached to a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attachment {
-    /// Its absolute path.
+pub struct MessageAttachment {
+    /// Absolute path of the stored file.
     pub path: PathBuf,
-    /// Whether it is an image that models take.
+    /// Whether the file is an image in a format that models accept.
     pub is_image: bool,
 }
 
-/// The lines of a prompt that name the files; empty without any.
+/// Returns the lines of a prompt that list the files; empty without files.
 #[must_use]
-pub fn prompt_lines(attachments: &[Attachment]) -> String {
+pub fn prompt_lines(attachments: &[MessageAttachment]) -> String {
     if attachments.is_empty() {
         return String::new();
     }
@@ -21,8 +21,8 @@ pub fn prompt_lines(attachments: &[Attachment]) -> String {
     format!("Attached files, read them:\n{}\n", lines.collect::<String>())
 }
 
-/// The paths of those that are images.
+/// Returns the paths of the images.
 #[must_use]
-pub fn images(attachments: &[Attachment]) -> Vec<PathBuf> {
+pub fn images(attachments: &[MessageAttachment]) -> Vec<PathBuf> {
     attachments.iter().filter(|attachment| attachment.is_image).map(|image| image.path.clone()).collect()
 }

@@ -1,8 +1,4 @@
-//! The programs that answer: providers, their runs, and the conversations with them.
-//!
-//! A [`Provider`] knows the command line and the output of one program. [`AgentRuns`] has a provider take one
-//! turn, in a process that outlives Loopgate. [`Conversations`] are turns with a history. Nothing here knows
-//! of HTTP.
+#![doc = include_str!("../README.md")]
 
 pub mod acp;
 pub mod attachment;
@@ -13,7 +9,7 @@ pub mod run;
 
 use std::sync::Arc;
 
-pub use attachment::Attachment;
+pub use attachment::MessageAttachment;
 pub use conversation::{ChatRequest, Conversations};
 pub use provider::{Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest};
 pub use registry::ProviderRegistry;
@@ -22,18 +18,18 @@ pub use run::{
     RunStream, SecondAttempt,
 };
 
-/// The providers of this desktop, and what is asked of them.
+/// Providers of this desktop, and the services that use them.
 pub struct Agents {
-    /// Every provider by its id.
+    /// All providers by id.
     pub providers: ProviderRegistry,
-    /// Single turns.
+    /// Runs of single turns.
     pub runs: AgentRuns,
-    /// Turns with a history.
+    /// Turns with a stored history.
     pub conversations: Arc<Conversations>,
 }
 
 impl Agents {
-    /// Builds the services; starts nothing.
+    /// Creates the services. Starts no tasks.
     #[must_use]
     pub fn new(config: AgentRunsConfig, providers: ProviderRegistry) -> Self {
         let sandbox = config.sandbox.clone();
@@ -42,7 +38,7 @@ impl Agents {
         Self { providers, runs, conversations }
     }
 
-    /// Follows what an earlier process started: conversations, and the runs of these others.
+    /// Recovers the runs of an earlier process: those of conversations, and those of the other factories.
     pub fn recover(&self, others: &[&dyn RunStoreFactory]) {
         let mut factories: Vec<&dyn RunStoreFactory> = vec![self.conversations.as_ref()];
         factories.extend(others);

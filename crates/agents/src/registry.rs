@@ -1,4 +1,4 @@
-//! The providers of this desktop.
+//! Registry of the providers of this desktop.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::provider::Provider;
 use crate::provider::assistant::Assistant;
 use crate::provider::reviewer::Reviewer;
 
-/// Every provider, in the order in which people are offered them.
+/// All providers, in the order in which they are offered to the user.
 #[derive(Clone)]
 pub struct ProviderRegistry(Vec<Arc<dyn Provider>>);
 
@@ -19,37 +19,37 @@ impl Default for ProviderRegistry {
 }
 
 impl ProviderRegistry {
-    /// Adds a provider; one with the same id is replaced.
+    /// Registers a provider, replacing one with the same id.
     pub fn register(&mut self, provider: Arc<dyn Provider>) {
-        self.0.retain(|known| known.id() != provider.id());
+        self.0.retain(|registered| registered.id() != provider.id());
         self.0.push(provider);
     }
 
-    /// The provider with this id.
+    /// Returns the provider with this id.
     #[must_use]
     pub fn get(&self, id: &ProviderId) -> Option<Arc<dyn Provider>> {
         self.0.iter().find(|provider| provider.id() == id).cloned()
     }
 
-    /// The provider with this name, which may be malformed.
+    /// Returns the provider with this name, or `None` if there is none or the name is not a valid id.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<Arc<dyn Provider>> {
         self.get(&ProviderId::parse(name)?)
     }
 
-    /// Every provider.
+    /// Returns all providers in order.
     #[must_use]
     pub fn list(&self) -> &[Arc<dyn Provider>] {
         &self.0
     }
 
-    /// The assistant.
+    /// Returns the assistant, even if it is not registered.
     #[must_use]
     pub fn assistant(&self) -> Arc<dyn Provider> {
         self.get(&ProviderId::ASSISTANT).unwrap_or_else(|| Arc::new(Assistant))
     }
 
-    /// The reviewer.
+    /// Returns the reviewer, even if it is not registered.
     #[must_use]
     pub fn reviewer(&self) -> Arc<dyn Provider> {
         self.get(&ProviderId::REVIEWER).unwrap_or_else(|| Arc::new(Reviewer))

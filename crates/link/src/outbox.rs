@@ -1,7 +1,7 @@
-//! What one end has yet to send: a queue with a limit in bytes, written by one writer in order.
+//! Send queue of one connection: bounded in bytes, drained in order by a single writer.
 //!
-//! Producers never wait here: a server that cannot keep up ends the connection, a desktop asks
-//! for room first. A close is the last thing that leaves.
+//! `push` never blocks: the server closes a connection whose queue is full, the desktop waits for
+//! [`SendQueue::room_for`] before it pushes events. A close frame is always the last message written.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,29 +10,28 @@ use futures_util::{Sink, SinkExt as _};
 use loopgate_api::link::Frame;
 use tokio::sync::Notify;
 
-/// Most bytes that wait for the wire on one side of a connection.
+/// Upper bound of the text bytes that one connection has queued or in flight to the socket.
 pub(crate) const MAX_QUEUED_BYTES: usize = 16 * 1024 * 1024;
 
-/// Bytes after which a batch is flushed although more waits.
+/// A batch is flushed once it has this many bytes, even if more messages are queued. Bounds the time for
+/// which
+/// the first message of a batch stays in the sink's buffer.
 const MAX_BATCH_BYTES: usize = 64 * 1024;
 
-/// One thing to put on the wire.
+/// A message to be written to the socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OutboundMessage {
-    /// A text frame.
     Text(String),
-    /// A protocol-level ping.
     Ping,
-    /// The end of the connection.
     Close(CloseReason),
 }
 
-/// Why and how a connection ends.
+/// Close code and reason of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CloseReason {
-    /// Close code.
     pub code: u16,
-    /// For the log of the other end, at most 123 bytes.
+    /// Shown in the log of the peer. At most 123 bytes: a control frame carries 125, two of them are the
+    /// code.
     pub reason: String,
 }
 
@@ -47,33 +46,33 @@ impl CloseReason {
     }
 }
 
-/// The queue is full; what was pushed is not in it.
+/// Error of [`SendQueue::push`]: the queue is full and the message was not added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OutboxFull;
 
 #[derive(Default)]
 struct OutboxState {
     queue: VecDeque<OutboundMessage>,
-    /// Filled instead of `queue` until the handshake is answered, so that nothing overtakes it.
+    /// Receives messages instead of `queue` until the hello is acknowledged, so that none is sent before it.
     held: Option<VecDeque<OutboundMessage>>,
-    /// Bytes of every text that is queued, held or being written.
+    /// Text bytes that are queued, held back or passed to the sink but not flushed.
     bytes: usize,
-    /// Nothing is taken any more.
+    /// A close frame was queued; later messages are dropped.
     closed: bool,
 }
 
-/// The queue of one connection.
+/// Outgoing messages of one connection.
 #[derive(Default)]
 pub(crate) struct SendQueue {
     state: Mutex<OutboxState>,
-    /// Woken when the writer has something to do.
+    /// Notified when a message was queued.
     filled: Notify,
-    /// Woken when something was written.
+    /// Notified when a batch was flushed.
     written: Notify,
 }
 
 impl SendQueue {
-    /// An outbox that keeps events back until [`SendQueue::release`].
+    /// Returns a queue that holds events back until [`SendQueue::release`].
     pub(crate) fn holding() -> Self {
         let outbox = Self::default();
         outbox.lock().held = Some(VecDeque::new());
@@ -84,18 +83,18 @@ impl SendQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues a frame; after a close it is dropped silently.
+    /// Queues a frame. Dropped without an error after [`SendQueue::close`].
     pub(crate) fn push(&self, frame: &Frame) -> Result<(), OutboxFull> {
         self.push_text(frame.to_text(), false)
     }
 
-    /// Queues a text, past what is held back when that is wanted.
+    /// Queues a text. With `past_held`, it is not held back before [`SendQueue::release`].
     pub(crate) fn push_text(&self, text: String, past_held: bool) -> Result<(), OutboxFull> {
         let mut state = self.lock();
         if state.closed {
             return Ok(());
         }
-        // One message may always wait, whatever its size: it was checked against the message limit.
+        // A single message is always accepted, however large: its size was checked against the message limit.
         if state.bytes > 0 && state.bytes + text.len() > MAX_QUEUED_BYTES {
             return Err(OutboxFull);
         }
@@ -109,7 +108,7 @@ impl SendQueue {
         Ok(())
     }
 
-    /// Lets out what was held back, behind what is queued already.
+    /// Appends the messages that were held back to the queue.
     pub(crate) fn release(&self) {
         let mut state = self.lock();
         if let Some(held) = state.held.take() {
@@ -119,7 +118,7 @@ impl SendQueue {
         self.filled.notify_one();
     }
 
-    /// Queues a ping, unless one waits already.
+    /// Queues a ping. No-op while another ping is queued: a socket that is not drained needs only one.
     pub(crate) fn ping(&self) {
         let mut state = self.lock();
         if !state.closed && !state.queue.contains(&OutboundMessage::Ping) {
@@ -129,11 +128,12 @@ impl SendQueue {
         self.filled.notify_one();
     }
 
-    /// Queues the end. With `at_once` everything that waits is dropped, otherwise it goes first.
+    /// Queues the close frame. With `at_once`, messages that are still queued are dropped.
     pub(crate) fn close(&self, closing: CloseReason, at_once: bool) {
         let mut state = self.lock();
         if !state.closed {
             state.closed = true;
+            // The handshake has failed, so events that were held back must not be sent.
             state.held = None;
             if at_once {
                 state.queue.clear();
@@ -144,7 +144,7 @@ impl SendQueue {
         self.filled.notify_one();
     }
 
-    /// Returns when a text of this length would be taken. For one waiter at a time.
+    /// Waits until a text of this length would be accepted. Supports one waiter at a time.
     pub(crate) async fn room_for(&self, bytes: usize) {
         loop {
             let queued = self.lock().bytes;
@@ -155,9 +155,9 @@ impl SendQueue {
         }
     }
 
-    /// Writes until a close was written or the sink refuses. For one writer.
+    /// Writes messages until a close frame was written or the sink fails. Supports one writer at a time.
     ///
-    /// What waits together goes out together: one flush for many small frames.
+    /// Messages that are queued together share one flush.
     pub(crate) async fn write_to<S, M>(&self, mut sink: S, message: impl Fn(OutboundMessage) -> M)
     where
         S: Sink<M> + Unpin,
@@ -174,11 +174,12 @@ impl SendQueue {
                     return;
                 }
                 if last {
+                    // Best effort: the connection ends either way.
                     let _ = sink.flush().await;
                     return;
                 }
-                let more = if bytes < MAX_BATCH_BYTES { self.pop() } else { None };
-                match more {
+                let next = if bytes < MAX_BATCH_BYTES { self.pop() } else { None };
+                match next {
                     Some(next) => outgoing = next,
                     None => break,
                 }
@@ -203,7 +204,7 @@ impl SendQueue {
         self.lock().queue.pop_front()
     }
 
-    /// Texts of so many bytes are on the wire.
+    /// Releases the bytes of a flushed batch.
     fn wrote(&self, bytes: usize) {
         let mut state = self.lock();
         state.bytes = state.bytes.saturating_sub(bytes);
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn buffered_messages_follow_the_handshake() {
+    async fn held_messages_are_sent_after_the_handshake() {
         let outbox = SendQueue::holding();
         outbox.push(&frame("command")).unwrap();
         outbox.push_text(frame("ack").to_text(), true).unwrap();
@@ -239,11 +240,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn limit_counts_what_is_being_written() {
+    async fn limit_includes_messages_that_are_not_flushed() {
         let outbox = SendQueue::default();
         let big = frame(&"x".repeat(MAX_QUEUED_BYTES / 2));
         outbox.push(&big).unwrap();
         let OutboundMessage::Text(text) = outbox.next().await else { panic!("a text") };
+        // The text was taken out of the queue but not flushed, so its bytes still count.
         assert_eq!(outbox.push(&big), Err(OutboxFull));
         outbox.wrote(text.len());
         outbox.room_for(text.len()).await;
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn reason_is_cut_at_a_character() {
+    fn reason_is_truncated_at_a_character_boundary() {
         assert_eq!(CloseReason::new(1000, &"ä".repeat(100)).reason, "ä".repeat(61));
     }
 }

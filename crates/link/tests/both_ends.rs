@@ -1,5 +1,5 @@
-//! A real desktop against a real control plane's end, over a real socket.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+//! A real desktop and the control plane's end, over a real socket.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed setup step fails the test")]
 
 mod bench;
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use base64::Engine as _;
-use bench::{DesktopFixture, KEY, MemoryStore, ServerFixture, command, numbers, patiently, quick};
+use bench::{DesktopFixture, KEY, MemoryStore, ServerFixture, command, numbers, quick, with_timeout};
 use bytes::Bytes;
 use loopgate_api::link::{Cancel, EventType, LinkCommand};
 use loopgate_api::names::{POP_GATEWAY_HEADER, POP_SIGNATURE_HEADER, POP_TIMESTAMP_HEADER};
@@ -18,7 +18,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 #[tokio::test]
-async fn command_goes_there_and_its_answer_comes_back() {
+async fn command_is_executed_and_its_events_are_stored() {
     let control_plane = ServerFixture::start().await;
     let mut desktop = DesktopFixture::start(&control_plane.origin());
     let target = desktop.online().await;
@@ -28,7 +28,7 @@ async fn command_goes_there_and_its_answer_comes_back() {
     assert_eq!(call.request.headers()["x-desktop-command-id"], id);
     assert_eq!(call.request.headers()["x-desktop-source"], "cloud-socket");
     call.answer("{\"clean\":true}");
-    let events = control_plane.ended(id).await;
+    let events = control_plane.events_until_end(id).await;
     assert_eq!(numbers(&events), [1, 2, 3]);
     assert_eq!(events[1].data["data"], json!({"clean": true}));
     let store = control_plane.host().until("idle", |store| {
@@ -60,7 +60,7 @@ async fn upgrade_proves_the_possession_of_its_key() {
 }
 
 #[tokio::test]
-async fn refused_key_is_explained_and_retried_after_a_change() {
+async fn rejected_key_is_reported_and_retried_after_a_change() {
     let control_plane = ServerFixture::start().await;
     let mut desktop = DesktopFixture::start_with(
         &control_plane.origin(),
@@ -73,11 +73,11 @@ async fn refused_key_is_explained_and_retried_after_a_change() {
     desktop.credentials.store_managed_key(KEY.into()).unwrap();
     desktop.client.settings_changed();
     desktop.online().await;
-    assert_eq!(control_plane.upgrades.borrow().len(), 2, "it did not hammer");
+    assert_eq!(control_plane.upgrades.borrow().len(), 2, "no retry before the change");
 }
 
 #[tokio::test]
-async fn without_a_key_or_an_origin_there_is_no_connection() {
+async fn missing_key_or_invalid_origin_is_reported() {
     let mut desktop =
         DesktopFixture::start_with("http://127.0.0.1:9", None, quick(), executor::ExecutorTiming::default());
     assert_eq!(desktop.degraded("Missing").await, "Missing API key for cloud socket connection");
@@ -89,7 +89,7 @@ async fn without_a_key_or_an_origin_there_is_no_connection() {
 
 // CL-50
 #[tokio::test]
-async fn revoked_key_waits_for_a_person() {
+async fn revoked_key_is_retried_after_a_change() {
     let control_plane = ServerFixture::start().await;
     let mut desktop = DesktopFixture::start(&control_plane.origin());
     desktop.online().await;
@@ -101,7 +101,7 @@ async fn revoked_key_waits_for_a_person() {
     assert_eq!(control_plane.upgrades.borrow().len(), 2);
 }
 
-/// A gateway's stream that a test writes line by line.
+/// Returns a response body and the sender of its lines.
 fn stream() -> (mpsc::UnboundedSender<Result<Bytes, std::io::Error>>, Body) {
     let (lines, mut receiver) = mpsc::unbounded_channel();
     (lines, Body::from_stream(futures_util::stream::poll_fn(move |context| receiver.poll_recv(context))))
@@ -130,19 +130,19 @@ async fn stream_survives_a_restart_of_the_server() {
     for n in 10..60 {
         lines.send(line(n)).unwrap();
     }
-    // The desktop tries while nobody is there.
+    // Wait for a failed attempt while no server is listening.
     desktop.degraded("Cloud socket connection failed").await;
     let control_plane = ServerFixture::start_at(address, store, server::ServerTiming::default()).await;
     assert_eq!(desktop.online().await, target);
     drop(lines);
-    let events = control_plane.ended("c").await;
+    let events = control_plane.events_until_end("c").await;
     assert_eq!(numbers(&events), (1..=62).collect::<Vec<u64>>());
     let contents: Vec<&str> =
         events[1..61].iter().map(|event| event.data["content"].as_str().unwrap()).collect();
     assert_eq!(contents, (0..60).map(|n| n.to_string()).collect::<Vec<String>>());
     let store = control_plane.host().store.borrow().clone();
-    assert_eq!(store.duplicates, 0, "only what was missing was sent again");
-    assert!(desktop.calls.try_recv().is_err(), "the command that was sent again did not run again");
+    assert_eq!(store.duplicates, 0, "only missing events were sent again");
+    assert!(desktop.calls.try_recv().is_err(), "the repeated command did not run again");
 }
 
 #[tokio::test]
@@ -159,20 +159,20 @@ async fn every_event_is_delivered_once_over_reconnects() {
     desktop.call().await.answer_as("application/x-ndjson", body);
     for n in 0..200 {
         if n % 20 == 0 {
-            control_plane.host().set(|store| store.stumbles += 1);
+            control_plane.host().set(|store| store.failing_writes += 1);
         }
         lines.send(line(n)).unwrap();
     }
-    // Also the very last event gets lost, and no gap tells.
+    // The last event is lost as well. No later event reveals the gap, so only the timeout replays it.
     control_plane.host().until("all lines", |store| store.entry("c").events.len() == 201).await;
-    control_plane.host().set(|store| store.stumbles = 1);
+    control_plane.host().set(|store| store.failing_writes = 1);
     drop(lines);
-    assert_eq!(numbers(&control_plane.ended("c").await), (1..=202).collect::<Vec<u64>>());
+    assert_eq!(numbers(&control_plane.events_until_end("c").await), (1..=202).collect::<Vec<u64>>());
 }
 
 // CL-43
 #[tokio::test]
-async fn command_for_an_absent_desktop_waits_for_its_hello() {
+async fn command_for_an_offline_desktop_is_sent_after_its_hello() {
     let control_plane = ServerFixture::start().await;
     let mut desktop = DesktopFixture::start(&control_plane.origin());
     let target = desktop.online().await;
@@ -180,13 +180,13 @@ async fn command_for_an_absent_desktop_waits_for_its_hello() {
     control_plane.host().until("offline", |store| !store.online[&target]).await;
     control_plane.order(target, command("c"));
     desktop.call().await.answer("{}");
-    assert_eq!(numbers(&control_plane.ended("c").await), [1, 2, 3]);
+    assert_eq!(numbers(&control_plane.events_until_end("c").await), [1, 2, 3]);
     assert_eq!(control_plane.host().store.borrow().targets.len(), 1);
 }
 
 // CL-17
 #[tokio::test]
-async fn cancelled_command_says_so() {
+async fn cancelled_command_ends_with_its_reason() {
     let control_plane = ServerFixture::start().await;
     let mut desktop = DesktopFixture::start(&control_plane.origin());
     let target = desktop.online().await;
@@ -196,12 +196,12 @@ async fn cancelled_command_says_so() {
         .registry
         .cancel(target, &Cancel { command_id: "c".into(), reason: Some("no".into()) })
         .unwrap();
-    let last = control_plane.ended("c").await.pop().unwrap();
+    let last = control_plane.events_until_end("c").await.pop().unwrap();
     assert_eq!(last.data, json!({"type": "done", "cancelled": true, "reason": "no"}));
 }
 
 #[tokio::test]
-async fn restarted_desktop_tells_of_what_it_interrupted() {
+async fn restarted_desktop_reports_the_interrupted_command() {
     let control_plane = ServerFixture::start().await;
     let command_log = Arc::new(InMemoryCommandLog::default());
     let start = || {
@@ -219,20 +219,21 @@ async fn restarted_desktop_tells_of_what_it_interrupted() {
     let _call = desktop.call().await;
     control_plane.host().until("a first event", |store| store.entry("c").events.len() == 1).await;
     desktop.stop().await;
-    // The same machine comes back; its rows are told apart by the gateway id, so give it the old one.
-    let old = control_plane.host().store.borrow().targets.values().next().copied().unwrap();
+    // The new fixture has a new gateway id. Map it to the old target, as if it were the same installation.
+    let old_target = control_plane.host().store.borrow().targets.values().next().copied().unwrap();
     let mut desktop = start();
     desktop.online().await;
     let gateway = desktop.credentials.gateway_id();
     control_plane.host().set(|store| {
-        store.targets.insert(gateway, old);
+        store.targets.insert(gateway, old_target);
     });
+    // Reconnect, so that the desktop registers with the mapped target.
     control_plane
         .registry
         .connected_targets()
         .into_iter()
         .for_each(|t| control_plane.registry.close_target(t));
-    let events = control_plane.ended("c").await;
+    let events = control_plane.events_until_end("c").await;
     assert_eq!(numbers(&events), [1, 2]);
     assert_eq!((events[1].event_type, &events[1].data["code"]), (EventType::Error, &json!("interrupted")));
     assert!(desktop.calls.try_recv().is_err());
@@ -240,7 +241,7 @@ async fn restarted_desktop_tells_of_what_it_interrupted() {
 
 // CL-37, CL-38
 #[tokio::test]
-async fn queue_counters_are_reported_once_a_burst() {
+async fn queue_counters_are_reported_once_per_burst() {
     let control_plane = ServerFixture::start().await;
     let short = Duration::from_millis(100);
     let timing = client::ClientTiming { stats_quiet: short, stats_latest: short * 20, ..quick() };
@@ -254,20 +255,20 @@ async fn queue_counters_are_reported_once_a_burst() {
     for n in 0..12 {
         control_plane.order(target, command(&n.to_string()));
     }
-    let of = |store: &MemoryStore| {
+    let stats_reports = |store: &MemoryStore| {
         let stats = store.telemetry.iter().filter(|telemetry| telemetry.category == "queue.stats_changed");
         stats.cloned().collect::<Vec<_>>()
     };
-    let store = control_plane.host().until("counters", |store| !of(store).is_empty()).await;
-    let telemetry = &of(&store)[0];
+    let store = control_plane.host().until("counters", |store| !stats_reports(store).is_empty()).await;
+    let telemetry = &stats_reports(&store)[0];
     assert_eq!(
         telemetry.diagnostics.as_ref().unwrap()["extra"],
         json!({"activeCommands": 2, "queueDepth": 10})
     );
     assert_eq!(telemetry.trace.compute_target_id, target.to_string());
-    assert!(store.presence.len() >= 12, "presence is not held back");
+    assert!(store.presence.len() >= 12, "presence is not debounced");
     assert!(store.telemetry.iter().any(|telemetry| telemetry.category == "connection.established"));
-    // An idle reconnect changes no counter, so it reports none.
+    // A reconnect without commands changes no counter, so nothing is reported.
     control_plane.registry.close_target(target);
     control_plane
         .host()
@@ -275,6 +276,6 @@ async fn queue_counters_are_reported_once_a_burst() {
             store.telemetry.iter().any(|telemetry| telemetry.category == "connection.reconnection_resumed")
         })
         .await;
-    assert_eq!(of(&control_plane.host().store.borrow()).len(), 1);
-    patiently("the end", desktop.stop()).await;
+    assert_eq!(stats_reports(&control_plane.host().store.borrow()).len(), 1);
+    with_timeout("the desktop to stop", desktop.stop()).await;
 }

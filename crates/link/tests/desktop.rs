@@ -1,6 +1,6 @@
-//! A real desktop against a server that says whatever a test wants.
+//! A real desktop against a scripted server.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed setup step fails the test")]
 
 mod bench;
 
@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bench::{DesktopFixture, KEY, command, described_frame, patiently, quick};
+use bench::{DesktopFixture, KEY, command, quick, validated_frame, with_timeout};
 use futures_util::future::BoxFuture;
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::HeaderValue;
@@ -44,7 +44,7 @@ impl Server {
     }
 
     async fn accept(&self) -> LinkSocket {
-        let (socket, _) = patiently("a connection", self.listener.accept()).await.unwrap();
+        let (socket, _) = with_timeout("a connection", self.listener.accept()).await.unwrap();
         #[expect(clippy::result_large_err, reason = "the library's own type")]
         let select = |_: &Request, mut response: Response| {
             let selected = HeaderValue::from_static(SUBPROTOCOL);
@@ -54,22 +54,22 @@ impl Server {
         LinkSocket(accept_hdr_async(socket, select).await.unwrap())
     }
 
-    /// A connection whose hello is acknowledged.
+    /// Accepts a connection and acknowledges its hello.
     async fn register(&self, desktop: &mut DesktopFixture) -> LinkSocket {
-        let mut line = self.accept().await;
-        line.hello().await;
-        line.acknowledge(&[]).await;
+        let mut socket = self.accept().await;
+        socket.hello().await;
+        socket.acknowledge(&[]).await;
         desktop.online().await;
-        line
+        socket
     }
 }
 
 impl LinkSocket {
     async fn send(&mut self, name: &str, payload: &Value) {
-        self.say_message(Message::text(Frame::event(name, payload).to_text())).await;
+        self.send_message(Message::text(Frame::event(name, payload).to_text())).await;
     }
 
-    async fn say_message(&mut self, message: Message) {
+    async fn send_message(&mut self, message: Message) {
         self.0.send(message).await.unwrap();
     }
 
@@ -81,10 +81,11 @@ impl LinkSocket {
     }
 
     async fn close(&mut self, code: u16, reason: &'static str) {
-        self.say_message(Message::Close(Some(CloseFrame { code: code.into(), reason: reason.into() }))).await;
+        self.send_message(Message::Close(Some(CloseFrame { code: code.into(), reason: reason.into() })))
+            .await;
     }
 
-    /// The next frame of an event, whatever comes before it.
+    /// Returns the next frame with this event name; skips other frames.
     async fn frame(&mut self, name: &str) -> Frame {
         loop {
             let frame = self.any_frame().await;
@@ -96,8 +97,8 @@ impl LinkSocket {
 
     async fn any_frame(&mut self) -> Frame {
         loop {
-            match patiently("a frame", self.0.next()).await {
-                Some(Ok(Message::Text(text))) => return described_frame(&text),
+            match with_timeout("a frame", self.0.next()).await {
+                Some(Ok(Message::Text(text))) => return validated_frame(&text),
                 Some(Ok(_)) => {}
                 other => panic!("waiting for a frame: {other:?}"),
             }
@@ -108,10 +109,10 @@ impl LinkSocket {
         Hello::parse(&self.frame(event::HELLO).await.data).unwrap()
     }
 
-    /// The code with which the desktop closes.
+    /// Waits for the end of the connection, and returns the desktop's close code.
     async fn closed(&mut self) -> Option<u16> {
         loop {
-            match patiently("the end", self.0.next()).await {
+            match with_timeout("the connection to end", self.0.next()).await {
                 Some(Ok(Message::Close(frame))) => return frame.map(|frame| frame.code.into()),
                 Some(Ok(_)) => {}
                 Some(Err(_)) | None => return None,
@@ -134,87 +135,89 @@ fn start(server: &Server, timing: client::ClientTiming) -> DesktopFixture {
 
 // CL-10, CL-11
 #[tokio::test]
-async fn silent_server_gets_a_second_hello_and_then_a_new_connection() {
+async fn unanswered_hello_is_repeated_before_a_reconnect() {
     let server = Server::start().await;
     let wait = Duration::from_millis(100);
     let mut desktop = start(&server, client::ClientTiming { hello_ack: wait, ..quick() });
     let start = Instant::now();
-    let mut line = server.accept().await;
-    line.hello().await;
-    // An acknowledgement without a target is none.
-    line.send(event::HELLO_ACK, &json!({"sessionId": Uuid::new_v4()})).await;
+    let mut socket = server.accept().await;
+    socket.hello().await;
+    // An acknowledgement without a target id is not valid and must be ignored.
+    socket.send(event::HELLO_ACK, &json!({"sessionId": Uuid::new_v4()})).await;
     assert_eq!(desktop.degraded("retrying").await, "Relay did not respond to handshake — retrying");
-    line.hello().await;
+    socket.hello().await;
     assert!(start.elapsed() >= wait);
     desktop.degraded("reconnecting").await;
-    assert_eq!(line.closed().await, Some(1000));
+    assert_eq!(socket.closed().await, Some(1000));
     server.register(&mut desktop).await;
 }
 
 // CL-08
 #[tokio::test]
-async fn target_is_kept_over_a_reconnect() {
+async fn target_id_is_sent_after_a_reconnect() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
-    let mut line = server.accept().await;
-    assert_eq!(line.hello().await.compute_target_id, None);
-    line.acknowledge(&[]).await;
+    let mut socket = server.accept().await;
+    assert_eq!(socket.hello().await.compute_target_id, None);
+    socket.acknowledge(&[]).await;
     assert_eq!(desktop.online().await, Uuid::from_u128(7));
-    drop(line);
-    let mut line = server.accept().await;
-    assert_eq!(line.hello().await.compute_target_id, Some(Uuid::from_u128(7)));
+    drop(socket);
+    let mut socket = server.accept().await;
+    assert_eq!(socket.hello().await.compute_target_id, Some(Uuid::from_u128(7)));
 }
 
 // CL-09
 #[tokio::test]
-async fn refused_hello_is_shown_and_waits_for_a_person() {
+async fn rejected_hello_is_reported_and_retried_after_a_change() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
-    let mut line = server.accept().await;
-    line.hello().await;
-    line.send(event::HELLO_NACK, &json!({"reason": "gateway_conflict", "message": "bound elsewhere"})).await;
-    line.close(4409, "gateway_conflict").await;
+    let mut socket = server.accept().await;
+    socket.hello().await;
+    socket
+        .send(event::HELLO_NACK, &json!({"reason": "gateway_conflict", "message": "bound elsewhere"}))
+        .await;
+    socket.close(4409, "gateway_conflict").await;
     let text = desktop.degraded("gateway_conflict").await;
     assert_eq!(text, "Cloud socket disconnected: gateway_conflict: bound elsewhere");
     let waits = quick();
     let early = tokio::time::timeout(waits.longest_retry * 5, server.accept()).await;
-    assert!(early.is_err(), "it comes back after minutes, not at once");
+    assert!(early.is_err(), "the retry interval is minutes");
     desktop.client.settings_changed();
     server.register(&mut desktop).await;
 }
 
 #[tokio::test]
-async fn superseded_desktop_waits_its_time() {
+async fn superseded_desktop_reconnects_after_its_delay() {
     let server = Server::start().await;
     let wait = Duration::from_millis(300);
     let mut desktop = start(&server, client::ClientTiming { superseded_retry: wait, ..quick() });
-    let mut line = server.register(&mut desktop).await;
+    let mut socket = server.register(&mut desktop).await;
     let start = Instant::now();
-    line.close(4410, "superseded").await;
+    socket.close(4410, "superseded").await;
     server.accept().await;
     assert!(start.elapsed() >= wait);
 }
 
 // CL-48
 #[tokio::test]
-async fn silent_server_is_disconnected() {
+async fn connection_without_messages_times_out() {
     let server = Server::start().await;
     let mut desktop = start(&server, client::ClientTiming { silence: Duration::from_millis(200), ..quick() });
-    let mut line = server.register(&mut desktop).await;
-    // Pings are signs of life.
+    let mut socket = server.register(&mut desktop).await;
+    // Pings reset the silence timeout.
     let start = Instant::now();
     while start.elapsed() < Duration::from_millis(500) {
-        line.say_message(Message::Ping(Vec::new().into())).await;
-        assert!(matches!(patiently("a pong", line.0.next()).await, Some(Ok(_))));
+        socket.send_message(Message::Ping(Vec::new().into())).await;
+        assert!(matches!(with_timeout("a pong", socket.0.next()).await, Some(Ok(_))));
         tokio::time::timeout(Duration::from_millis(50), std::future::pending::<()>()).await.unwrap_err();
     }
-    desktop.degraded("the server fell silent").await;
+    desktop.degraded("timed out waiting for the server").await;
     server.register(&mut desktop).await;
 }
 
 // CL-46
 #[tokio::test]
-async fn wrong_frames_of_a_server_close_with_their_codes() {
+async fn invalid_frames_of_the_server_close_with_their_codes() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
     let cases = [
@@ -223,35 +226,35 @@ async fn wrong_frames_of_a_server_close_with_their_codes() {
         (Message::text(format!("{{\"event\":\"{}\"}}", "x".repeat(MAX_MESSAGE_BYTES))), 1009),
     ];
     for (message, code) in cases {
-        let mut line = server.register(&mut desktop).await;
-        line.say_message(message).await;
-        assert_eq!(line.closed().await, Some(code));
+        let mut socket = server.register(&mut desktop).await;
+        socket.send_message(message).await;
+        assert_eq!(socket.closed().await, Some(code));
         desktop.degraded("disconnected").await;
     }
 }
 
 // CL-47
 #[tokio::test]
-async fn unknown_events_and_broken_commands_leave_the_connection_alone() {
+async fn unknown_events_and_invalid_commands_do_not_close_the_connection() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
-    let mut line = server.register(&mut desktop).await;
-    line.send("unknown", &json!({})).await;
+    let mut socket = server.register(&mut desktop).await;
+    socket.send("unknown", &json!({})).await;
     let unknown = Frame::event("other", &json!({})).with_id("u1").to_text();
-    line.say_message(Message::text(unknown)).await;
-    assert_eq!(line.frame("other").await.data, json!({"accepted": false, "reason": "unknown_event"}));
-    line.send(event::COMMAND, &json!({"path": 1})).await;
-    line.send(event::COMMAND, &json!({"commandId": "c", "path": 1})).await;
-    let ack: CommandAck = line.frame(event::COMMAND_ACK).await.payload().unwrap();
+    socket.send_message(Message::text(unknown)).await;
+    assert_eq!(socket.frame("other").await.data, json!({"accepted": false, "reason": "unknown_event"}));
+    socket.send(event::COMMAND, &json!({"path": 1})).await;
+    socket.send(event::COMMAND, &json!({"commandId": "c", "path": 1})).await;
+    let ack: CommandAck = socket.frame(event::COMMAND_ACK).await.payload().unwrap();
     assert!(!ack.accepted && ack.command_id == "c" && ack.reason.unwrap().starts_with("invalid command"));
     let ack: Result<HelloAck, _> = Frame::event("x", &json!({})).payload();
     assert!(ack.is_err());
 }
 
-/// A command log whose disk never answers.
-struct StuckLog;
+/// A command log whose reads and writes never complete.
+struct BlockedLog;
 
-impl CommandLog for StuckLog {
+impl CommandLog for BlockedLog {
     fn find<'a>(&'a self, _: &'a str) -> BoxFuture<'a, io::Result<Option<CommandProgress>>> {
         Box::pin(std::future::pending())
     }
@@ -262,64 +265,64 @@ impl CommandLog for StuckLog {
 }
 
 #[tokio::test]
-async fn slow_disk_does_not_keep_a_ping_or_an_answer_waiting() {
+async fn blocked_command_log_does_not_delay_pongs_or_acks() {
     let server = Server::start().await;
     let executing = executor::ExecutorTiming::default();
-    let log = Arc::new(StuckLog);
+    let log = Arc::new(BlockedLog);
     let mut desktop = DesktopFixture::start_with_log(&server.origin(), Some(KEY), quick(), executing, log);
-    let mut line = server.register(&mut desktop).await;
-    line.order("c").await;
-    line.send(event::CANCEL, &json!({"commandId": "d"})).await;
-    line.say_message(Message::Ping(Vec::new().into())).await;
-    let pong = async { while !matches!(line.0.next().await, Some(Ok(Message::Pong(_)))) {} };
-    patiently("a pong", pong).await;
+    let mut socket = server.register(&mut desktop).await;
+    socket.order("c").await;
+    socket.send(event::CANCEL, &json!({"commandId": "d"})).await;
+    socket.send_message(Message::Ping(Vec::new().into())).await;
+    let pong = async { while !matches!(socket.0.next().await, Some(Ok(Message::Pong(_)))) {} };
+    with_timeout("a pong", pong).await;
     let unknown = Frame::event("other", &json!({})).with_id("u1").to_text();
-    line.say_message(Message::text(unknown)).await;
-    assert_eq!(line.frame("other").await.ack.as_deref(), Some("u1"));
+    socket.send_message(Message::text(unknown)).await;
+    assert_eq!(socket.frame("other").await.ack.as_deref(), Some("u1"));
 }
 
 #[tokio::test]
-async fn reported_gap_is_filled() {
+async fn events_after_a_reported_gap_are_replayed() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
-    let mut line = server.register(&mut desktop).await;
-    line.order("c").await;
-    assert!(line.frame(event::COMMAND_ACK).await.payload::<CommandAck>().unwrap().accepted);
+    let mut socket = server.register(&mut desktop).await;
+    socket.order("c").await;
+    assert!(socket.frame(event::COMMAND_ACK).await.payload::<CommandAck>().unwrap().accepted);
     desktop.call().await.answer("{}");
     for sequence in 1..=3 {
-        assert_eq!(line.event().await.sequence, sequence);
+        assert_eq!(socket.event().await.sequence, sequence);
     }
-    line.acknowledge(&[("c", 1)]).await;
+    socket.acknowledge(&[("c", 1)]).await;
     for sequence in 2..=3 {
-        assert_eq!(line.event().await.sequence, sequence);
+        assert_eq!(socket.event().await.sequence, sequence);
     }
 }
 
 #[tokio::test]
-async fn ended_command_that_the_server_lost_is_sent_from_the_start() {
+async fn ended_command_is_replayed_when_the_server_repeats_it() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
-    let mut line = server.register(&mut desktop).await;
-    line.order("c").await;
+    let mut socket = server.register(&mut desktop).await;
+    socket.order("c").await;
     desktop.call().await.answer("{}");
     for _ in 0..3 {
-        let event = line.event().await;
-        line.send(event::COMMAND_EVENT_ACK, &json!({"commandId": "c", "sequence": event.sequence})).await;
+        let event = socket.event().await;
+        socket.send(event::COMMAND_EVENT_ACK, &json!({"commandId": "c", "sequence": event.sequence})).await;
     }
-    drop(line);
-    let mut line = server.register(&mut desktop).await;
-    line.order("c").await;
-    assert!(line.frame(event::COMMAND_ACK).await.payload::<CommandAck>().unwrap().accepted);
-    // What was acknowledged while the command ran is gone; the end is kept.
-    assert!(line.event().await.sequence >= 1);
+    drop(socket);
+    let mut socket = server.register(&mut desktop).await;
+    socket.order("c").await;
+    assert!(socket.frame(event::COMMAND_ACK).await.payload::<CommandAck>().unwrap().accepted);
+    // Acknowledged events were dropped while the command was running; the terminal event is retained.
+    assert!(socket.event().await.sequence >= 1);
     assert!(desktop.calls.try_recv().is_err());
 }
 
 #[tokio::test]
-async fn missing_subprotocol_is_no_connection() {
+async fn connection_without_subprotocol_is_closed() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
-    let (socket, _) = patiently("a connection", server.listener.accept()).await.unwrap();
+    let (socket, _) = with_timeout("a connection", server.listener.accept()).await.unwrap();
     let _ = tokio_tungstenite::accept_async(socket).await;
     desktop.degraded("subprotocol").await;
 }
@@ -328,10 +331,10 @@ async fn missing_subprotocol_is_no_connection() {
 async fn stopped_desktop_closes_its_connection() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
-    let mut line = server.register(&mut desktop).await;
-    line.order("c").await;
+    let mut socket = server.register(&mut desktop).await;
+    socket.order("c").await;
     let _call = desktop.call().await;
-    let (code, ()) = tokio::join!(line.closed(), desktop.stop());
+    let (code, ()) = tokio::join!(socket.closed(), desktop.stop());
     assert_eq!(code, Some(1000));
 }
 
@@ -339,24 +342,24 @@ async fn stopped_desktop_closes_its_connection() {
 async fn queued_frames_are_sent_before_the_close() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
-    let mut line = server.register(&mut desktop).await;
-    let told = |name: &str| Analytics { event: name.into(), properties: Map::new(), occurred_at: None };
+    let mut socket = server.register(&mut desktop).await;
+    let analytics = |name: &str| Analytics { event: name.into(), properties: Map::new(), occurred_at: None };
     for name in ["first", "second", "third"] {
-        desktop.client.analytics(told(name));
+        desktop.client.analytics(analytics(name));
     }
-    desktop.executor.telemetry(Telemetry::new(Severity::Info, "last.words", "The last words"));
+    desktop.executor.telemetry(Telemetry::new(Severity::Info, "shutdown.test", "Queued before the shutdown"));
     let stopping = tokio::spawn(desktop.stop());
-    let (mut said, mut heard) = (Vec::new(), Vec::new());
-    while said.len() < 3 || !heard.contains(&json!("last.words")) {
-        let frame = line.any_frame().await;
+    let (mut events, mut categories) = (Vec::new(), Vec::new());
+    while events.len() < 3 || !categories.contains(&json!("shutdown.test")) {
+        let frame = socket.any_frame().await;
         match frame.event.as_str() {
-            event::ANALYTICS => said.push(frame.data["event"].clone()),
-            event::TELEMETRY => heard.push(frame.data["category"].clone()),
+            event::ANALYTICS => events.push(frame.data["event"].clone()),
+            event::TELEMETRY => categories.push(frame.data["category"].clone()),
             _ => {}
         }
     }
-    assert_eq!(said, ["first", "second", "third"]);
-    assert_eq!(line.closed().await, Some(1000));
+    assert_eq!(events, ["first", "second", "third"]);
+    assert_eq!(socket.closed().await, Some(1000));
     stopping.await.unwrap();
 }
 
@@ -364,31 +367,31 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn invalid_messages_do_not_end_the_client(texts in prop::collection::vec(rubbish(), 1..12)) {
+    fn client_survives_invalid_messages(texts in prop::collection::vec(arbitrary_text(), 1..12)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let server = Server::start().await;
             let mut desktop = start(&server, quick());
-            let mut line = server.register(&mut desktop).await;
+            let mut socket = server.register(&mut desktop).await;
             for text in texts {
-                if line.0.send(Message::text(text)).await.is_err() {
+                if socket.0.send(Message::text(text)).await.is_err() {
                     break;
                 }
             }
-            drop(line);
-            // Whatever was said: it comes back and can be served.
+            drop(socket);
+            // After any input, the desktop must reconnect and accept commands.
             desktop.degraded("").await;
             desktop.client.settings_changed();
-            let mut line = server.accept().await;
-            line.hello().await;
-            line.acknowledge(&[]).await;
-            line.order("after").await;
-            assert!(line.frame(event::COMMAND_ACK).await.payload::<CommandAck>().unwrap().command_id == "after");
+            let mut socket = server.accept().await;
+            socket.hello().await;
+            socket.acknowledge(&[]).await;
+            socket.order("after").await;
+            assert!(socket.frame(event::COMMAND_ACK).await.payload::<CommandAck>().unwrap().command_id == "after");
         });
     }
 }
 
-fn rubbish() -> impl Strategy<Value = String> {
+fn arbitrary_text() -> impl Strategy<Value = String> {
     let names = prop_oneof![
         Just(event::HELLO_ACK),
         Just(event::HELLO_NACK),

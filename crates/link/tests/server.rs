@@ -1,5 +1,5 @@
-//! The control plane's end against a raw desktop over a real socket.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+//! The control plane's end against a raw desktop, over a real socket.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed setup step fails the test")]
 
 mod bench;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bench::{
     KEY, OTHER_KEY, RawDesktop, ServerFixture, SocketEvent, command, command_event, hello, identity, numbers,
-    patiently, resumes,
+    resumes, with_timeout,
 };
 use futures_util::{SinkExt as _, StreamExt as _};
 use loopgate_api::link::{
@@ -49,7 +49,7 @@ async fn upgrade_is_checked_in_order() {
 
 // CL-01, CL-02
 #[tokio::test]
-async fn plain_request_must_upgrade_and_a_key_in_the_query_counts_for_nothing() {
+async fn request_without_upgrade_or_with_a_key_in_the_query_is_rejected() {
     let control_plane = ServerFixture::start().await;
     let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: loopgate.v1\r\n";
     for (query, headers, status) in
@@ -58,15 +58,15 @@ async fn plain_request_must_upgrade_and_a_key_in_the_query_counts_for_nothing() 
         let mut socket = tokio::net::TcpStream::connect(control_plane.address).await.unwrap();
         let request = format!("GET {LINK_PATH}{query} HTTP/1.1\r\nHost: x\r\n{headers}\r\n");
         socket.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = vec![0; 12];
-        patiently("an answer", socket.read_exact(&mut answer)).await.unwrap();
-        assert_eq!(answer, format!("HTTP/1.1 {status}").as_bytes());
+        let mut status_line = vec![0; 12];
+        with_timeout("a response", socket.read_exact(&mut status_line)).await.unwrap();
+        assert_eq!(status_line, format!("HTTP/1.1 {status}").as_bytes());
     }
 }
 
 // CL-08
 #[tokio::test]
-async fn hello_is_acknowledged_and_a_second_one_gives_the_same_target() {
+async fn reconnect_gets_the_same_target() {
     let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
     let mut first = RawDesktop::connect(&control_plane, KEY).await;
@@ -86,7 +86,7 @@ async fn hello_is_acknowledged_and_a_second_one_gives_the_same_target() {
 
 // CL-07, CL-09
 #[tokio::test]
-async fn bad_hello_is_refused_with_its_reason() {
+async fn invalid_hello_is_rejected_with_its_reason() {
     let control_plane = ServerFixture::start().await;
     let mut without_name = hello(Uuid::new_v4());
     without_name.as_object_mut().unwrap().remove("machineName");
@@ -102,12 +102,12 @@ async fn bad_hello_is_refused_with_its_reason() {
 
     let gateway = Uuid::new_v4();
     RawDesktop::connect(&control_plane, KEY).await.hello(gateway).await;
-    let mut thief = RawDesktop::connect(&control_plane, OTHER_KEY).await;
-    let nack: HelloNack = thief.hello(gateway).await.payload().unwrap();
+    let mut intruder = RawDesktop::connect(&control_plane, OTHER_KEY).await;
+    let nack: HelloNack = intruder.hello(gateway).await.payload().unwrap();
     assert_eq!(nack.reason, NackReason::GatewayConflict);
-    assert_eq!(thief.closed().await, 4409);
+    assert_eq!(intruder.closed().await, 4409);
     let owner = control_plane.host().store.borrow().targets[&gateway].1;
-    assert_eq!(owner, identity(KEY).unwrap().user_id, "the row is untouched");
+    assert_eq!(owner, identity(KEY).unwrap().user_id, "the owner is unchanged");
 
     control_plane.host().set(|store| store.refuse = Some(NackReason::ComputeTargetRegisterFailed));
     let mut raw = RawDesktop::connect(&control_plane, KEY).await;
@@ -116,7 +116,7 @@ async fn bad_hello_is_refused_with_its_reason() {
 }
 
 #[tokio::test]
-async fn registration_that_hangs_is_refused() {
+async fn registration_timeout_is_a_rejection() {
     let timing = ServerTiming { registration_step: Duration::from_millis(50), ..ServerTiming::default() };
     let control_plane = ServerFixture::start_with(timing).await;
     let (_never, gate) = oneshot::channel();
@@ -128,7 +128,7 @@ async fn registration_that_hangs_is_refused() {
 }
 
 #[tokio::test]
-async fn desktop_that_says_nothing_is_closed() {
+async fn connection_without_hello_is_closed() {
     let timing = ServerTiming { hello: Duration::from_millis(50), ..ServerTiming::default() };
     let control_plane = ServerFixture::start_with(timing).await;
     let mut raw = RawDesktop::connect(&control_plane, KEY).await;
@@ -137,7 +137,7 @@ async fn desktop_that_says_nothing_is_closed() {
 }
 
 #[tokio::test]
-async fn events_before_the_registration_wait_for_it() {
+async fn events_before_the_registration_are_handled_after_it() {
     let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
     let target = {
@@ -175,37 +175,37 @@ async fn more_than_a_hundred_early_frames_are_dropped() {
     assert_eq!(raw.frame().await.ack.as_deref(), Some("last"));
 }
 
-/// What it sends is bounded for all connections together; what others send gets through meanwhile.
+/// The bytes of received frames are bounded, and a flooding desktop does not delay the others.
 #[tokio::test]
-async fn hostile_desktop_costs_little_and_nobody_else_anything() {
+async fn flooding_desktop_is_throttled_without_delaying_others() {
     let control_plane = ServerFixture::start().await;
     let (mut other, target) = registered_with(&control_plane, OTHER_KEY).await;
     control_plane.order(target, command("honest"));
     other.frame().await;
 
-    // 100 early frames of nearly 10 MiB: a megabyte of early frames is kept, and none of these fits.
+    // 100 early frames of nearly 10 MiB each. Early frames may occupy 1 MiB, so all of them are dropped.
     let mut hostile = RawDesktop::connect(&control_plane, KEY).await;
     let huge = Frame::event("unknown", &json!({"pad": "x".repeat(MAX_MESSAGE_BYTES - 4096)})).with_id("huge");
     let huge = huge.to_text();
     for _ in 0..100 {
-        hostile.say_text(&huge).await;
+        hostile.send_text(&huge).await;
     }
     hostile.send(&Frame::event("unknown", &json!({})).with_id("small")).await;
     let ack: HelloAck = hostile.hello(Uuid::new_v4()).await.payload().unwrap();
-    assert_eq!(hostile.frame().await.ack.as_deref(), Some("small"), "none of the huge ones was kept");
+    assert_eq!(hostile.frame().await.ack.as_deref(), Some("small"), "all huge frames were dropped");
 
-    // It floods a command whose events are not stored, and repeats them; the other one's are.
+    // Flood a command whose events cannot be stored. The other desktop's events must still be acknowledged.
     control_plane.order(ack.compute_target_id, command("flood"));
     hostile.frame().await;
-    let (release, stuck) = oneshot::channel();
-    *control_plane.host().stuck.lock().unwrap() = Some(("flood".to_owned(), stuck));
+    let (release, blocked) = oneshot::channel();
+    *control_plane.host().blocked.lock().unwrap() = Some(("flood".to_owned(), blocked));
     let flood = Frame::event(
         event::COMMAND_EVENT,
         &json!({"commandId": "flood", "sequence": 1, "eventType": "chunk", "data": "x".repeat(4 << 20)}),
     );
     let flood = flood.to_text();
     let mut sent = 0;
-    // The server stops reading, and with it the sender stops: far below what was asked of it.
+    // When the byte limits are reached the server stops reading, which blocks the sender through TCP.
     while sent < 100
         && tokio::time::timeout(Duration::from_secs(1), hostile.0.send(Message::text(flood.as_str())))
             .await
@@ -213,7 +213,7 @@ async fn hostile_desktop_costs_little_and_nobody_else_anything() {
     {
         sent += 1;
     }
-    assert!(sent < 20, "{sent} frames of 4 MiB were taken");
+    assert!(sent < 20, "{sent} frames of 4 MiB were accepted");
     other.send(&command_event("honest", 1, "done")).await;
     assert_eq!(other.frame().await.payload::<CommandEventAck>().unwrap().sequence, 1);
     release.send(()).unwrap();
@@ -221,18 +221,18 @@ async fn hostile_desktop_costs_little_and_nobody_else_anything() {
 
 // CL-46
 #[tokio::test]
-async fn wrong_frames_close_with_their_codes() {
+async fn invalid_frames_close_with_their_codes() {
     let control_plane = ServerFixture::start().await;
-    let whole = |size: usize| {
+    let frame_of = |size: usize| {
         let frame = Frame::event("x", &json!({"pad": ""})).to_text();
         frame.replace("\"pad\":\"\"", &format!("\"pad\":\"{}\"", "x".repeat(size - frame.len())))
     };
-    assert_eq!(whole(MAX_MESSAGE_BYTES).len(), MAX_MESSAGE_BYTES);
+    assert_eq!(frame_of(MAX_MESSAGE_BYTES).len(), MAX_MESSAGE_BYTES);
     let cases = [
         (Message::text("[]"), 4400),
         (Message::text("{\"data\":{}}"), 4400),
         (Message::binary(vec![1, 2]), 1003),
-        (Message::text(whole(MAX_MESSAGE_BYTES + 1)), 1009),
+        (Message::text(frame_of(MAX_MESSAGE_BYTES + 1)), 1009),
     ];
     for early in [true, false] {
         for (message, code) in cases.clone() {
@@ -246,16 +246,16 @@ async fn wrong_frames_close_with_their_codes() {
     }
     let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     raw.hello(Uuid::new_v4()).await;
-    raw.say_text(&whole(MAX_MESSAGE_BYTES)).await;
+    raw.send_text(&frame_of(MAX_MESSAGE_BYTES)).await;
     raw.send(&Frame::event("unknown", &json!({})).with_id("after")).await;
-    assert_eq!(raw.frame().await.ack.as_deref(), Some("after"), "the largest message is fine");
+    assert_eq!(raw.frame().await.ack.as_deref(), Some("after"), "a message at the limit is accepted");
 }
 
 #[tokio::test]
 async fn text_that_is_not_utf8_closes_with_1007() {
     let control_plane = ServerFixture::start().await;
     let mut raw = RawDesktop::connect(&control_plane, KEY).await;
-    // A masked text frame of one byte that no UTF-8 text contains.
+    // A masked text frame with the single byte 0xff, which is never valid in UTF-8.
     let stream = raw.0.get_mut();
     stream.write_all(&[0x81, 0x81, 0, 0, 0, 0, 0xff]).await.unwrap();
     assert_eq!(raw.closed().await, 1007);
@@ -263,12 +263,12 @@ async fn text_that_is_not_utf8_closes_with_1007() {
 
 // CL-47
 #[tokio::test]
-async fn unknown_events_and_acknowledgements_leave_the_connection_alone() {
+async fn unknown_events_and_acks_do_not_close_the_connection() {
     let control_plane = ServerFixture::start().await;
     let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     raw.hello(Uuid::new_v4()).await;
     raw.send(&Frame::event("unknown", &json!({}))).await;
-    raw.send(&Frame::acknowledging("unknown", "nobody-waits", &json!({}))).await;
+    raw.send(&Frame::acknowledging("unknown", "unknown-id", &json!({}))).await;
     raw.send(&Frame::event(event::COMMAND_EVENT, &json!({"commandId": 1}))).await;
     raw.send(&Frame::event(event::TELEMETRY, &json!([]))).await;
     assert_eq!(raw.frame().await.event, event::TELEMETRY_VALIDATION_FAILED);
@@ -278,7 +278,8 @@ async fn unknown_events_and_acknowledgements_leave_the_connection_alone() {
         (ack.ack.as_deref(), ack.data),
         (Some("u1"), json!({"accepted": false, "reason": "unknown_event"}))
     );
-    for (event_name, accepted) in [("wanted", ReportAck::yes()), ("other", ReportAck::no("feature_disabled"))]
+    for (event_name, accepted) in
+        [("accepted", ReportAck::yes()), ("other", ReportAck::no("feature_disabled"))]
     {
         raw.send(&Frame::event(event::ANALYTICS, &json!({ "event": event_name })).with_id("a1")).await;
         assert_eq!(raw.frame().await.payload::<ReportAck>().unwrap(), accepted);
@@ -311,7 +312,7 @@ async fn events_are_acknowledged_once_stored_and_a_gap_is_reported() {
     let gap = raw.frame().await;
     assert_eq!(gap.event, event::HELLO_ACK);
     assert_eq!(resumes(&gap), [("c".to_owned(), 2)].into());
-    // Not ours, not known, not an event: no answer at all.
+    // Another target's command, an unknown command and an invalid sequence are not acknowledged.
     control_plane.order(Uuid::new_v4(), command("foreign"));
     raw.send(&command_event("foreign", 1, "status")).await;
     raw.send(&command_event("unknown", 1, "status")).await;
@@ -324,15 +325,15 @@ async fn events_are_acknowledged_once_stored_and_a_gap_is_reported() {
 }
 
 #[tokio::test]
-async fn slow_command_holds_up_only_itself() {
+async fn slow_command_delays_only_its_events() {
     let control_plane = ServerFixture::start().await;
     let (mut raw, target) = registered(&control_plane).await;
     for id in ["slow", "quick"] {
         control_plane.order(target, command(id));
         raw.frame().await;
     }
-    let (release, stuck) = oneshot::channel();
-    *control_plane.host().stuck.lock().unwrap() = Some(("slow".to_owned(), stuck));
+    let (release, blocked) = oneshot::channel();
+    *control_plane.host().blocked.lock().unwrap() = Some(("slow".to_owned(), blocked));
     for n in 1..=3 {
         raw.send(&command_event("slow", n, "chunk")).await;
         raw.send(&command_event("quick", n, "chunk")).await;
@@ -373,14 +374,14 @@ async fn outstanding_commands_follow_the_hello_in_order() {
     let cancel = Cancel { command_id: "b".into(), reason: None };
     control_plane.registry.cancel(target, &cancel).unwrap();
     assert_eq!(raw.frame().await.event, event::CANCEL);
-    // A desktop that missed the acknowledgement asks again.
+    // A desktop that did not receive the acknowledgement sends its hello again.
     assert_eq!(raw.hello(gateway).await.event, event::HELLO_ACK);
     assert_eq!(raw.frame().await.event, event::COMMAND);
 }
 
 // CL-44
 #[tokio::test]
-async fn newer_connection_takes_over() {
+async fn newer_connection_supersedes_the_older() {
     let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
     let mut first = RawDesktop::connect(&control_plane, KEY).await;
@@ -398,12 +399,12 @@ async fn newer_connection_takes_over() {
     assert_eq!((store.disconnects, store.entry("c").events.len()), (0, 1));
     assert!(control_plane.registry.is_connected(target));
     drop((first, second));
-    // The end of the superseded connection was never reported, only that of its successor.
+    // The disconnect of the superseded connection must not be reported, only that of its successor.
     assert_eq!(control_plane.stop().await.disconnects, 1);
 }
 
 #[tokio::test]
-async fn key_opens_ten_connections_at_most() {
+async fn connections_per_key_are_limited_to_ten() {
     let control_plane = ServerFixture::start().await;
     let mut open = Vec::new();
     for _ in 0..10 {
@@ -415,10 +416,10 @@ async fn key_opens_ten_connections_at_most() {
     assert_eq!(eleventh.closed().await, 1013);
     RawDesktop::connect(&control_plane, OTHER_KEY).await.hello(Uuid::new_v4()).await;
     for raw in &mut open {
-        raw.send(&Frame::event("unknown", &json!({})).with_id("still there")).await;
-        assert_eq!(raw.frame().await.ack.as_deref(), Some("still there"));
+        raw.send(&Frame::event("unknown", &json!({})).with_id("still-open")).await;
+        assert_eq!(raw.frame().await.ack.as_deref(), Some("still-open"));
     }
-    // A place is free once the server has seen the end of one.
+    // The slot is released once the server has noticed the closed socket, so retry.
     drop(open.pop());
     let admitted = async {
         loop {
@@ -432,12 +433,12 @@ async fn key_opens_ten_connections_at_most() {
             }
         }
     };
-    assert_eq!(Box::pin(patiently("a free place", admitted)).await.event, event::HELLO_ACK);
+    assert_eq!(Box::pin(with_timeout("a free connection slot", admitted)).await.event, event::HELLO_ACK);
 }
 
 // CL-50
 #[tokio::test]
-async fn connections_end_with_their_key_their_target_and_the_server() {
+async fn connections_close_when_key_target_or_server_end() {
     let control_plane = ServerFixture::start().await;
     let (mut raw, target) = registered(&control_plane).await;
     let mut unregistered = RawDesktop::connect(&control_plane, KEY).await;
@@ -459,7 +460,7 @@ async fn connections_end_with_their_key_their_target_and_the_server() {
 
 // CL-48
 #[tokio::test]
-async fn desktop_that_answers_no_ping_is_dropped() {
+async fn missing_pong_drops_the_connection() {
     let timing = ServerTiming {
         ping: Duration::from_millis(30),
         pong: Duration::from_millis(60),
@@ -468,19 +469,19 @@ async fn desktop_that_answers_no_ping_is_dropped() {
     };
     let control_plane = ServerFixture::start_with(timing).await;
     let (mut raw, target) = registered(&control_plane).await;
-    // While it reads, it answers: many rounds later it is still there.
+    // While the client reads it answers pings automatically, and the connection survives many of them.
     let until = control_plane.host().store.borrow().touches + 20;
     let reading = async { while raw.0.next().await.is_some() {} };
     tokio::select! {
         () = reading => panic!("the connection ended"),
         _ = control_plane.host().until("touches", |store| store.touches >= until) => {}
     }
-    // Then it stops reading, and with it answering.
+    // When the client stops reading, pings remain unanswered.
     control_plane.host().until("offline", |store| !store.online[&target]).await;
 }
 
 #[tokio::test]
-async fn desktop_that_does_not_read_is_too_far_behind() {
+async fn full_send_queue_closes_the_connection() {
     let control_plane = ServerFixture::start().await;
     let (mut raw, target) = registered(&control_plane).await;
     let mut big = command("big");
@@ -488,7 +489,7 @@ async fn desktop_that_does_not_read_is_too_far_behind() {
     let mut delivered = 0;
     while control_plane.registry.deliver(target, &big).is_ok() {
         delivered += 1;
-        assert!(delivered < 20, "the queue has no end");
+        assert!(delivered < 20, "the send queue is not bounded");
         tokio::task::yield_now().await;
     }
     big.body = Some(json!("x".repeat(MAX_MESSAGE_BYTES)));
@@ -505,7 +506,7 @@ async fn desktop_that_does_not_read_is_too_far_behind() {
 
 // CL-40
 #[tokio::test]
-async fn telemetry_of_another_target_is_refused_and_of_its_own_taken() {
+async fn telemetry_of_another_target_is_rejected() {
     let control_plane = ServerFixture::start().await;
     let (mut raw, target) = registered(&control_plane).await;
     let mut telemetry = Telemetry::new(Severity::Info, "job.started", "m");

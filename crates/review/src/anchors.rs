@@ -1,7 +1,8 @@
-//! Keeps findings at their lines while the code moves.
+//! Anchors that keep findings at their lines while the code changes.
 //!
-//! When a finding is stored, it gets the text of its line and of the lines around it as its anchor. When it is
-//! read, the anchor is looked for in the file as it is now.
+//! When a finding is stored, its anchor records the text of its line and of the lines around it. When the
+//! finding
+//! is read, the anchor is located in the current content of the file.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -11,30 +12,35 @@ use std::sync::Arc;
 use loopgate_api::review::{LineAnchor, ReviewFinding};
 use loopgate_home::{Directory, Sandbox, SandboxedPath};
 
-/// Lines before and after an anchor's own.
+/// Number of context lines before and after the anchored line.
 const CONTEXT: usize = 3;
-/// Bytes of a line in an anchor, its beginning.
+/// Bytes compared and stored per line.
 const MAX_LINE_BYTES: usize = 200;
-/// Bytes of a file; larger ones are not searched.
+/// Bytes of a file. Larger files are not searched, which bounds memory and time.
 const MAX_FILE: u64 = 2 * 1024 * 1024;
-/// Bytes of all files that one request reads.
+/// Bytes of all files read per request, which bounds its duration.
 const MAX_FILES: u64 = 32 * 1024 * 1024;
-/// Equal lines that are compared on each side of an anchor's old place.
+/// Candidate lines with equal text that are compared on each side of the old position. Bounds the cost of
+/// lines such
+/// as `}`.
 const MAX_CANDIDATES: usize = 500;
 
-/// Gives findings the anchors of their lines. An outdated finding keeps the one it has, as does one whose line
-/// cannot be read. Blocks on the disk.
+/// Sets the anchors of findings. Outdated findings, and those whose line cannot be read, keep their previous
+/// anchor.
+/// Blocks on disk I/O.
 pub(crate) fn set_anchors(findings: &mut [ReviewFinding], tree: &SourceTree) {
     for_each_file(findings, tree, |finding, content| {
         if let (FileContent::Text(lines), Some(line), false) = (content, finding.line, finding.outdated) {
             finding.anchor = lines.anchor(line).or(finding.anchor.take());
         }
     });
+    // `outdated` is determined on each read and not stored.
     findings.iter_mut().for_each(|finding| finding.outdated = false);
 }
 
-/// Moves findings to the lines where their anchors are now. Those whose anchor is gone stay, and are
-/// outdated. Blocks on the disk.
+/// Moves findings to the lines where their anchors are located now. Findings whose anchor is not found keep
+/// their
+/// line and are marked outdated. Blocks on disk I/O.
 pub(crate) fn follow_lines(findings: &mut [ReviewFinding], tree: &SourceTree) {
     for_each_file(findings, tree, |finding, content| {
         let Some(anchor) = &finding.anchor else { return };
@@ -44,12 +50,13 @@ pub(crate) fn follow_lines(findings: &mut [ReviewFinding], tree: &SourceTree) {
                 None => finding.outdated = true,
             },
             FileContent::Missing => finding.outdated = true,
+            // A read error does not prove that the code has changed.
             FileContent::Unreadable => {}
         }
     });
 }
 
-/// Visits every finding that names a file, beside what the file holds; each file is read once.
+/// Visits every finding that has a file, with the content of the file. Each file is read once.
 fn for_each_file(
     findings: &mut [ReviewFinding],
     tree: &SourceTree,
@@ -61,6 +68,7 @@ fn for_each_file(
             by_file.entry(file).or_default().push(finding);
         }
     }
+    // Without the worktree, findings keep their lines.
     let Ok(root) = tree.worktree.open_directory() else { return };
     let mut bytes_left = MAX_FILES;
     for (file, findings) in by_file {
@@ -77,15 +85,15 @@ fn for_each_file(
     }
 }
 
-/// What a file of a worktree holds.
+/// Content of a file in the worktree.
 enum FileContent<'a> {
     Text(SourceLines<'a>),
     Missing,
-    /// It is too large, no text, or outside of the worktree.
+    /// The file is too large, not UTF-8, or outside the worktree.
     Unreadable,
 }
 
-/// The files of a worktree.
+/// Reads source files of a worktree.
 #[derive(Debug, Clone)]
 pub(crate) struct SourceTree {
     sandbox: Arc<Sandbox>,
@@ -97,7 +105,8 @@ impl SourceTree {
         Self { sandbox, worktree }
     }
 
-    /// A text of at most so many bytes; the path is relative to the worktree, or absolute in it.
+    /// Reads a text file. The path is relative to the worktree, or absolute inside it. Fails above
+    /// `max_bytes`.
     fn read(&self, root: &Directory, file: &str, max_bytes: u64) -> io::Result<String> {
         let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
         let checked = self.sandbox.check(self.worktree.as_path().join(file)).map_err(|_| denied())?;
@@ -106,7 +115,7 @@ impl SourceTree {
     }
 }
 
-/// The lines of a text, and where each stands.
+/// Lines of a text with an index by content.
 struct SourceLines<'a> {
     lines: Vec<&'a str>,
     /// Positions by text, in ascending order.
@@ -123,7 +132,7 @@ impl<'a> SourceLines<'a> {
         Self { lines, positions }
     }
 
-    /// The anchor of a line; `None` when there is no such line.
+    /// Returns the anchor of a line, or `None` if there is no such line.
     fn anchor(&self, line: u64) -> Option<LineAnchor> {
         let position = usize::try_from(line).ok()?.checked_sub(1)?;
         let text = (*self.lines.get(position)?).to_owned();
@@ -133,9 +142,11 @@ impl<'a> SourceLines<'a> {
         Some(LineAnchor { line, before, text, after })
     }
 
-    /// The line where an anchor is now: of the lines with its text the one with the most of its neighbours,
-    /// then the one nearest to its old place. A line elsewhere that has none of its neighbours counts only when
-    /// no other line has its text.
+    /// Locates an anchor. Among the lines with its text, the one with most matching context lines wins, then
+    /// the one
+    /// nearest to the old position. A line without matching context is accepted only at the old position or
+    /// if its text
+    /// is unique.
     fn find(&self, anchor: &LineAnchor) -> Option<u64> {
         let positions = self.positions.get(anchor.text.as_str())?;
         let old = usize::try_from(anchor.line).ok()?.saturating_sub(1);
@@ -144,12 +155,13 @@ impl<'a> SourceLines<'a> {
         let candidates = positions[middle.saturating_sub(MAX_CANDIDATES)..end].iter().copied();
         let rank = |position: usize| (self.neighbours(anchor, position), Reverse(position.abs_diff(old)));
         let best = candidates.max_by_key(|position| rank(*position))?;
+        // Punctuation such as `}` does not identify a location, even if it is unique.
         let is_only = positions.len() == 1 && anchor.text.contains(char::is_alphanumeric);
-        let is_found = best == old || is_only || self.neighbours(anchor, best) > 0;
-        is_found.then_some(best as u64 + 1)
+        let is_match = best == old || is_only || self.neighbours(anchor, best) > 0;
+        is_match.then_some(best as u64 + 1)
     }
 
-    /// How many of an anchor's neighbours are beside a line; blank ones do not count.
+    /// Counts the context lines of an anchor that match around a position. Blank lines are not counted.
     fn neighbours(&self, anchor: &LineAnchor, position: usize) -> usize {
         let before = anchor.before.iter().rev().zip(self.lines[..position].iter().rev());
         let after = anchor.after.iter().zip(&self.lines[position + 1..]);
@@ -157,7 +169,7 @@ impl<'a> SourceLines<'a> {
     }
 }
 
-/// The part of a line that is compared, so that another indentation changes nothing.
+/// Returns the part of a line that is compared: without indentation, so that reindenting does not matter.
 fn comparable(line: &str) -> &str {
     let line = line.trim();
     line[..line.floor_char_boundary(MAX_LINE_BYTES)].trim_end()
@@ -169,53 +181,57 @@ mod tests {
 
     use super::*;
 
-    fn found(before: &str, line: u64, now: &str) -> Option<u64> {
+    fn locate(before: &str, line: u64, now: &str) -> Option<u64> {
         SourceLines::new(now).find(&SourceLines::new(before).anchor(line).unwrap())
     }
 
     #[test]
-    fn lines_are_found_where_they_went() {
+    fn moved_lines_are_located() {
         let text = "fn a() {\n    x();\n}\n\nfn b() {\n    x();\n}\n";
-        assert_eq!(found(text, 6, text), Some(6));
+        assert_eq!(locate(text, 6, text), Some(6));
         let moved = "use y;\nfn b() {\n  if z {\n        x();\n  }\n}\nfn a() {\n    x();\n}\n";
-        assert_eq!(found(text, 1, moved), Some(7));
-        assert_eq!(found(text, 2, "fn b() {\n    x();\n}\nfn a() {\n    x();\n}\n"), Some(5));
-        assert_eq!(found(text, 2, "fn a() {\n    y();\n}\n"), None);
-        assert_eq!(found(text, 7, "mod q {\n\n}\n"), None, "a brace without its neighbours is another one");
-        assert_eq!(found("x();\n", 1, "a\nb\nx();\n"), Some(3));
-        assert_eq!(found("x();\n", 1, "a\nx();\nb\nx();\n"), None);
+        assert_eq!(locate(text, 1, moved), Some(7));
+        assert_eq!(locate(text, 2, "fn b() {\n    x();\n}\nfn a() {\n    x();\n}\n"), Some(5));
+        assert_eq!(locate(text, 2, "fn a() {\n    y();\n}\n"), None);
+        assert_eq!(
+            locate(text, 7, "mod q {\n\n}\n"),
+            None,
+            "a brace without matching context is not accepted"
+        );
+        assert_eq!(locate("x();\n", 1, "a\nb\nx();\n"), Some(3));
+        assert_eq!(locate("x();\n", 1, "a\nx();\nb\nx();\n"), None);
         assert!(SourceLines::new(text).anchor(8).is_none() && SourceLines::new(text).anchor(0).is_none());
     }
 
     proptest! {
         #[test]
-        fn line_is_where_it_was_in_the_same_text(
+        fn line_of_an_unchanged_text_is_located(
             lines in proptest::collection::vec("[a-c }é]{0,3}", 1..30), at in any::<prop::sample::Index>(),
         ) {
             let text = lines.join("\n") + "\n";
             let line = at.index(lines.len()) as u64 + 1;
-            prop_assert_eq!(found(&text, line, &text), Some(line));
+            prop_assert_eq!(locate(&text, line, &text), Some(line));
         }
 
         #[test]
-        fn line_moves_by_what_is_inserted_before_it(
-            kept in 1..20_usize, at in any::<prop::sample::Index>(),
+        fn line_moves_with_inserted_lines(
+            count in 1..20_usize, at in any::<prop::sample::Index>(),
             inserted in proptest::collection::vec("new [a-z]{0,5}", 0..20), place in any::<prop::sample::Index>(),
         ) {
-            let old: Vec<String> = (0..kept).map(|number| format!("line {number}")).collect();
-            let (position, place) = (at.index(kept), place.index(kept + 1));
+            let old: Vec<String> = (0..count).map(|number| format!("line {number}")).collect();
+            let (position, place) = (at.index(count), place.index(count + 1));
             let mut new = old.clone();
             new.splice(place..place, inserted.clone());
             let shift = if place <= position { inserted.len() } else { 0 };
-            let line = found(&old.join("\n"), position as u64 + 1, &new.join("\n"));
+            let line = locate(&old.join("\n"), position as u64 + 1, &new.join("\n"));
             prop_assert_eq!(line, Some((position + shift) as u64 + 1));
             new.remove(position + shift);
-            let line = found(&old.join("\n"), position as u64 + 1, &new.join("\n"));
+            let line = locate(&old.join("\n"), position as u64 + 1, &new.join("\n"));
             prop_assert_eq!(line, None);
         }
 
         #[test]
-        fn any_anchor_leads_to_its_own_text(
+        fn located_line_has_the_text_of_the_anchor(
             lines in proptest::collection::vec("[a-c]{0,2}", 0..40), line in 0..40_u64, own in "[a-c]{0,2}",
             around in proptest::collection::vec("[a-c]{0,2}", 0..6),
         ) {

@@ -1,8 +1,8 @@
-//! Work of the file system, away from the threads that serve requests.
+//! File system work on the blocking thread pool.
 
 use std::io;
 
-/// Runs work of the file system on a thread that may block.
+/// Runs file system work on the blocking thread pool.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {

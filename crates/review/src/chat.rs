@@ -1,10 +1,10 @@
-//! A chat with the reviewer whose messages the client keeps.
+//! Chats with the reviewer whose messages are kept by the client.
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use loopgate_agents::attachment::{self, Attachment};
+use loopgate_agents::attachment::{self, MessageAttachment};
 use loopgate_agents::provider::FileAccess;
 use loopgate_agents::run::RunAnnouncement;
 use loopgate_agents::{Provider, RunStream};
@@ -14,34 +14,35 @@ use crate::files::ReviewDirectory;
 use crate::reviews::Reviews;
 use crate::sessions::{SessionKey, SessionTurn};
 
-/// Tools of providers that have such a list.
+/// Tools of the provider: read-only.
 const READ_TOOLS: &str = "Read,Grep,Glob,WebSearch,WebFetch";
 
 /// A message to the reviewer.
 pub struct ReviewerChatRequest {
-    /// Who answers.
+    /// Provider that answers the message.
     pub provider: Arc<dyn Provider>,
-    /// Where it works: the worktree of the ticket, or the clone.
+    /// Working directory of the program: the worktree of the ticket, or the clone.
     pub cwd: SandboxedPath,
-    /// The worktree of the ticket, which may not be there.
+    /// Worktree of the ticket. It need not exist.
     pub worktree: PathBuf,
-    /// Its work directory.
+    /// Work directory of the worktree.
     pub directory: ReviewDirectory,
-    /// The person's words.
+    /// Message of the user.
     pub prompt: String,
-    /// The model; the provider's default when absent.
+    /// Model; the provider's default when absent.
     pub model: Option<String>,
-    /// Whether the chat goes on in the session of the review.
+    /// Whether the chat continues the session of the review.
     pub about_review: bool,
-    /// Files that the person sends with the prompt.
-    pub attachments: Vec<Attachment>,
+    /// Files attached to the message.
+    pub attachments: Vec<MessageAttachment>,
 }
 
 impl Reviews {
-    /// Asks the reviewer. The answer goes on when the caller goes away; only its session is stored.
+    /// Sends a message to the reviewer. The run continues when the caller disconnects; only its session is
+    /// stored.
     ///
     /// # Errors
-    /// When the turn cannot be started.
+    /// Fails when the turn cannot be started.
     pub async fn chat(&self, request: ReviewerChatRequest) -> io::Result<RunStream> {
         let ReviewerChatRequest { provider, cwd, worktree, directory, model, about_review, .. } = request;
         let prompt = format!("{}{}", attachment::prompt_lines(&request.attachments), request.prompt);
@@ -57,7 +58,7 @@ impl Reviews {
             tools: READ_TOOLS,
             access: FileAccess::ReadOnly,
             announcement: RunAnnouncement::default(),
-            anew: false,
+            new_session: false,
             argument: None,
             images: attachment::images(&request.attachments),
         };

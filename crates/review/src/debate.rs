@@ -1,4 +1,4 @@
-//! A debate about a finding: the reviewer answers the assistant, for one turn or until it is settled.
+//! Debates about a finding between reviewer and assistant, for one turn or until they settle.
 
 use std::io;
 use std::sync::Arc;
@@ -17,48 +17,49 @@ use crate::prompt;
 use crate::reviews::Reviews;
 use crate::sessions::{SessionKey, SessionTurn};
 
-/// Rounds of a debate, at most.
+/// Upper bound of the rounds of a debate. Each round is up to two provider runs.
 pub const MAX_ROUNDS: u32 = 10;
-/// Tools of the assistant in a debate.
+/// Tools of the assistant in a debate: read-only.
 const READ_TOOLS: &str = "Read,Grep,Glob";
 
-/// What a debate begins with, or goes on with.
+/// A debate to start or continue.
 pub struct DebateRequest {
-    /// Who defends the finding.
+    /// Provider that defends the finding.
     pub reviewer: Arc<dyn Provider>,
-    /// Who argues against it when there is more than one round.
+    /// Provider that argues against the finding, if there is more than one round.
     pub assistant: Arc<dyn Provider>,
-    /// The worktree of the ticket.
+    /// Worktree of the ticket.
     pub worktree: SandboxedPath,
-    /// Its work directory.
+    /// Work directory of the worktree.
     pub directory: ReviewDirectory,
-    /// The finding, in words.
+    /// Summary of the finding as text.
     pub finding: String,
-    /// What the assistant, or a person, says about it.
+    /// Argument of the assistant or the user.
     pub argument: String,
-    /// The reviewer's model; its own choice when absent.
+    /// The reviewer's model; the provider's default when absent.
     pub model: Option<String>,
-    /// How long the reviewer's model may think.
+    /// Reasoning effort of the reviewer.
     pub effort: Option<String>,
-    /// Whether an earlier debate about this finding is forgotten.
+    /// Whether to discard an earlier debate about this finding.
     pub anew: bool,
-    /// Rounds until the debate ends, from 1 to [`MAX_ROUNDS`]. After the last answer of the reviewer nobody is
-    /// asked again.
+    /// Number of rounds, from 1 to [`MAX_ROUNDS`]. The reviewer has the last turn.
     pub rounds: u32,
 }
 
-/// The events of a debate for one client: those of each turn, and one end. Dropping it does nothing to the debate.
+/// Event stream of a debate for one client: the events of all turns, with a single end. Dropping it does not
+/// affect
+/// the debate.
 pub struct DebateStream {
-    /// Turns as they begin; gone when the debate has ended.
+    /// Receives each turn when it starts; closed when the debate has ended.
     turns: mpsc::UnboundedReceiver<Step>,
     turn: Option<RunStream>,
 }
 
-/// What happens next in a debate.
+/// Next step of a debate.
 enum Step {
-    /// Somebody is asked.
+    /// A turn was started.
     Turn(Box<RunStream>),
-    /// It is over.
+    /// The debate has ended with these events.
     End(Vec<ChatEvent>),
 }
 
@@ -82,17 +83,17 @@ impl EventStream for DebateStream {
 }
 
 impl Reviews {
-    /// Starts a debate. It goes on when the caller goes away.
+    /// Starts a debate. It continues when the caller disconnects.
     ///
     /// # Errors
-    /// When the first turn cannot be started.
+    /// Fails when the first turn cannot be started.
     pub async fn debate(&self, request: DebateRequest) -> io::Result<DebateStream> {
         let mut debate = ActiveDebate { reviews: self.clone(), request, round: 1, last: Default::default() };
-        let first = debate.ask_reviewer().await?;
+        let first = debate.start_reviewer_turn().await?;
         let (steps, turns) = mpsc::unbounded_channel();
         let stream = DebateStream { turns, turn: Some(first.stream().await?) };
         tokio::spawn(async move {
-            // An error is the end: nobody may be there to hear of it.
+            // The error is sent as an event, because the caller already has the stream.
             let end = debate.run(first, &steps).await.unwrap_or_else(|error| {
                 vec![
                     ChatEvent::error(error.to_string()),
@@ -100,23 +101,24 @@ impl Reviews {
                     ChatEvent::DONE,
                 ]
             });
+            // Fails when the client has disconnected; the result is stored in the session file.
             let _ = steps.send(Step::End(end));
         });
         Ok(stream)
     }
 }
 
-/// A debate under way.
+/// A debate in progress.
 struct ActiveDebate {
     reviews: Reviews,
     request: DebateRequest,
     round: u32,
-    /// The last status of the reviewer and of the assistant.
+    /// Last debate status of the reviewer and of the assistant, for detecting a stalemate.
     last: [Option<DebateStatus>; 2],
 }
 
 impl ActiveDebate {
-    /// Alternates until the debate is settled; answers its last events.
+    /// Alternates turns until the debate settles, and returns its final events.
     async fn run(
         &mut self,
         first: RunHandle,
@@ -125,22 +127,23 @@ impl ActiveDebate {
         let mut turn = first;
         loop {
             let answer = match self.answer(&turn).await {
-                TurnOutcome::Said(text) => text,
+                TurnOutcome::Answered(text) => text,
                 TurnOutcome::Failed => {
                     return Ok(vec![ChatEvent::Result { success: false }, ChatEvent::DONE]);
                 }
             };
             let (status, mut outcome) = self.judge(0, &answer);
             if outcome.is_none() && self.round >= self.request.rounds {
+                // A single round is a plain answer and not a debate that has reached its limit.
                 outcome = (self.request.rounds > 1).then_some(DebateOutcome::Limit);
             }
             if outcome.is_some() || self.round >= self.request.rounds {
                 return Ok(end(answer, status, outcome));
             }
-            turn = self.ask_assistant(&answer).await?;
+            turn = self.start_assistant_turn(&answer).await?;
             let _ = steps.send(Step::Turn(Box::new(turn.stream().await?)));
             let answer = match self.answer(&turn).await {
-                TurnOutcome::Said(text) => text,
+                TurnOutcome::Answered(text) => text,
                 TurnOutcome::Failed => {
                     return Ok(vec![ChatEvent::Result { success: false }, ChatEvent::DONE]);
                 }
@@ -150,35 +153,38 @@ impl ActiveDebate {
             }
             self.request.argument = answer;
             self.round += 1;
-            turn = self.ask_reviewer().await?;
+            turn = self.start_reviewer_turn().await?;
             let _ = steps.send(Step::Turn(Box::new(turn.stream().await?)));
         }
     }
 
     async fn answer(&self, turn: &RunHandle) -> TurnOutcome {
         match turn.outcome().await {
-            Some(outcome) if outcome.end.success => TurnOutcome::Said(outcome.output.text.trim().to_owned()),
+            Some(outcome) if outcome.end.success => {
+                TurnOutcome::Answered(outcome.output.text.trim().to_owned())
+            }
             _ => TurnOutcome::Failed,
         }
     }
 
-    /// Where the debate is after an answer of one side, and whether that ends it.
+    /// Returns the status in an answer of one side, and the outcome if it ends the debate.
     fn judge(&mut self, side: usize, answer: &str) -> (Option<DebateStatus>, Option<DebateOutcome>) {
         let Some(status) = DebateStatus::in_text(answer) else { return (None, None) };
+        // A side that repeats its previous status makes no progress.
         let repeated = self.last[side].as_ref().is_some_and(|before| before.is_repeated_by(&status));
         let outcome = status.settlement().or(repeated.then_some(DebateOutcome::Stalemate));
         self.last[side] = Some(status.clone());
         (Some(status), outcome)
     }
 
-    async fn ask_reviewer(&self) -> io::Result<RunHandle> {
+    async fn start_reviewer_turn(&self) -> io::Result<RunHandle> {
         let DebateRequest { finding, argument, model, effort, anew, .. } = &self.request;
         let turn = self.turn(self.request.reviewer.clone(), prompt::reviewer_turn(finding, argument));
         let turn = SessionTurn {
             model: Some(model.clone().unwrap_or_else(|| turn.provider.default_model().to_owned())),
             effort: effort.clone(),
-            anew: *anew && self.round == 1,
-            // Later arguments are answers that the assistant gave here.
+            new_session: *anew && self.round == 1,
+            // Arguments of later rounds are the assistant's own answers, which are stored already.
             argument: (self.round == 1).then(|| argument.clone()),
             images: Vec::new(),
             ..turn
@@ -186,13 +192,15 @@ impl ActiveDebate {
         self.reviews.sessions().start(turn).await
     }
 
-    async fn ask_assistant(&self, answer: &str) -> io::Result<RunHandle> {
+    async fn start_assistant_turn(&self, answer: &str) -> io::Result<RunHandle> {
         let prompt = prompt::assistant_turn(&self.request.finding, answer);
         self.reviews.sessions().start(self.turn(self.request.assistant.clone(), prompt)).await
     }
 
     fn turn(&self, provider: Arc<dyn Provider>, prompt: String) -> SessionTurn {
+        // The summary identifies the finding, because indexes change when a review is repeated.
         let finding = hex::encode(Sha256::digest(&self.request.finding));
+        // Clients need the sender only if both sides take turns.
         let mode = (self.request.rounds > 1).then(|| provider.id().clone());
         SessionTurn {
             provider,
@@ -206,16 +214,16 @@ impl ActiveDebate {
             tools: READ_TOOLS,
             access: FileAccess::ReadOnly,
             announcement: RunAnnouncement { mode, ..RunAnnouncement::default() },
-            anew: false,
+            new_session: false,
             argument: None,
             images: Vec::new(),
         }
     }
 }
 
-/// What a turn came to.
+/// Result of a turn.
 enum TurnOutcome {
-    Said(String),
+    Answered(String),
     Failed,
 }
 

@@ -1,6 +1,6 @@
-//! Findings of two reviews that say the same.
+//! Detects findings that two reviews report in common.
 //!
-//! Messages are compared word by word. Where that leaves a doubt, a provider may be asked.
+//! Messages are compared by their words. Pairs with a medium score can be decided by a provider.
 
 use std::collections::HashSet;
 
@@ -9,33 +9,34 @@ use serde::Deserialize;
 
 use crate::structured_output::StructuredOutput;
 
-/// Score from which two findings are the same.
+/// Score from which two findings are duplicates.
 const SAME: f64 = 0.6;
-/// Score from which two findings may be the same.
+/// Score from which two findings may be duplicates.
 const SIMILAR: f64 = 0.3;
-/// Added to the score for the same file, and for the same beginning of the message.
+/// Added to the score for the same file, and for messages that start with the same text.
 const BONUS: f64 = 0.25;
-/// Characters of the beginning that is compared.
+/// Characters at the start of a message that are compared for the bonus.
 const BEGINNING: usize = 80;
-/// Pairs that a provider is asked about, the most similar ones.
+/// Pairs sent to a provider, most similar first. Bounds the length of the prompt.
 const MAX_DOUBTS: usize = 40;
-/// Characters of a message in the question.
+/// Characters of a message in the prompt.
 const MAX_MESSAGE: usize = 1500;
 
-/// Index of a finding in the first list, and of the same finding in the second.
+/// Index of a finding in the first list, and of its duplicate in the second.
 pub type DuplicatePair = [usize; 2];
 
-/// How two lists of findings compare. Each finding is in at most one pair of duplicates.
+/// Result of comparing two lists of findings. A finding is in at most one pair of duplicates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// Findings that are the same.
+    /// Pairs of duplicate findings.
     pub duplicates: Vec<DuplicatePair>,
-    /// Findings that are in no duplicate and may be the same, the most similar pair first.
+    /// Pairs that may be duplicates, most similar first, of findings that are in no pair of `duplicates`.
     pub doubts: Vec<DuplicatePair>,
 }
 
-/// Compares two lists of findings by their words: for each finding of the first list, in order, the most similar
-/// one of the second list that is left.
+/// Compares two lists of findings by their words. Each finding of the first list, in order, is matched with
+/// the
+/// most similar finding of the second list that is still unmatched.
 #[must_use]
 pub fn compare_findings(first: &[ReviewFinding], second: &[ReviewFinding]) -> Comparison {
     let (first_texts, second_texts) = (normalized(first), normalized(second));
@@ -63,6 +64,8 @@ pub fn compare_findings(first: &[ReviewFinding], second: &[ReviewFinding]) -> Co
     for index in unpaired {
         for other in (0..second.len()).filter(|other| !is_used[*other]) {
             let score = first[index].similarity(&second[other]);
+            // Insert into a sorted list of bounded length instead of collecting all pairs, whose number is
+            // quadratic.
             let rank = doubts.partition_point(|(higher, _)| *higher >= score);
             if score >= SIMILAR && rank < MAX_DOUBTS {
                 doubts.insert(rank, (score, [index, other]));
@@ -73,7 +76,9 @@ pub fn compare_findings(first: &[ReviewFinding], second: &[ReviewFinding]) -> Co
     Comparison { duplicates, doubts: doubts.into_iter().map(|(_, pair)| pair).collect() }
 }
 
-/// Lower-case words of each message, with one space between; all but `a-z` and `0-9` separates words.
+/// Normalizes messages to lower-case words separated by one space. All characters except `a-z` and `0-9`
+/// separate
+/// words.
 fn normalized(findings: &[ReviewFinding]) -> Vec<String> {
     let text = |finding: &ReviewFinding| {
         let message = finding.message.to_lowercase();
@@ -92,7 +97,7 @@ fn words_of<'a>(findings: &'a [ReviewFinding], texts: &'a [String]) -> Vec<Findi
     findings.iter().zip(texts).map(words).collect()
 }
 
-/// What of a finding is compared.
+/// Properties of a finding that are compared.
 struct FindingWords<'a> {
     file: Option<&'a str>,
     beginning: &'a str,
@@ -100,8 +105,10 @@ struct FindingWords<'a> {
 }
 
 impl FindingWords<'_> {
-    /// From 0 to 1: the share of words that both have, more for the same file and for the same beginning.
+    /// Returns the Jaccard index of the words, plus bonuses for the same file and the same beginning; at most
+    /// 1.
     fn similarity(&self, other: &Self) -> f64 {
+        // Messages without words have equal, empty sets, but nothing in common.
         if self.words.is_empty() || other.words.is_empty() {
             return 0.0;
         }
@@ -118,14 +125,15 @@ impl FindingWords<'_> {
     }
 }
 
-/// Which pairs of a question are the same.
+/// Response of a provider: numbers of the pairs that are duplicates.
 #[derive(Debug, Deserialize)]
 struct SamePairs {
     same: Vec<usize>,
 }
 
-/// Asks a provider about the doubts of a comparison, and returns all duplicates. When the provider fails, they
-/// are those that the words gave.
+/// Lets a provider decide the doubtful pairs, and returns all duplicates. If the provider fails, returns
+/// those found
+/// by their words.
 pub async fn settle_doubts(
     comparison: Comparison,
     first: &[ReviewFinding],
@@ -137,7 +145,7 @@ pub async fn settle_doubts(
         return duplicates;
     }
     let check = |answer: &SamePairs| match answer.same.iter().find(|number| **number >= doubts.len()) {
-        Some(number) => Err(format!("there is no pair {number}")),
+        Some(number) => Err(format!("pair {number} does not exist")),
         None => Ok(()),
     };
     match output.request(&question(&doubts, first, second), check).await {
@@ -145,7 +153,9 @@ pub async fn settle_doubts(
             let same = doubts.iter().enumerate().filter(|(number, _)| answer.same.contains(number));
             add_unpaired(&mut duplicates, same.map(|(_, pair)| *pair));
         }
-        Err(error) => tracing::warn!(%error, "similar findings were compared by their words alone"),
+        Err(error) => {
+            tracing::warn!(%error, "provider failed to compare findings, using word similarity only")
+        }
     }
     duplicates
 }
@@ -168,10 +178,10 @@ fn question(doubts: &[DuplicatePair], first: &[ReviewFinding], second: &[ReviewF
     )
 }
 
-/// Adds the pairs of which neither finding is in an earlier pair.
+/// Adds pairs whose findings are in no earlier pair.
 fn add_unpaired(duplicates: &mut Vec<DuplicatePair>, pairs: impl Iterator<Item = DuplicatePair>) {
     for pair in pairs {
-        if duplicates.iter().all(|known| known[0] != pair[0] && known[1] != pair[1]) {
+        if duplicates.iter().all(|other| other[0] != pair[0] && other[1] != pair[1]) {
             duplicates.push(pair);
         }
     }
@@ -204,30 +214,30 @@ mod tests {
         assert_eq!(duplicates(&[], from_ref(&other)), Vec::<DuplicatePair>::new());
         let empty = finding("…", "src/a.rs");
         assert_eq!(duplicates(from_ref(&empty), from_ref(&empty)), Vec::<DuplicatePair>::new());
-        // The first of the best is taken, and only once.
+        // On equal scores the first candidate wins, and each finding is matched once.
         let twice = [sum.clone(), sum.clone()];
         assert_eq!(duplicates(&[other, sum.clone(), sum.clone(), sum], &twice), [[1, 0], [2, 1]]);
     }
 
     #[test]
-    fn files_and_beginnings_raise_the_score() {
+    fn same_file_and_beginning_raise_the_score() {
         let of = |message: &str, file: &str| [finding(message, file)];
-        // 2 of 5 words.
+        // 2 of 5 words are shared: 0.4, plus 0.25 for the same file.
         let (one, other) = ("alpha beta gamma", "alpha beta delta epsilon");
         assert_eq!(compare_findings(&of(one, "a"), &of(other, "b")).doubts, [[0, 0]]);
         assert_eq!(duplicates(&of(one, "a"), &of(other, "a")), [[0, 0]]);
         assert_eq!(duplicates(&of(one, ""), &of(other, "")), Vec::<DuplicatePair>::new());
-        // 80 equal characters, then 1 of 3 words, and the same file.
+        // The first 80 characters are equal, 1 of 3 words is shared, and the file is the same.
         let word = "w".repeat(80);
         let (one, other) = (format!("{word} b"), format!("{word} c"));
         assert_eq!(duplicates(&of(&one, "x"), &of(&other, "x")), [[0, 0]]);
         assert_eq!(compare_findings(&of(&one, "x"), &of(&other, "y")).doubts, [[0, 0]]);
-        // Case, punctuation and other letters do not count.
+        // Case, punctuation and letters other than `a-z` are ignored.
         assert_eq!(duplicates(&of("Größe:\tFALSCH!", ""), &of("gr  e falsch", "")), [[0, 0]]);
     }
 
     #[test]
-    fn doubts_come_with_the_most_similar_first_and_pair_once() {
+    fn doubts_are_ordered_by_similarity_and_pair_once() {
         let first = [finding("a b c d", ""), finding("k l m n", "")];
         let second = [finding("a b x y", ""), finding("a b c z", "f"), finding("k l q r", "")];
         let comparison = compare_findings(&first, &second);
@@ -260,10 +270,10 @@ mod tests {
             let score = |pair: &DuplicatePair| one[pair[0]].similarity(&other[pair[1]]);
             prop_assert!(duplicates.iter().all(|pair| score(pair) >= SAME));
             prop_assert!(doubts.iter().all(|pair| (SIMILAR..SAME).contains(&score(pair))));
-            // Nothing that is the same is left over.
+            // Unmatched findings must not contain a duplicate.
             for index in (0..first.len()).filter(|index| duplicates.iter().all(|pair| pair[0] != *index)) {
-                let rest = (0..second.len()).filter(|index| duplicates.iter().all(|pair| pair[1] != *index));
-                for candidate in rest {
+                let unmatched = (0..second.len()).filter(|index| duplicates.iter().all(|pair| pair[1] != *index));
+                for candidate in unmatched {
                     prop_assert!(score(&[index, candidate]) < SAME);
                 }
             }

@@ -1,7 +1,8 @@
-//! Findings in the text of a review.
+//! Extracts findings from the text of a review.
 //!
-//! Reviews end with a fenced block of JSON, or with a list of comments in the reviewer's own format. Any other
-//! text can be read by a provider.
+//! Reviews end with a fenced JSON block, or with a list of comments in the reviewer's own format. Text in
+//! other
+//! formats can be interpreted by a provider.
 
 use std::io;
 use std::path::Path;
@@ -16,41 +17,44 @@ use crate::json_text::{bracketed_value, fenced_values};
 use crate::log;
 use crate::structured_output::{StructuredOutput, StructuredOutputError};
 
-/// Findings with less confidence are discarded.
+/// Findings with a lower confidence are discarded.
 const MIN_CONFIDENCE: f64 = 0.5;
-/// Bytes of a log that are read, its end.
+/// Bytes read from the end of a log.
 const LOG_READ: u64 = 1024 * 1024;
 /// Headings of the reviewer's list of comments.
 const HEADINGS: [&str; 2] = ["Full review comments:", "Review comment:"];
-/// Between the title of a comment and its place.
-const PLACE: &str = " — ";
-/// Characters of a text that a provider reads, its end.
+/// Separator between the title and the location of a comment.
+const LOCATION_SEPARATOR: &str = " — ";
+/// Characters from the end of a text that are sent to a provider.
 const MAX_TEXT: usize = 100_000;
 
-/// The text of a provider's review, its end; empty when there is none. Blocks on the disk.
+/// Reads the end of a provider's review as text; empty if there is none. Blocks on disk I/O.
 ///
 /// # Errors
-/// Any failure of the file system.
+/// Fails on any I/O error other than a missing file.
 pub fn review_text(directory: &ReviewDirectory, provider: &ProviderId) -> io::Result<String> {
     let (end, size) = directory.log_end(provider, LOG_READ)?;
     Ok(log::readable(&end, size > LOG_READ))
 }
 
-/// The findings in a review's text: of its last fenced JSON array, else of the array from the first to the last
-/// bracket, else of the reviewer's list of comments; `None` when it has none of these. Findings whose confidence is
-/// below 0.5 are discarded. Paths in the worktree become relative to it.
+/// Extracts the findings of a review's text: from the last fenced JSON array, otherwise from the array
+/// between the
+/// first and the last bracket, otherwise from the reviewer's list of comments. Returns `None` if there is
+/// none of
+/// these. Discards findings with a confidence below 0.5. Paths in the worktree become relative to it.
 #[must_use]
 pub fn findings_in(text: &str, worktree: &Path) -> Option<Vec<ReviewFinding>> {
     let fenced = || fenced_values(text).iter().rev().find_map(entries_in);
+    // Empty brackets outside of a block are usually code, such as `vec![]`.
     let bracketed = || entries_in(&bracketed_value(text, '[', ']')?).filter(|entries| !entries.is_empty());
     let entries = fenced().or_else(bracketed).or_else(|| comments_in(text))?;
     Some(into_findings(entries, worktree))
 }
 
-/// Has a provider read the findings out of a text that is in no known format.
+/// Lets a provider extract the findings of a text that is in no known format.
 ///
 /// # Errors
-/// [`StructuredOutputError`].
+/// Fails with [`StructuredOutputError`] when the provider fails or its response is not valid.
 pub async fn interpret_findings(
     text: &str,
     worktree: &Path,
@@ -69,37 +73,37 @@ pub async fn interpret_findings(
     Ok(into_findings(answer.findings, worktree))
 }
 
-/// A provider's reading of a text.
+/// Response of the provider that interprets a text.
 #[derive(Debug, Deserialize)]
 struct InterpretedReview {
     findings: Vec<ReviewEntry>,
 }
 
-/// A finding as reviews report it.
+/// A finding in the format of reviews.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct ReviewEntry {
-    severity: Severity,
+    severity: LogSeverity,
     file: Option<String>,
     line: Option<u64>,
     title: String,
     #[serde(default)]
     description: String,
     suggestion: Option<String>,
-    /// From 0 to 1.
+    /// Confidence from 0 to 1.
     confidence: Option<f64>,
 }
 
-/// How bad a finding is.
+/// LogSeverity of a finding, highest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Severity {
+enum LogSeverity {
     Critical,
     High,
     Medium,
     Low,
 }
 
-impl Severity {
+impl LogSeverity {
     const ALL: [Self; 4] = [Self::Critical, Self::High, Self::Medium, Self::Low];
 
     const fn name(self) -> &'static str {
@@ -120,19 +124,19 @@ impl Severity {
         }
     }
 
-    fn named(name: &str) -> Self {
+    fn parse(name: &str) -> Self {
         let name = name.to_lowercase();
         Self::ALL.into_iter().find(|severity| severity.name() == name).unwrap_or(Self::Low)
     }
 }
 
 impl From<&Map<String, Value>> for ReviewEntry {
-    /// Reads leniently: a member of another type counts as absent.
+    /// Converts leniently: members of an unexpected type are treated as absent.
     fn from(members: &Map<String, Value>) -> Self {
         let text = |name: &str| members.get(name).and_then(Value::as_str).map(str::to_owned);
         let confidence = members.get("confidence");
         Self {
-            severity: Severity::named(&text("severity").unwrap_or_default()),
+            severity: LogSeverity::parse(&text("severity").unwrap_or_default()),
             file: text("file"),
             line: members.get("line").and_then(line_number),
             title: text("title").unwrap_or_default(),
@@ -143,11 +147,12 @@ impl From<&Map<String, Value>> for ReviewEntry {
     }
 }
 
-/// The entries of an array; `None` when it holds other things.
+/// Returns the objects of an array, or `None` if it has elements but no objects.
 fn entries_in(value: &Value) -> Option<Vec<ReviewEntry>> {
     let values = value.as_array()?;
     let entries: Vec<_> =
         values.iter().filter_map(|value| value.as_object().map(ReviewEntry::from)).collect();
+    // An empty array is a valid result. An array of numbers or strings is not a list of findings.
     (values.is_empty() || !entries.is_empty()).then_some(entries)
 }
 
@@ -174,14 +179,16 @@ fn relative(file: String, worktree: &Path) -> String {
     below.filter(|below| !below.is_empty()).map(str::to_owned).unwrap_or(file)
 }
 
-/// The comments below the last heading that has any: `- [P1] Title — path:10-14`, then indented lines.
+/// Returns the comments below the last heading that has any: `- [P1] Title — path:10-14`, then indented
+/// lines.
 fn comments_in(text: &str) -> Option<Vec<ReviewEntry>> {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    // Earlier lists may be quoted text, so the last one is used.
     let headings = lines.iter().enumerate().rev().filter(|(_, line)| HEADINGS.contains(line));
     headings.map(|(heading, _)| comments(&lines[heading + 1..])).find(|comments| !comments.is_empty())
 }
 
-/// The comments at the beginning of these lines.
+/// Parses comments up to the first line that does not belong to one.
 fn comments(lines: &[&str]) -> Vec<ReviewEntry> {
     let mut comments: Vec<ReviewEntry> = Vec::new();
     for line in lines {
@@ -189,6 +196,7 @@ fn comments(lines: &[&str]) -> Vec<ReviewEntry> {
             comments.push(comment(item));
         } else if line.is_empty() || line.starts_with([' ', '\t']) {
             if let Some(comment) = comments.last_mut() {
+                // Remove the indentation of the list item.
                 comment.description.push_str(line.strip_prefix("  ").unwrap_or(line));
                 comment.description.push('\n');
             }
@@ -202,15 +210,15 @@ fn comments(lines: &[&str]) -> Vec<ReviewEntry> {
     comments
 }
 
-/// The first line of a comment.
+/// Parses the first line of a comment.
 fn comment(item: &str) -> ReviewEntry {
-    let (severity, rest) = Severity::ALL
+    let (severity, text) = LogSeverity::ALL
         .into_iter()
         .find_map(|severity| Some((severity, item.strip_prefix(&format!("[{}]", severity.priority()))?)))
-        .unwrap_or((Severity::Low, item));
-    let (title, place) = match rest.rsplit_once(PLACE) {
+        .unwrap_or((LogSeverity::Low, item));
+    let (title, place) = match text.rsplit_once(LOCATION_SEPARATOR) {
         Some((title, place)) if !place.is_empty() => (title, Some(place)),
-        _ => (rest, None),
+        _ => (text, None),
     };
     let (file, line) = place.map_or((None, None), |place| match place.rsplit_once(':') {
         Some((file, lines)) if lines.starts_with(|char: char| char.is_ascii_digit()) => {
@@ -236,8 +244,8 @@ mod tests {
 
     use super::*;
 
-    /// Null when the text has no known format.
-    fn found(text: &str) -> Value {
+    /// Returns the findings as JSON, or null if the text has no known format.
+    fn extract(text: &str) -> Value {
         serde_json::to_value(findings_in(text, Path::new("/w/shop-T-1"))).unwrap()
     }
 
@@ -247,7 +255,7 @@ mod tests {
 
     // RC-30
     #[test]
-    fn last_fenced_array_holds_the_findings() {
+    fn findings_are_read_from_the_last_fenced_array() {
         let array = json!([
             {"severity": "High", "file": "src/a.rs", "line": "12", "title": "Overflow", "description": "Wraps."},
             {"severity": "bad", "file": null, "title": "Only a title", "suggestion": "rename"},
@@ -264,18 +272,18 @@ mod tests {
             {"severity": "low", "priority": "P3", "message": "Only details", "commented": false},
         ]);
         let example = fenced(&json!([{"severity": "critical|high|medium|low", "title": "…"}]));
-        assert_eq!(found(&format!("The format is {example}Then:\n{}Done.", fenced(&array))), expected);
-        assert_eq!(found(&format!("I found this: {array}")), expected);
-        assert_eq!(found(&format!("{example}Nothing:\n{}", fenced(&json!([])))), json!([]));
-        // Blocks with other things are passed over.
-        assert_eq!(found(&format!("{}{}", fenced(&array), fenced(&json!({"a": 1})))), expected);
-        assert_eq!(found("Nothing to report, see [1] and vec![]."), Value::Null);
-        assert_eq!(found("Nothing: []."), Value::Null);
-        assert_eq!(found(""), Value::Null);
+        assert_eq!(extract(&format!("The format is {example}Then:\n{}Done.", fenced(&array))), expected);
+        assert_eq!(extract(&format!("I found this: {array}")), expected);
+        assert_eq!(extract(&format!("{example}Nothing:\n{}", fenced(&json!([])))), json!([]));
+        // Blocks that contain no array are skipped.
+        assert_eq!(extract(&format!("{}{}", fenced(&array), fenced(&json!({"a": 1})))), expected);
+        assert_eq!(extract("Nothing to report, see [1] and vec![]."), Value::Null);
+        assert_eq!(extract("Nothing: []."), Value::Null);
+        assert_eq!(extract(""), Value::Null);
     }
 
     #[test]
-    fn lists_of_comments_are_read() {
+    fn findings_are_read_from_comment_lists() {
         let text = "Full review comments:\n- [P0] Quoted — x:1\n\nLater.\n\nReview of the change [draft].\n\n\
             Full review comments:\n\n- [P1] Check the sum — twice — /w/shop-T-1/src/a.rs:10-14\n  It wraps\n\n  \
             - for large carts\n\n- [P3] Rename — docs/read me.md\n- No priority\ntokens used: 5\n- [P0] After\n";
@@ -286,15 +294,15 @@ mod tests {
                 "commented": false},
             {"severity": "low", "priority": "P3", "message": "No priority", "commented": false},
         ]);
-        assert_eq!(found(text), expected);
-        assert_eq!(found("Review comment:\r\n- [P2] One — a.rs:3\r\n")[0]["severity"], "medium");
-        assert_eq!(found("Review comment:\n- [P2] One — /w/shop-T-1:3\n")[0]["file"], "/w/shop-T-1");
-        assert_eq!(found(&format!("{text}\nThey said\nReview comment:\nnothing")), expected);
+        assert_eq!(extract(text), expected);
+        assert_eq!(extract("Review comment:\r\n- [P2] One — a.rs:3\r\n")[0]["severity"], "medium");
+        assert_eq!(extract("Review comment:\n- [P2] One — /w/shop-T-1:3\n")[0]["file"], "/w/shop-T-1");
+        assert_eq!(extract(&format!("{text}\nThey said\nReview comment:\nnothing")), expected);
     }
 
     proptest! {
         #[test]
-        fn findings_of_any_text_are_complete(parts in proptest::collection::vec(
+        fn findings_of_any_text_are_valid(parts in proptest::collection::vec(
             prop_oneof![
                 Just("Full review comments:\n".to_owned()), Just("\n- [P1] T — f:1\n".to_owned()),
                 Just("```json\n".to_owned()), Just("[{\"title\":\"t\",\"confidence\":0.7}]".to_owned()),
@@ -302,7 +310,7 @@ mod tests {
             ], 0..16,
         )) {
             for finding in findings_in(&parts.concat(), Path::new("/w")).into_iter().flatten() {
-                let severity = Severity::named(&finding.severity);
+                let severity = LogSeverity::parse(&finding.severity);
                 prop_assert_eq!(finding.severity, severity.name());
                 prop_assert_eq!(finding.priority.as_deref(), Some(severity.priority()));
                 prop_assert!(!finding.commented);
@@ -317,9 +325,9 @@ mod tests {
                 format!("- [P{priority}] {title} — {file}:{line}-{}\n  {body}\n", line + 3)
             });
             let text = format!("{before}\nFull review comments:\n\n{}", lines.collect::<Vec<_>>().join("\n"));
-            let found = findings_in(&text, Path::new("/w")).unwrap();
-            prop_assert_eq!(found.len(), comments.len());
-            for (finding, (priority, title, file, line, body)) in found.iter().zip(&comments) {
+            let findings = findings_in(&text, Path::new("/w")).unwrap();
+            prop_assert_eq!(findings.len(), comments.len());
+            for (finding, (priority, title, file, line, body)) in findings.iter().zip(&comments) {
                 prop_assert_eq!(finding.priority.clone(), Some(format!("P{priority}")));
                 prop_assert_eq!(&finding.message, &format!("{title}\n{body}"));
                 prop_assert_eq!((finding.file.as_ref(), finding.line), (Some(file), Some(*line)));

@@ -1,4 +1,4 @@
-//! The files of reviews, in the work directory of a worktree.
+//! Files of reviews, in the work directory of a worktree.
 
 use std::ffi::OsStr;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -12,8 +12,9 @@ use serde::de::DeserializeOwned;
 
 use crate::state::ReviewState;
 
-/// The work directory of a worktree. Its files are opened through the sandbox's handle, so no link in the
-/// worktree leads them away. Everything here blocks on the disk.
+/// Work directory of a worktree. Files are opened relative to a sandbox handle, so symlinks in the worktree
+/// cannot
+/// redirect them. All functions block on disk I/O.
 #[derive(Debug, Clone)]
 pub struct ReviewDirectory {
     directory: SandboxedPath,
@@ -21,47 +22,48 @@ pub struct ReviewDirectory {
 }
 
 impl ReviewDirectory {
-    /// The work directory of this worktree, which may not be there yet.
+    /// Returns the work directory of a worktree. It need not exist.
     ///
     /// # Errors
-    /// A directory that leads out of the sandbox.
+    /// Fails when the directory is outside the sandbox.
     pub fn of(sandbox: &Sandbox, worktree: &Path) -> Result<Self, AccessDenied> {
         let directory = sandbox.check(worktree.join(WORK_DIR))?;
         Ok(Self { directory, worktree: sandbox.check(worktree)? })
     }
 
-    /// The worktree, with links resolved.
+    /// Returns the canonical path of the worktree.
     pub(crate) fn worktree(&self) -> PathBuf {
         self.worktree.canonical().to_owned()
     }
 
-    /// The worktree, as the sandbox checked it.
+    /// Returns the worktree as a path checked by the sandbox.
     pub(crate) const fn sandboxed_worktree(&self) -> &SandboxedPath {
         &self.worktree
     }
 
-    /// The state of the review by a provider.
+    /// Returns the state file of a provider's review.
     pub(crate) fn state(&self, provider: &ProviderId) -> JsonFile<ReviewState> {
         self.json(&format!("reviewer-review-{provider}.json"))
     }
 
-    /// A JSON file of that name. A malformed one is moved aside when it is changed.
+    /// Returns a JSON file of this name. If it is malformed, the next update renames it and starts a new one.
     pub(crate) fn json<T: Serialize + DeserializeOwned>(&self, name: &str) -> JsonFile<T> {
         JsonFile::in_sandbox(self.directory.clone(), name).moving_malformed_aside()
     }
 
-    /// Empties the log of a provider's review.
+    /// Truncates the log of a provider's review, creating it if necessary.
     pub(crate) fn clear_log(&self, provider: &ProviderId) -> io::Result<()> {
         self.directory.make_directory()?.replace(OsStr::new(&log_name(provider)), b"")
     }
 
-    /// Adds to the log of a provider's review.
+    /// Appends to the log of a provider's review.
     pub(crate) fn append_log(&self, provider: &ProviderId, bytes: &[u8]) -> io::Result<()> {
         self.directory.make_directory()?.append_file(OsStr::new(&log_name(provider)))?.write_all(bytes)
     }
 
-    /// The end of the log of a provider's review, of at most so many bytes, and the size of the whole. Both
-    /// are empty when there is none.
+    /// Returns the last `most` bytes of the log of a provider's review, and its total size. Both are empty if
+    /// there
+    /// is no log.
     pub(crate) fn log_end(&self, provider: &ProviderId, most: u64) -> io::Result<(Vec<u8>, u64)> {
         let opened =
             self.directory.open_directory().and_then(|dir| dir.open_file(Path::new(&log_name(provider))));
@@ -76,20 +78,20 @@ impl ReviewDirectory {
         Ok((end, size))
     }
 
-    /// Writes the pid of a provider's review, for other programs.
+    /// Writes the pid file of a provider's review, which other programs read.
     pub(crate) fn write_pid(&self, provider: &ProviderId, pid: u32) -> io::Result<()> {
         self.directory.make_directory()?.replace(OsStr::new(&pid_name(provider)), pid.to_string().as_bytes())
     }
 
-    /// Removes the file with the pid of a provider's review.
+    /// Removes the pid file of a provider's review.
     pub(crate) fn remove_pid(&self, provider: &ProviderId) -> io::Result<()> {
         self.remove(&pid_name(provider)).map(drop)
     }
 
-    /// Removes everything about the review by a provider. Returns the names of what was there.
+    /// Removes all files of a provider's review. Returns the names of the removed files.
     ///
     /// # Errors
-    /// Any failure of the file system.
+    /// Fails on any I/O error other than a missing file.
     pub fn remove_review(&self, provider: &ProviderId) -> io::Result<Vec<String>> {
         let state = format!("reviewer-review-{provider}.json");
         let findings = format!("review-findings-{provider}.json");

@@ -1,7 +1,7 @@
-//! The findings of a ticket's reviews, one JSON file a provider.
+//! Findings of a ticket's reviews, one JSON file per provider.
 //!
-//! Several clients and other programs may change a file at the same time; see [`JsonFile`]. Everything here
-//! blocks on the disk.
+//! Clients and other programs may modify a file concurrently; see [`JsonFile`]. All functions block on disk
+//! I/O.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use thiserror::Error;
 use crate::anchors::{SourceTree, follow_lines, set_anchors};
 use crate::files::ReviewDirectory;
 
-/// The file of one provider's findings.
+/// File with the findings of one provider.
 #[derive(Debug, Clone)]
 pub struct FindingsFile {
     file: JsonFile<ReviewFindings>,
     tree: SourceTree,
 }
 
-/// Why findings were not changed.
+/// Reason for which findings were not modified.
 #[derive(Debug, Error)]
 pub enum FindingsError {
     /// No findings are stored.
@@ -35,17 +35,17 @@ pub enum FindingsError {
 }
 
 impl FindingsFile {
-    /// The findings of a provider's review.
+    /// Returns the findings file of a provider's review.
     #[must_use]
     pub fn new(sandbox: Arc<Sandbox>, directory: &ReviewDirectory, provider: &ProviderId) -> Self {
         let tree = SourceTree::new(sandbox, directory.sandboxed_worktree().clone());
         Self { file: directory.json(&format!("review-findings-{provider}.json")), tree }
     }
 
-    /// The findings, at the lines where their code is now; `None` when there are none yet.
+    /// Reads the findings, with lines adjusted to the current code; `None` if there is no file.
     ///
     /// # Errors
-    /// [`JsonFileError`].
+    /// Fails with [`JsonFileError`] when the file cannot be read.
     pub fn read(&self) -> Result<Option<ReviewFindings>, JsonFileError> {
         let mut stored = self.file.read()?;
         if let Some(stored) = &mut stored {
@@ -54,11 +54,12 @@ impl FindingsFile {
         Ok(stored)
     }
 
-    /// Stores the findings of a new review in the place of all earlier ones.
+    /// Replaces all findings with those of a new review.
     ///
     /// # Errors
-    /// [`JsonFileError`]; the file is unchanged then.
+    /// Fails with [`JsonFileError`]; the file is then unchanged.
     pub fn replace(&self, mut findings: ReviewFindings) -> Result<(), JsonFileError> {
+        // The worktree still matches the review at this time.
         set_anchors(&mut findings.findings, &self.tree);
         self.file.update(|stored| {
             *stored = Some(findings);
@@ -66,10 +67,10 @@ impl FindingsFile {
         })
     }
 
-    /// Notes that a finding was posted as a comment.
+    /// Marks a finding as posted as a comment.
     ///
     /// # Errors
-    /// [`FindingsError`]; the file is unchanged then.
+    /// Fails with [`FindingsError`]; the file is then unchanged.
     pub fn mark_commented(&self, index: usize) -> Result<(), FindingsError> {
         self.change(|stored| {
             stored.findings.get_mut(index).ok_or(FindingsError::OutOfRange)?.commented = true;
@@ -77,10 +78,10 @@ impl FindingsFile {
         })
     }
 
-    /// Notes that the person declined the change.
+    /// Records that the user declined the change.
     ///
     /// # Errors
-    /// [`FindingsError`]; the file is unchanged then.
+    /// Fails with [`FindingsError`]; the file is then unchanged.
     pub fn decline(&self, reason: String) -> Result<(), FindingsError> {
         self.change(|stored| {
             (stored.declined, stored.decline_reason) = (Some(true), Some(reason));
@@ -92,6 +93,7 @@ impl FindingsFile {
         &self,
         change: impl FnOnce(&mut ReviewFindings) -> Result<(), FindingsError>,
     ) -> Result<(), FindingsError> {
+        // `update` creates missing directories, so check whether the file exists first.
         if self.file.read()?.is_none() {
             return Err(FindingsError::Missing);
         }
@@ -108,9 +110,9 @@ mod tests {
 
     use super::*;
 
-    // Two clients post comments at the same time.
+    // Clients read, modify and write the same file concurrently; a lost update would drop one of the marks.
     #[test]
-    fn changes_at_the_same_time_all_survive() {
+    fn concurrent_changes_are_all_stored() {
         const WRITERS: usize = 8;
         let dir = tempfile::tempdir().unwrap();
         let worktree = dir.path().join("box/shop-T-1");

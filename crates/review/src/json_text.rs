@@ -1,31 +1,32 @@
-//! JSON in the text that a model wrote.
+//! Extracts JSON from text written by a model.
 
 use serde_json::{Deserializer, Value};
 
 const FENCE: &str = "```json";
 
-/// The values of all fenced `json` blocks, in their order. A fence inside of a string of another block is none.
+/// Returns the values of all fenced `json` blocks in order. Ignores fences inside of JSON strings.
 pub(crate) fn fenced_values(text: &str) -> Vec<Value> {
     let mut values = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find(FENCE) {
-        rest = &rest[start + FENCE.len()..];
-        let mut stream = Deserializer::from_str(rest).into_iter();
+    let mut remaining = text;
+    while let Some(start) = remaining.find(FENCE) {
+        remaining = &remaining[start + FENCE.len()..];
+        let mut stream = Deserializer::from_str(remaining).into_iter();
         if let Some(Ok(value)) = stream.next() {
+            // Continue after the parsed value: a fence inside one of its strings does not start a block.
             values.push(value);
-            rest = &rest[stream.byte_offset()..];
+            remaining = &remaining[stream.byte_offset()..];
         }
     }
     values
 }
 
-/// The value from the first opening to the last closing bracket.
+/// Parses the text from the first opening to the last closing bracket.
 pub(crate) fn bracketed_value(text: &str, opening: char, closing: char) -> Option<Value> {
     let (start, end) = (text.find(opening)?, text.rfind(closing)?);
     serde_json::from_str(text.get(start..=end)?).ok()
 }
 
-/// The object that a text holds: the last fenced one, else from the first to the last brace.
+/// Returns the last fenced object, otherwise the text from the first to the last brace as an object.
 pub(crate) fn last_object(text: &str) -> Option<Value> {
     let fenced = fenced_values(text).into_iter().rfind(Value::is_object);
     fenced.or_else(|| bracketed_value(text, '{', '}'))
@@ -39,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_found_and_strings_are_no_blocks() {
+    fn fences_in_strings_do_not_start_a_block() {
         let quoting = json!([{"title": "see ```json [1]``` there"}]);
         let text = format!(
             "Example:\n```json\n[2]\n```\nor ```json\n{quoting:#}\n```\n```json\nbroken\n```\n```json ["
@@ -53,7 +54,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_breaks_the_readers(parts in proptest::collection::vec(
+        fn readers_accept_any_text(parts in proptest::collection::vec(
             prop_oneof![Just("```json".to_owned()), Just("```".to_owned()), "[\\[\\]{}\",:0-9é]{0,6}", ".{0,6}"], 0..16,
         )) {
             let text = parts.concat();
@@ -64,8 +65,8 @@ mod tests {
         #[test]
         fn last_block_is_read_back(before in "[^`]*", values in proptest::collection::vec(".*", 1..4)) {
             let blocks = values.iter().map(|value| format!("```json\n{}\n```\n", json!({"v": value})));
-            let found = last_object(&format!("{before}{}", blocks.collect::<String>()));
-            prop_assert_eq!(found, values.last().map(|value| json!({"v": value})));
+            let object = last_object(&format!("{before}{}", blocks.collect::<String>()));
+            prop_assert_eq!(object, values.last().map(|value| json!({"v": value})));
         }
     }
 }

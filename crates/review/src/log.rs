@@ -1,16 +1,17 @@
-//! The log of a review as a person reads it.
+//! Converts the log of a review into readable text.
 
 use loopgate_agents::provider::reviewer::without_noise;
 use loopgate_api::chat_event::ChatEvent;
 
-/// Bytes of a log that are shown, its end.
+/// Bytes shown from the end of a log: 100 KiB.
 pub(crate) const LOG_SHOWN: u64 = 102_400;
 
-/// The text in the end of a log. Lines are events as JSON, or text; of events, text and errors count. `cut` says
-/// that the log has more before it: the first line is then left out, unless it is the only one.
+/// Returns the text of the end of a log. Lines are JSON events or plain text; of events, only text and errors are
+/// shown. With `cut`, the log was truncated at the front: the first line is partial and is omitted, unless it is
+/// the only one.
 pub(crate) fn readable(end: &[u8], cut: bool) -> String {
     let end = String::from_utf8_lossy(end);
-    let whole = if cut { end.split_once('\n').map_or(&*end, |(_, rest)| rest) } else { &*end };
+    let whole = if cut { end.split_once('\n').map_or(&*end, |(_, lines)| lines) } else { &*end };
     let mut text = String::new();
     for line in whole.lines().filter(|line| !line.trim().is_empty()) {
         match serde_json::from_str::<ChatEvent>(line) {
@@ -40,7 +41,7 @@ mod tests {
 
     // RC-08
     #[test]
-    fn of_events_only_text_and_errors_are_shown() {
+    fn text_and_errors_of_events_are_shown() {
         let log = concat!(
             "{\"type\":\"text\",\"content\":\"One \"}\n",
             "{\"type\":\"thinking\",\"content\":\"hm\"}\n",
@@ -52,21 +53,21 @@ mod tests {
 
     // RC-09
     #[test]
-    fn lines_stay_lines_and_noise_goes() {
+    fn plain_lines_are_kept_and_noise_is_removed() {
         let log = format!("one\n{NOISE}\n{{\"severity\":\"high\"}}\ntwo");
         assert_eq!(readable(log.as_bytes(), false), "one\n{\"severity\":\"high\"}\ntwo");
     }
 
     // RC-10
     #[test]
-    fn first_line_of_a_cut_log_is_left_out() {
+    fn partial_first_line_of_a_truncated_log_is_omitted() {
         assert_eq!(readable(b"rtial\nwhole", true), "whole");
         assert_eq!(readable(b"only", true), "only");
     }
 
     proptest! {
         #[test]
-        fn no_log_breaks_the_reader(bytes: Vec<u8>, cut: bool) {
+        fn readable_accepts_any_log(bytes: Vec<u8>, cut: bool) {
             readable(&bytes, cut);
         }
     }

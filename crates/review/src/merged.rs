@@ -1,5 +1,5 @@
-//! A pull request that was merged already: its changes are put back into the worktree, so that they can be
-//! reviewed as changes that are not committed.
+//! Restores the changes of a merged pull request in the worktree, so that they can be reviewed as uncommitted
+//! changes.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use loopgate_tools::git::{Git, GitError, time};
 use loopgate_tools::process::{Limits, Stdin};
 use thiserror::Error;
 
-/// How long the code host may take for one answer.
+/// Timeout of a request to the code host.
 const CODE_HOST_TIME: Duration = Duration::from_secs(30);
-/// Bytes of a diff.
+/// Upper bound of a diff in bytes. Larger ones are not restored.
 const MAX_DIFF: usize = 10 * 1024 * 1024;
 
-/// Why a merged pull request is reviewed like any other.
+/// Reason for which the changes of a merged pull request were not restored.
 #[derive(Debug, Error)]
 enum MergedError {
     #[error(transparent)]
@@ -28,13 +28,14 @@ enum MergedError {
     NotApplied,
 }
 
-/// The number of the pull request that a ticket stands for.
+/// Returns the pull request number of a ticket, if its id contains one.
 pub(crate) fn pull_request_number(ticket: &TicketId) -> Option<u64> {
     ticket.as_str().trim_start_matches("pr-").parse().ok()
 }
 
-/// Puts the changes of a merged pull request back into its worktree. Returns whether there is anything that a
-/// review of uncommitted changes would see.
+/// Restores the changes of a merged pull request in its worktree. Returns whether there are uncommitted
+/// changes to
+/// review.
 pub(crate) async fn restore_merged(
     git: &Git,
     code_host: &CodeHost,
@@ -46,7 +47,7 @@ pub(crate) async fn restore_merged(
     match restore(git, code_host, worktree, number, base).await {
         Ok(restored) => restored,
         Err(error) => {
-            tracing::info!(%error, number, "a pull request that seems merged is reviewed as it is");
+            tracing::info!(%error, number, "failed to restore the changes of a merged pull request, reviewing the worktree as is");
             false
         }
     }
@@ -63,34 +64,40 @@ async fn restore(
     let merge_base = git
         .text(worktree, &["merge-base", "HEAD", &format!("refs/remotes/origin/{base}")], time::LOCAL)
         .await?;
+    // With commits of its own, or uncommitted changes, the worktree has something to review as it is.
     if head != merge_base || !git.changes(worktree).await?.is_empty() {
         return Ok(false);
     }
     let number = number.to_string();
-    let diff = asked(code_host, worktree, &["pr", "diff", &number]).await?;
+    let diff = code_host_output(code_host, worktree, &["pr", "diff", &number]).await?;
     if diff.is_empty() || diff.len() > MAX_DIFF {
         return Ok(false);
     }
-    let merged_as = ["pr", "view", &number, "--json", "mergeCommit", "--jq", ".mergeCommit.oid // empty"];
-    let merged = asked(code_host, worktree, &merged_as).await?;
-    let merged = String::from_utf8_lossy(&merged).trim().to_owned();
-    if !merged.is_empty()
-        && let Some(parent) = git.commit_of(worktree, &format!("{merged}^1")).await?
+    let view_args = ["pr", "view", &number, "--json", "mergeCommit", "--jq", ".mergeCommit.oid // empty"];
+    // Apply the diff to the parent of the merge commit: later commits may have changed the same lines.
+    let merge_commit = code_host_output(code_host, worktree, &view_args).await?;
+    let merge_commit = String::from_utf8_lossy(&merge_commit).trim().to_owned();
+    if !merge_commit.is_empty()
+        && let Some(parent) = git.commit_of(worktree, &format!("{merge_commit}^1")).await?
     {
         git.change(worktree, &["checkout", "-q", "--detach", &parent, "--"], time::WORKTREE_ADD).await?;
     }
-    // From standard input: a file in the worktree could be a link that leads away.
+    // The diff is passed on standard input: a file in the worktree could be replaced by a symlink.
     let command = git.command(worktree).await?.session().args(["apply"]).stdin(Stdin::Bytes(diff));
     let applied = command.run_undisturbed(Limits::time(CODE_HOST_TIME)).await;
     if !applied.is_ok_and(|output| output.status.success()) {
-        // Back to where it was: nothing of a patch that does not fit was applied.
+        // `git apply` is atomic: nothing of the diff was applied, so only the checkout is reverted.
         git.change(worktree, &["checkout", "-q", "--detach", &head, "--"], time::WORKTREE_ADD).await?;
         return Err(MergedError::NotApplied);
     }
     Ok(true)
 }
 
-async fn asked(code_host: &CodeHost, worktree: &Path, args: &[&str]) -> Result<Vec<u8>, MergedError> {
+async fn code_host_output(
+    code_host: &CodeHost,
+    worktree: &Path,
+    args: &[&str],
+) -> Result<Vec<u8>, MergedError> {
     let output = code_host.output(worktree, args, CODE_HOST_TIME).await?;
     if !output.status.success() {
         return Err(MergedError::Failed(loopgate_api::redact::cause(&output.stderr_text())));

@@ -1,4 +1,4 @@
-//! The reviewer's own review command, whose output is text.
+//! The reviewer's own `review` command, which prints plain text.
 
 use std::ffi::OsString;
 
@@ -13,10 +13,12 @@ use loopgate_tools::environment::TrustGuard;
 
 use crate::scope::ReviewScope;
 
-/// The reviewer with its command for reviews. What to look at is said by flags; it takes no prompt beside them.
+/// The reviewer, started with its `review` command. The scope is passed as flags; the command accepts no
+/// prompt in
+/// combination with them.
 #[derive(Debug)]
 pub(crate) struct PlainReview {
-    /// What to look at; not needed to read the output.
+    /// Changes to review. Not used for parsing the output.
     pub(crate) scope: ReviewScope,
 }
 
@@ -67,7 +69,7 @@ impl Provider for PlainReview {
     }
 }
 
-/// Reads lines of text; one of them may name the session.
+/// Forwards lines as text, and extracts the session id from the banner.
 struct TextReader;
 
 impl OutputReader for TextReader {

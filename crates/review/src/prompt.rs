@@ -1,11 +1,11 @@
-//! What providers are told in reviews and debates.
+//! Prompts for reviews, debates and verdicts.
 
 use crate::scope::ReviewScope;
 
-/// What the assistant runs for a review of a pull request.
+/// Slash command with which the assistant reviews a pull request.
 pub(crate) const REVIEW_COMMAND: &str = "/code-review:start";
 
-/// How a reviewer works, whoever it is, and the form of its findings.
+/// Instructions for all reviewers, and the output format of findings.
 pub(crate) const REVIEW_RULES: &str = r#"Before you report anything, read the code around each change, the description of the pull request if there is one, and the issues that it links. Report only what is clearly not intended: defects, regressions, security holes, lost data. Leave out deliberate choices, matters of taste and guesses.
 
 End your answer with exactly one fenced block of JSON that holds all findings, an empty array when there are none:
@@ -16,7 +16,7 @@ End your answer with exactly one fenced block of JSON that holds all findings, a
 
 `confidence` says how sure you are, from 0 to 1."#;
 
-/// A review that is asked for in words.
+/// Prompt of a review without a slash command.
 pub(crate) fn review(scope: &ReviewScope, instructions: Option<&str>) -> String {
     let mut prompt = format!("Review {}.\n", scope.description());
     if let Some(instructions) = instructions {
@@ -29,7 +29,7 @@ pub(crate) fn review(scope: &ReviewScope, instructions: Option<&str>) -> String 
     prompt
 }
 
-/// The system text of the assistant's review.
+/// Text appended to the assistant's system prompt in a review.
 pub(crate) fn review_system_text(instructions: Option<&str>) -> String {
     match instructions {
         None => REVIEW_RULES.to_owned(),
@@ -39,7 +39,7 @@ pub(crate) fn review_system_text(instructions: Option<&str>) -> String {
     }
 }
 
-/// Asks the one who reviewed what is to become of the change.
+/// Requests a verdict from the provider that executed the review.
 pub(crate) const VERDICT: &str = r#"Now judge the change as a whole. First question whether it was needed at all, and look for evidence in the code: does it fix a bug that does not exist; work around something that is handled already; remove code that is still used; repeat a helper that exists; speed up a path that is no bottleneck?
 
 Then print, as the last line of your answer and nowhere else:
@@ -51,12 +51,12 @@ Then print, as the last line of your answer and nowhere else:
 - "needs_attention": there are findings of high priority, and none that blocks;
 - "approve": otherwise."#;
 
-/// The form in which both sides of a debate say where it stands.
+/// Output format in which both sides report the status of a debate.
 const DEBATE_STATUS: &str = r#"End your answer with one block that says where the debate stands, as you see it now. An issue is resolved when you agree about it; say how in `resolution`. Set `conceded` when you give up your position.
 
 <debate-status>{"pendingIssues": [{"id": "1", "summary": "..."}], "resolvedIssues": [{"id": "2", "summary": "...", "resolution": "..."}], "conceded": false}</debate-status>"#;
 
-/// The reviewer's turn in a debate: the summary of the finding, and what the other side says.
+/// Prompt of the reviewer's turn in a debate: summary of the finding, and the argument of the other side.
 pub(crate) fn reviewer_turn(finding: &str, argument: &str) -> String {
     format!(
         "You are the reviewer in a structured debate with the assistant about a finding of a code review. \
@@ -66,7 +66,7 @@ pub(crate) fn reviewer_turn(finding: &str, argument: &str) -> String {
     )
 }
 
-/// The assistant's turn in a debate.
+/// Prompt of the assistant's turn in a debate.
 pub(crate) fn assistant_turn(finding: &str, answer: &str) -> String {
     format!(
         "You are the assistant in a structured debate with the reviewer about a finding of a code review. \

@@ -1,4 +1,4 @@
-//! What is stored of a review while it runs: its state, its pid and its log.
+//! Stores the state, pid and log of a running review.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use crate::files::ReviewDirectory;
 use crate::scope::ReviewScope;
 use crate::state::{ReviewConfig, ReviewState, ReviewStatus};
 
-/// Phrases for a context that is full, in lower case.
+/// Lower-case error phrases for an exhausted context window.
 const CONTEXT_FULL: [&str; 2] = ["context window", "out of room"];
 
-/// What must be known to store a review.
+/// Record that identifies a review, persisted for recovery after a restart.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ReviewOwner {
@@ -37,7 +37,7 @@ impl ReviewOwner {
     }
 }
 
-/// Writes the state and the log of a review while it runs.
+/// Writes the state and log of a review while it runs.
 pub(crate) struct ReviewStore {
     pub(crate) directory: ReviewDirectory,
     pub(crate) owner: ReviewOwner,
@@ -51,7 +51,7 @@ impl RunStore for ReviewStore {
     fn store_pid(&mut self, pid: u32) -> io::Result<()> {
         let ReviewOwner { provider, config, .. } = &self.owner;
         self.directory.state(provider).update(|state| {
-            // One that is followed again keeps what is known of it.
+            // A recovered review keeps its state: same pid, original start time.
             if state.as_ref().is_none_or(|state| state.pid != Some(pid)) {
                 *state = Some(ReviewState {
                     status: ReviewStatus::Running,
@@ -71,7 +71,7 @@ impl RunStore for ReviewStore {
 
     fn store(&mut self, output: &TurnOutput, events: &[ChatEvent], end: Option<&RunEnd>) -> io::Result<()> {
         let provider = &self.owner.provider;
-        // A review whose files somebody removed is not written again, nor one that was never started.
+        // Without a state file, the review was discarded in the meantime or its program was never started.
         if self.directory.state(provider).read()?.is_none() {
             return Ok(());
         }
@@ -80,6 +80,7 @@ impl RunStore for ReviewStore {
         for event in events.iter().chain(&failure) {
             self.log_event(event, &mut log)?;
         }
+        // Before the final state: a client that reads the end must also see the complete log.
         self.directory.append_log(provider, &log)?;
         let Some(end) = end else { return Ok(()) };
         self.directory.state(provider).update(|state| {
@@ -92,7 +93,7 @@ impl RunStore for ReviewStore {
         if *provider == ProviderId::REVIEWER
             && let Some(session) = &output.session_id
         {
-            // A chat about the review goes on in its session.
+            // The chat about the review resumes the review's session.
             self.directory.json::<Value>(REVIEWER_CHAT_REVIEW).update(|chat| {
                 *chat = Some(json!({"sessionId": session, "messageCount": 0}));
                 Ok::<_, JsonFileError>(())
@@ -109,6 +110,7 @@ impl RunStore for ReviewStore {
         let error = end.error.clone();
         let is_context_full =
             |error: &String| CONTEXT_FULL.iter().any(|phrase| error.to_lowercase().contains(phrase));
+        // The findings reported so far are usable, so the message explains why more may be missing.
         if error.as_ref().is_some_and(is_context_full) {
             let error = "The review was interrupted because the context window ran out; the findings above may \
                          be incomplete";
@@ -120,7 +122,7 @@ impl RunStore for ReviewStore {
 }
 
 impl ReviewStore {
-    /// The assistant's log holds events, one JSON object a line; the log of others holds their text.
+    /// Formats an event for the log: JSON lines for the assistant, plain text for other providers.
     fn log_event(&self, event: &ChatEvent, log: &mut Vec<u8>) -> io::Result<()> {
         if self.owner.provider == ProviderId::ASSISTANT {
             serde_json::to_writer(&mut *log, event)?;

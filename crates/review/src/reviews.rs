@@ -1,4 +1,4 @@
-//! The reviews of this desktop: started, followed and stopped.
+//! Service that starts, recovers and stops the reviews of this desktop.
 
 use std::collections::HashMap;
 use std::io;
@@ -32,112 +32,111 @@ use crate::review_store::{ReviewOwner, ReviewStore};
 use crate::scope::ReviewScope;
 use crate::sessions::ProviderSessions;
 use crate::state::{ReviewConfig, ReviewState, ReviewStatus};
-use crate::worktree::{ReviewWorktree, WorktreeError};
+use crate::worktree::{ReviewWorktree, ReviewWorktreeError};
 
-/// The kind of the runs of reviews.
+/// Run kind of reviews.
 const KIND: &str = "review";
-/// How long a review may take.
+/// Timeout of a review. Large changes take tens of minutes.
 const TIME_LIMIT: Duration = Duration::from_hours(1);
 /// Tools of the assistant in a review.
 const REVIEW_TOOLS: &str = "Bash,Read,Glob,Grep,Task,TodoWrite";
-/// What tickets of pull requests begin with.
+/// Prefix of the ids of pull request tickets.
 const PULL_REQUEST_PREFIX: &str = "pr-";
 
-/// What a review is asked for.
+/// A review to start.
 pub struct ReviewRequest {
-    /// Who reviews.
+    /// Provider that executes the review.
     pub provider: Arc<dyn Provider>,
-    /// The clone.
+    /// Clone that the worktree belongs to.
     pub repository: SandboxedPath,
-    /// The worktree of the ticket; it may not be there yet.
+    /// Worktree of the ticket. It need not exist.
     pub worktree: SandboxedPath,
-    /// The ticket.
     pub ticket: TicketId,
-    /// The branch that is reviewed; without one the worktree is used as it is.
+    /// Branch to review; without it, an existing worktree is used unchanged.
     pub branch: Option<BranchName>,
-    /// Where a worktree begins whose branch does not exist.
+    /// Start point of a new worktree if the branch does not exist.
     pub base: BranchName,
-    /// Which changes it is about.
+    /// Changes that the review covers.
     pub scope: ReviewScope,
-    /// The model; the provider's default when absent.
+    /// Model; the provider's default when absent.
     pub model: Option<String>,
-    /// How long the model may think.
+    /// Reasoning effort, as the provider's program names it.
     pub effort: String,
-    /// What the person wants looked at.
+    /// The user's instructions to the reviewer.
     pub instructions: Option<String>,
-    /// Whether the clone itself is reviewed.
+    /// Whether to review the clone itself instead of a worktree.
     pub in_repository: bool,
 }
 
-/// Why a review was not started.
+/// Reason for which a review was not started.
 #[derive(Debug, Error)]
 pub enum StartReviewError {
-    /// One by this provider runs in this worktree.
+    /// A review by this provider is running in this worktree.
     #[error("Review already running")]
     AlreadyRunning {
-        /// The pid of its program, once it has one.
+        /// Pid of its program, once it runs.
         pid: Option<u32>,
     },
-    /// The assistant reviews pull requests only.
+    /// The ticket is not a pull request; the assistant reviews only those.
     #[error("ticketId must start with 'pr-' for assistant reviews")]
     NoPullRequest,
-    /// There is no worktree, and no branch that it could be made for.
+    /// The worktree does not exist, and no branch is given from which to create it.
     #[error("branchName is required to create a worktree")]
     BranchRequired,
-    /// The worktree cannot be made.
+    /// The worktree cannot be created.
     #[error("Failed to create worktree: {0}")]
     Worktree(String),
-    /// Its files cannot be written, or its start was cut off.
+    /// The files of the review cannot be written, or the start was interrupted.
     #[error("Failed to start review: {0}")]
     Io(#[from] io::Error),
 }
 
-/// Why a review was not stopped.
+/// Reason for which a review was not stopped.
 #[derive(Debug, Error)]
 pub enum StopReviewError {
-    /// There is none.
+    /// There is no review.
     #[error("No review found")]
     NotFound,
-    /// Its file names no program.
+    /// The state file contains no pid.
     #[error("No PID found for review")]
     NoPid,
-    /// Its pid belongs to another program by now.
+    /// The pid belongs to a process that was not started by this gateway.
     #[error("process not managed by this gateway")]
     NotManaged,
-    /// Its file cannot be read or written.
+    /// The state file cannot be read or written.
     #[error("Failed to stop review: {0}")]
     File(#[from] JsonFileError),
-    /// The file system refused.
+    /// A file system operation failed.
     #[error("Failed to stop review: {0}")]
     Io(#[from] io::Error),
 }
 
-/// What a stop did.
+/// Result of stopping a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReviewOutcome {
-    /// The program with this pid is being ended, or was gone already.
+    /// The program with this pid is being terminated or had exited.
     Stopped(u32),
-    /// The review had ended, in this way.
+    /// The review had ended before, with this status.
     NotRunning(ReviewStatus),
 }
 
-/// A review as its file and its log tell it.
+/// State and log of a review.
 #[derive(Debug, Clone)]
 pub struct ReviewReport {
-    /// Its file; a review whose program is gone counts as stopped.
+    /// State of the review. A running review whose program has exited is reported as stopped.
     pub state: ReviewState,
-    /// Whether its program runs.
+    /// Whether the program is running.
     pub is_running: bool,
-    /// The readable end of its log.
+    /// Readable text of the end of the log.
     pub log: String,
-    /// Bytes of the whole log.
+    /// Total size of the log in bytes.
     pub log_size: u64,
 }
 
-/// Which review: the worktree and the provider.
+/// Identifies a review: canonical worktree and provider.
 type ReviewKey = (PathBuf, ProviderId);
 
-/// Starts, follows and stops reviews. Clones share everything.
+/// Starts, recovers and stops reviews. Clones share their state.
 #[derive(Clone)]
 pub struct Reviews(Arc<ReviewsState>);
 
@@ -146,17 +145,17 @@ struct ReviewsState {
     sandbox: Arc<Sandbox>,
     git: Git,
     code_host: CodeHost,
-    /// Reviews that were started, some of which are over.
+    /// Started reviews, including ended ones that are not pruned yet.
     started: Mutex<HashMap<ReviewKey, RunHandle>>,
-    /// Questions for verdicts by worktree, provider and session, some of which are over.
+    /// Verdict requests by worktree, provider and session, including ended ones that are not pruned yet.
     verdicts: Mutex<HashMap<(PathBuf, ProviderId, String), RunHandle>>,
-    /// Held while a worktree is prepared, or a verdict is asked for.
+    /// Held while a worktree is prepared or a verdict request is started, by worktree.
     preparing: KeyedLocks,
     sessions: ProviderSessions,
 }
 
 impl Reviews {
-    /// Builds the service; starts nothing.
+    /// Creates the service. Starts no tasks.
     #[must_use]
     pub fn new(agents: Arc<Agents>, sandbox: Arc<Sandbox>, git: Git, code_host: CodeHost) -> Self {
         let (started, verdicts, preparing) = (Mutex::default(), Mutex::default(), KeyedLocks::default());
@@ -173,7 +172,7 @@ impl Reviews {
         }))
     }
 
-    /// Follows the reviews, chats and debates that an earlier process started, and the chats of the agents.
+    /// Recovers the reviews, chats and debates of an earlier process, and the conversations of [`Agents`].
     pub fn recover(&self) {
         self.0.agents.recover(&[self, self.sessions()]);
     }
@@ -196,11 +195,12 @@ impl Reviews {
         &self.0.sessions
     }
 
-    /// Prepares the worktree and starts a review. Goes on when the caller goes away.
+    /// Prepares the worktree and starts a review. The start completes even if the caller is dropped.
     ///
     /// # Errors
-    /// [`StartReviewError`]; nothing was started then.
+    /// Fails with [`StartReviewError`]; no review was started then.
     pub async fn start(&self, request: ReviewRequest) -> Result<RunStream, StartReviewError> {
+        // A separate task, because an HTTP client may disconnect while git prepares the worktree.
         let this = self.clone();
         tokio::spawn(async move { this.prepare_and_start(request).await }).await.map_err(io::Error::other)?
     }
@@ -211,6 +211,7 @@ impl Reviews {
             return Err(StartReviewError::NoPullRequest);
         }
         let worktree = request.worktree.canonical().to_owned();
+        // Held until the run is registered, so that concurrent requests cannot start the same review twice.
         let _preparing = self.0.preparing.lock(&worktree).await;
         let key = (worktree, provider.clone());
         if let Some(running) = self.running(&key) {
@@ -240,8 +241,8 @@ impl Reviews {
             config,
             plain: plan.plain.clone(),
         };
-        let emptied = directory.clone();
-        blocking(move || emptied.clear_log(&provider)).await?;
+        let log_directory = directory.clone();
+        blocking(move || log_directory.clear_log(&provider)).await?;
         let run = self.0.agents.runs.start(RunRequest {
             provider: plan.provider,
             turn: plan.turn,
@@ -260,23 +261,23 @@ impl Reviews {
         Ok(stream)
     }
 
-    /// Prepares the worktree; answers the scope that the provider is told.
+    /// Prepares the worktree, and returns the scope to pass to the provider.
     async fn prepare(&self, request: &ReviewRequest) -> Result<ReviewScope, StartReviewError> {
         let ReviewsState { git, code_host, .. } = &*self.0;
         let place = request.worktree.canonical();
         let is_reviewed = self.started().iter().any(|((at, _), run)| at == place && !run.is_over());
         if is_reviewed {
-            // Another provider reads what is there now.
+            // Another provider is reading the worktree, so it must not be changed.
             return Ok(request.scope.clone());
         }
-        let wanted = ReviewWorktree {
+        let review_worktree = ReviewWorktree {
             repository: request.repository.clone(),
             worktree: request.worktree.clone(),
             branch: request.branch.clone(),
             base: request.base.clone(),
         };
-        wanted.prepare(git).await.map_err(|error| match error {
-            WorktreeError::BranchRequired => StartReviewError::BranchRequired,
+        review_worktree.prepare(git).await.map_err(|error| match error {
+            ReviewWorktreeError::BranchRequired => StartReviewError::BranchRequired,
             error => StartReviewError::Worktree(loopgate_api::redact::cause(&error.to_string())),
         })?;
         match &request.scope {
@@ -290,16 +291,17 @@ impl Reviews {
         }
     }
 
-    /// The review by a provider; `None` when none was started. Blocks on the disk.
+    /// Returns the report on a provider's review; `None` if none was started. Blocks on disk I/O.
     ///
     /// # Errors
-    /// When its file cannot be read.
+    /// Fails when the state file cannot be read.
     pub fn report(
         &self,
         directory: &ReviewDirectory,
         provider: &ProviderId,
     ) -> Result<Option<ReviewReport>, JsonFileError> {
         let Some(mut state) = directory.state(provider).read()? else { return Ok(None) };
+        // Reviews that this process does not follow have no run handle; check the pid from their file.
         let is_running = state.status == ReviewStatus::Running
             && (self.run_of(directory, provider).is_some()
                 || state.pid.is_some_and(|pid| identity(pid).is_some()));
@@ -311,23 +313,24 @@ impl Reviews {
         Ok(Some(ReviewReport { state, is_running, log, log_size }))
     }
 
-    /// Stops the review by a provider. Only a program that was started here is signalled.
+    /// Stops a provider's review. Signals only programs that were started by this gateway.
     ///
     /// # Errors
-    /// [`StopReviewError`]
+    /// Fails with [`StopReviewError`] when there is no review or its program cannot be stopped.
     pub async fn stop(
         &self,
         directory: ReviewDirectory,
         provider: ProviderId,
     ) -> Result<StopReviewOutcome, StopReviewError> {
         let this = self.clone();
-        let stopped = tokio::task::spawn_blocking(move || {
+        let stopping = tokio::task::spawn_blocking(move || {
             let file = directory.state(&provider);
             let state = file.read()?.ok_or(StopReviewError::NotFound)?;
             if state.status != ReviewStatus::Running {
                 return Ok(StopReviewOutcome::NotRunning(state.status));
             }
             let pid = state.pid.ok_or(StopReviewError::NoPid)?;
+            // Before the program is terminated: its exit must not be recorded as a failure.
             file.update(|state| {
                 if let Some(state) = state {
                     state.stop();
@@ -336,18 +339,19 @@ impl Reviews {
             })?;
             match this.run_of(&directory, &provider) {
                 Some(run) => run.stop(),
+                // The pid may have been reused by an unrelated process, so it is not signalled.
                 None if identity(pid).is_some() => return Err(StopReviewError::NotManaged),
                 None => {}
             }
             Ok(StopReviewOutcome::Stopped(pid))
         });
-        stopped.await.map_err(io::Error::other)?
+        stopping.await.map_err(io::Error::other)?
     }
 
-    /// Stops the review by a provider and removes its files. Returns the names of what was there.
+    /// Stops a provider's review and removes its files. Returns the names of the removed files.
     ///
     /// # Errors
-    /// Any failure of the file system.
+    /// Fails on any I/O error other than a missing file.
     pub async fn discard(&self, directory: ReviewDirectory, provider: ProviderId) -> io::Result<Vec<String>> {
         if let Some(run) = self.run_of(&directory, &provider) {
             run.stop();
@@ -365,6 +369,7 @@ impl Reviews {
 
     fn started(&self) -> MutexGuard<'_, HashMap<ReviewKey, RunHandle>> {
         let mut started = self.0.started.lock().unwrap_or_else(PoisonError::into_inner);
+        // Pruned on access, which keeps the map small without a timer.
         started.retain(|_, run| !run.is_over());
         started
     }
@@ -401,12 +406,12 @@ impl RunStoreFactory for Reviews {
     }
 }
 
-/// How a provider is asked for a review.
+/// How a provider executes a review.
 struct ReviewPlan {
     provider: Arc<dyn Provider>,
     turn: TurnRequest,
     fallback: Option<SecondAttempt>,
-    /// The scope, when the provider is asked by its own command for reviews.
+    /// The scope, if the provider's own `review` command is used.
     plain: Option<ReviewScope>,
 }
 
@@ -428,6 +433,7 @@ impl ReviewPlan {
             };
         }
         let turn = TurnRequest { effort: Some(request.effort.clone()), ..turn };
+        // The `review` command accepts no prompt in combination with its scope flags.
         if *id == ProviderId::REVIEWER && instructions.is_none() {
             let provider = Arc::new(PlainReview { scope: scope.clone() });
             return Self { provider, turn, fallback: None, plain: Some(scope) };

@@ -1,4 +1,4 @@
-//! Which changes a review is about, checked.
+//! Validated scope of a review.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::ReviewMode;
 
-/// The hash of a commit, or its beginning: 7 to 64 hexadecimal digits.
+/// Full or abbreviated commit hash: 7 to 64 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CommitHash(String);
 
 impl CommitHash {
-    /// Parses a hash; `None` when it is none.
+    /// Parses a hash; `None` if the text is not valid.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_hash = (7..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_hash.then(|| Self(text.to_owned()))
     }
 
-    /// The digits.
+    /// Returns the hexadecimal digits as given.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -33,20 +33,20 @@ impl fmt::Display for CommitHash {
     }
 }
 
-/// Which changes a review is about.
+/// Changes that a review covers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReviewScope {
-    /// Those that are not committed.
+    /// Changes that are not committed.
     Uncommitted,
-    /// Those since the worktree left this branch.
+    /// Changes since the merge base with this branch.
     Base(BranchName),
-    /// Those of this commit.
+    /// Changes of this commit.
     Commit(CommitHash),
 }
 
 impl ReviewScope {
-    /// Which mode it is.
+    /// Returns the mode of this scope.
     #[must_use]
     pub const fn mode(&self) -> ReviewMode {
         match self {
@@ -56,7 +56,7 @@ impl ReviewScope {
         }
     }
 
-    /// The flags of the reviewer's review command.
+    /// Returns the flags for the reviewer's `review` command.
     pub(crate) fn flags(&self) -> impl Iterator<Item = &str> {
         let (flag, value) = match self {
             Self::Uncommitted => ("--uncommitted", None),
@@ -66,7 +66,7 @@ impl ReviewScope {
         std::iter::once(flag).chain(value)
     }
 
-    /// The scope in words, for a prompt.
+    /// Describes the scope for a prompt.
     pub(crate) fn description(&self) -> String {
         match self {
             Self::Uncommitted => {

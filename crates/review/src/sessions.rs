@@ -1,5 +1,6 @@
-//! Conversations with the reviewer whose messages the client keeps: a debate about a finding, and a chat. Only
-//! the program's session is stored here, one turn at a time for each file.
+//! Conversations with the reviewer whose messages are kept by the client: debates about findings, and chats.
+//! Only
+//! the provider's session is stored here. Turns that use the same file are executed sequentially.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,27 +25,27 @@ use serde_json::Value;
 use crate::blocking::blocking;
 use crate::files::ReviewDirectory;
 
-/// The kind of the runs of these conversations.
+/// Run kind of these conversations.
 const KIND: &str = "reviewer-session";
-/// How long an answer may take.
+/// Timeout of a turn. Agents that read code may work for many minutes.
 const TIME_LIMIT: Duration = Duration::from_mins(30);
-/// File of the debates in a work directory.
+/// File of all debates, in the work directory.
 const DEBATE: &str = "reviewer-debate.json";
-/// Turns of a debate that are stored, the newest.
+/// Turns stored per debate; older ones are dropped.
 const MAX_TURNS: usize = 100;
 
-/// Whose session goes on.
+/// Identifies a conversation and its session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "conversation", rename_all = "camelCase")]
 pub(crate) enum SessionKey {
-    /// A debate, by what tells its finding from others.
+    /// A debate about a finding.
     Debate {
         /// Hash of the finding's summary.
         finding: String,
     },
     /// The chat about a ticket, or about its review.
     Chat {
-        /// Whether it goes on in the session of the review.
+        /// Whether the chat continues the session of the review.
         about_review: bool,
     },
 }
@@ -59,31 +60,31 @@ impl SessionKey {
     }
 }
 
-/// What is stored of a conversation: a debate counts rounds, a chat messages.
+/// Stored record of a conversation. Debates count rounds, chats count messages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct SessionRecord {
+struct StoredSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rounds: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message_count: Option<u64>,
-    /// Debates by finding; the members above belong to the last one.
+    /// Debates by finding. The members above describe the most recent one, for clients that read only those.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     debates: BTreeMap<String, DebateRecord>,
 }
 
-/// What is stored of one debate.
+/// Stored record of a debate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DebateRecord {
-    /// Sessions by provider.
+    /// Session ids by provider id.
     #[serde(default)]
     sessions: BTreeMap<String, String>,
     #[serde(default)]
     rounds: u64,
-    /// What was said, the oldest first.
+    /// Stored turns, oldest first.
     #[serde(default)]
     turns: Vec<StoredTurn>,
 }
@@ -95,7 +96,7 @@ struct StoredTurn {
     timestamp: String,
 }
 
-impl SessionRecord {
+impl StoredSession {
     fn session(&self, key: &SessionKey, provider: &ProviderId) -> Option<String> {
         match key {
             SessionKey::Debate { finding } => {
@@ -105,7 +106,7 @@ impl SessionRecord {
         }
     }
 
-    /// Notes an answer and the session in which it was given. Only what has a session is counted.
+    /// Records an answer and its session. Answers without a session are not counted.
     fn add_answer(&mut self, key: &SessionKey, provider: &ProviderId, session: Option<&str>, text: &str) {
         match key {
             SessionKey::Chat { .. } => {
@@ -120,6 +121,7 @@ impl SessionRecord {
                 }
                 let Some(session) = session else { return };
                 debate.sessions.insert(provider.to_string(), session.to_owned());
+                // Rounds are counted by the answers of the reviewer.
                 if *provider != ProviderId::ASSISTANT {
                     debate.rounds = debate.rounds.saturating_add(1);
                     self.session_id = Some(session.to_owned());
@@ -143,10 +145,10 @@ impl DebateRecord {
     }
 }
 
-/// A turn that a provider is asked to take.
+/// A turn to be executed by a provider.
 pub(crate) struct SessionTurn {
     pub(crate) provider: Arc<dyn Provider>,
-    /// Where the program works.
+    /// Working directory of the program.
     pub(crate) cwd: SandboxedPath,
     pub(crate) worktree: PathBuf,
     pub(crate) directory: ReviewDirectory,
@@ -157,19 +159,19 @@ pub(crate) struct SessionTurn {
     pub(crate) tools: &'static str,
     pub(crate) access: FileAccess,
     pub(crate) announcement: RunAnnouncement,
-    /// Whether an earlier session is left and a new one begun.
-    pub(crate) anew: bool,
-    /// What the other side said, as it is stored.
+    /// Whether to start a new session instead of resuming the earlier one.
+    pub(crate) new_session: bool,
+    /// Message of the other side, to be stored.
     pub(crate) argument: Option<String>,
-    /// Images beside the prompt.
+    /// Images attached to the prompt.
     pub(crate) images: Vec<PathBuf>,
 }
 
-/// Takes turns in the sessions of providers.
+/// Executes turns in stored provider sessions.
 pub(crate) struct ProviderSessions {
     runs: AgentRuns,
     sandbox: Arc<Sandbox>,
-    /// Held by a turn, by the file of its session.
+    /// Held during a turn, by the path of the session file.
     turns: KeyedLocks,
 }
 
@@ -178,14 +180,16 @@ impl ProviderSessions {
         Self { runs, sandbox, turns: KeyedLocks::default() }
     }
 
-    /// Starts a turn, after those before it in the same file.
+    /// Starts a turn after earlier turns with the same file have ended.
     pub(crate) async fn start(&self, turn: SessionTurn) -> io::Result<RunHandle> {
         let SessionTurn { provider, cwd, worktree, directory, key, prompt, .. } = turn;
+        // A session cannot be resumed by two processes at once, and both would update the same file.
         let guard = self.turns.lock(&worktree.join(key.file())).await;
-        let file: JsonFile<SessionRecord> = directory.json(key.file());
-        let (id, known_key) = (provider.id().clone(), key.clone());
-        let (anew, argument) = (turn.anew, turn.argument);
-        let session = blocking(move || prepare(&file, &known_key, &id, anew, argument.as_deref())).await?;
+        let file: JsonFile<StoredSession> = directory.json(key.file());
+        let (id, session_key) = (provider.id().clone(), key.clone());
+        let (new_session, argument) = (turn.new_session, turn.argument);
+        let session =
+            blocking(move || prepare(&file, &session_key, &id, new_session, argument.as_deref())).await?;
         let request = |session| TurnRequest {
             prompt: prompt.clone(),
             session,
@@ -213,6 +217,7 @@ impl ProviderSessions {
         });
         let run = run.await?;
         let ending = run.clone();
+        // Hold the lock until the turn has ended, even if the caller drops the handle.
         tokio::spawn(async move {
             let _turn = guard;
             ending.outcome().await;
@@ -221,21 +226,22 @@ impl ProviderSessions {
     }
 }
 
-/// Notes what the other side said; answers the session that goes on. Blocks on the disk.
+/// Stores the message of the other side, and returns the session to resume. Blocks on disk I/O.
 fn prepare(
-    file: &JsonFile<SessionRecord>,
+    file: &JsonFile<StoredSession>,
     key: &SessionKey,
     provider: &ProviderId,
-    anew: bool,
+    new_session: bool,
     argument: Option<&str>,
 ) -> io::Result<Option<String>> {
+    // Chats store no messages, so their file is not modified before the turn.
     let SessionKey::Debate { finding } = key else {
-        let known = file.read().ok().flatten();
-        return Ok(known.and_then(|record| record.session(key, provider)));
+        let record = file.read().ok().flatten();
+        return Ok(record.and_then(|record| record.session(key, provider)));
     };
-    let prepared = file.update(|record| {
-        let record = record.get_or_insert_with(SessionRecord::default);
-        if anew {
+    let session = file.update(|record| {
+        let record = record.get_or_insert_with(StoredSession::default);
+        if new_session {
             record.debates.remove(finding);
         }
         let debate = record.debates.entry(finding.clone()).or_default();
@@ -244,7 +250,7 @@ fn prepare(
         }
         Ok::<_, JsonFileError>(record.session(key, provider))
     });
-    Ok(prepared?)
+    Ok(session?)
 }
 
 impl RunStoreFactory for ProviderSessions {
@@ -259,7 +265,7 @@ impl RunStoreFactory for ProviderSessions {
     }
 }
 
-/// What must be known to store an answer.
+/// Record that identifies a turn, persisted for recovery after a restart.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct TurnOwner {
     worktree: PathBuf,
@@ -268,7 +274,7 @@ struct TurnOwner {
     key: SessionKey,
 }
 
-/// Stores the session of a turn at its end, and what was said in a debate.
+/// Stores the session of a turn at its end, and the message in a debate.
 struct TurnStore {
     directory: ReviewDirectory,
     owner: TurnOwner,
@@ -276,16 +282,17 @@ struct TurnStore {
 
 impl RunStore for TurnStore {
     fn store(&mut self, output: &TurnOutput, _: &[ChatEvent], end: Option<&RunEnd>) -> io::Result<()> {
+        // Only complete turns are stored; there is no partial answer to show.
         if end.is_none() {
             return Ok(());
         }
         let TurnOwner { key, sender, .. } = &self.owner;
-        let file: JsonFile<SessionRecord> = self.directory.json(key.file());
-        let stored = file.update(|record| {
-            let record = record.get_or_insert_with(SessionRecord::default);
+        let file: JsonFile<StoredSession> = self.directory.json(key.file());
+        let result = file.update(|record| {
+            let record = record.get_or_insert_with(StoredSession::default);
             record.add_answer(key, sender, output.session_id.as_deref(), output.text.trim());
             Ok::<_, JsonFileError>(())
         });
-        Ok(stored?)
+        Ok(result?)
     }
 }

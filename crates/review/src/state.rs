@@ -1,25 +1,25 @@
-//! What is known of a review: the file that other programs read, too.
+//! State file of a review, which other programs read as well.
 
 use loopgate_api::provider::ProviderId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How far a review is.
+/// Status of a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewStatus {
-    /// Its program runs.
+    /// The provider's program is running.
     Running,
-    /// Its program exited with 0.
+    /// The program exited with code 0.
     Completed,
-    /// Its program failed or took too long.
+    /// The program failed or timed out.
     Failed,
-    /// A person stopped it, or its program is gone and nobody knows how it ended.
+    /// The user stopped the review, or its program has exited without a recorded exit code.
     Stopped,
 }
 
 impl ReviewStatus {
-    /// The word that is in the file.
+    /// Returns the status as written in the file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -31,67 +31,67 @@ impl ReviewStatus {
     }
 }
 
-/// Which changes a review is about.
+/// Changes that a review covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewMode {
-    /// Those that are not committed.
+    /// Changes that are not committed.
     Uncommitted,
-    /// Those since the worktree left its base branch.
+    /// Changes since the merge base with the base branch.
     #[default]
     Base,
-    /// Those of one commit.
+    /// Changes of one commit.
     Commit,
 }
 
-/// What a review was asked for.
+/// Configuration of a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewConfig {
-    /// The model.
+    /// Model name as passed to the provider.
     pub model: String,
-    /// How long the model may think, in the program's words.
+    /// Reasoning effort, as the provider's program names it.
     pub reasoning_effort: String,
-    /// Which changes it is about.
+    /// Changes that the review covers.
     pub review_mode: ReviewMode,
-    /// The branch that the changes are compared with.
+    /// Branch with which the changes are compared.
     pub base_branch: String,
-    /// The commit, in the mode `commit`.
+    /// Hash of the reviewed commit; present in mode `commit` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// What the person wants looked at.
+    /// The user's instructions to the reviewer; absent if none were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
 }
 
-/// A review by one provider.
+/// State of a review by one provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewState {
-    /// How far it is.
+    /// Current status of the review.
     pub status: ReviewStatus,
-    /// The pid of its program, also after its end.
+    /// Pid of the provider's program; retained after its exit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// When its program was started: ISO 8601, UTC.
+    /// Start time of the program: ISO 8601, UTC.
     pub started_at: String,
-    /// When it ended.
+    /// End time of the review: ISO 8601, UTC; absent while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<String>,
-    /// The exit code of its program; 1 for a signal.
+    /// Exit code of the program; 1 if it was killed by a signal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Who reviews.
+    /// Provider that executes the review.
     pub provider: ProviderId,
-    /// The program's session; known at the end.
+    /// Session id of the program; set when it has exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// What was asked for.
+    /// Configuration with which the review was started.
     pub config: ReviewConfig,
 }
 
 impl ReviewState {
-    /// Notes that it was stopped, unless it had ended.
+    /// Sets the status to stopped. No-op if the review has ended.
     pub(crate) fn stop(&mut self) {
         if self.status == ReviewStatus::Running {
             self.status = ReviewStatus::Stopped;
@@ -99,7 +99,7 @@ impl ReviewState {
         }
     }
 
-    /// Notes how its program ended. One that was stopped stays so.
+    /// Records the exit of the program. The status of a stopped review is not changed.
     pub(crate) fn end(&mut self, success: bool, exit_code: i32, session_id: Option<String>) {
         if self.status != ReviewStatus::Stopped {
             self.status = if success { ReviewStatus::Completed } else { ReviewStatus::Failed };
@@ -141,6 +141,7 @@ mod tests {
         state.stop();
         let stopped_at = state.completed_at.clone();
         assert!(state.status == ReviewStatus::Stopped && stopped_at.is_some());
+        // The exit of the terminated program is recorded, but the status remains.
         state.end(false, 1, Some("s".to_owned()));
         assert_eq!((state.status, state.exit_code), (ReviewStatus::Stopped, Some(1)));
         assert_eq!(state.completed_at, stopped_at);

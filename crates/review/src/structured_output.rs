@@ -1,4 +1,4 @@
-//! Answers of providers as JSON of a fixed shape.
+//! Requests JSON of a given shape from a provider.
 
 use std::io;
 use std::sync::Arc;
@@ -13,46 +13,49 @@ use thiserror::Error;
 
 use crate::json_text::last_object;
 
-/// The kind of these runs. No factory has it: after a restart nobody waits for them, and they are ended.
+/// Run kind. No factory is registered for it, so after a restart these runs are terminated: their caller no
+/// longer
+/// exists.
 const KIND: &str = "structured-output";
-/// How long an answer may take.
+/// Timeout of a response.
 const TIME_LIMIT: Duration = Duration::from_secs(3 * 60);
-/// Characters of an answer that is sent back to be corrected, its end.
+/// Characters from the end of an invalid response that are quoted in the correction prompt.
 const MAX_QUOTED: usize = 20_000;
 
-/// Asks a provider for JSON of a fixed shape. It gets no tools, and may only read.
+/// Requests JSON of a given shape from a provider, which has no tools and read-only access.
 pub struct StructuredOutput {
     runs: AgentRuns,
     provider: Arc<dyn Provider>,
     directory: SandboxedPath,
 }
 
-/// Why there is no usable answer.
+/// Reason for which there is no valid response.
 #[derive(Debug, Error)]
 pub enum StructuredOutputError {
-    /// The provider could not be asked.
-    #[error("the provider cannot be asked: {0}")]
+    /// The provider could not be started.
+    #[error("the provider cannot be started: {0}")]
     Start(#[from] io::Error),
     /// The provider's program failed.
     #[error("the provider failed: {0}")]
     Provider(String),
-    /// The answer does not have the shape, even after the provider corrected it.
-    #[error("the provider's answer cannot be used: {0}")]
+    /// The response is not valid, even after one correction.
+    #[error("the provider's response is not valid: {0}")]
     Malformed(String),
 }
 
 impl StructuredOutput {
-    /// Asks this provider, whose program works in the directory.
+    /// Creates a client for this provider, whose program runs in the directory.
     #[must_use]
     pub const fn new(runs: AgentRuns, provider: Arc<dyn Provider>, directory: SandboxedPath) -> Self {
         Self { runs, provider, directory }
     }
 
-    /// Asks, and reads the answer as a JSON object that fits the type and passes the check. An answer that does
-    /// not is sent back once, with what is wrong with it. Dropping the future ends the provider's program.
+    /// Sends the prompt, and parses a JSON object of type `T` that passes the check. An invalid response is
+    /// sent back
+    /// once, with the reason. Dropping the future terminates the provider's program.
     ///
     /// # Errors
-    /// [`StructuredOutputError`].
+    /// Fails with [`StructuredOutputError`] when the provider fails or its corrected response is not valid.
     pub async fn request<T: DeserializeOwned>(
         &self,
         prompt: &str,
@@ -63,6 +66,7 @@ impl StructuredOutput {
             Ok(value) => return Ok(value),
             Err(problem) => problem,
         };
+        // Models write the JSON after their explanations, so the end is quoted.
         let skipped = answer.chars().count().saturating_sub(MAX_QUOTED);
         let quoted: String = answer.chars().skip(skipped).collect();
         let correction = format!(
@@ -86,8 +90,9 @@ impl StructuredOutput {
             owner: Map::new(),
             store: Box::new(NoStore),
         };
+        // A client that disconnects drops this future; its run must not continue unobserved.
         let run = StopOnDrop(self.runs.start(request).await?);
-        let stopped = || StructuredOutputError::Provider("Loopgate stops".to_owned());
+        let stopped = || StructuredOutputError::Provider("Loopgate is shutting down".to_owned());
         let outcome = run.0.outcome().await.ok_or_else(stopped)?;
         if !outcome.end.success {
             let reason = outcome.end.error.clone();
@@ -99,12 +104,12 @@ impl StructuredOutput {
 }
 
 fn read<T: DeserializeOwned>(answer: &str, check: impl Fn(&T) -> Result<(), String>) -> Result<T, String> {
-    let object = last_object(answer).ok_or("it holds no JSON object")?;
+    let object = last_object(answer).ok_or("no JSON object found")?;
     let value = serde_json::from_value(object).map_err(|error| error.to_string())?;
     check(&value).map(|()| value)
 }
 
-/// Ends a run that nobody waits for any more; one that is over stays as it is.
+/// Terminates the run on drop. No-op if the run has ended.
 struct StopOnDrop(RunHandle);
 
 impl Drop for StopOnDrop {

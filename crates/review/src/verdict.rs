@@ -1,4 +1,4 @@
-//! The verdict on a change: asked for in the session of its review, and read from the answer.
+//! Verdict on a change: requested in the session of its review and parsed from the answer.
 
 use std::io;
 use std::sync::Arc;
@@ -14,33 +14,36 @@ use serde_json::Map;
 use crate::prompt;
 use crate::reviews::Reviews;
 
-/// The kind of these runs. No factory has it: after a restart nobody waits for them, and they are ended.
+/// Run kind. No factory is registered for it, so after a restart these runs are terminated: their caller no
+/// longer
+/// exists.
 const KIND: &str = "verdict";
-/// How long an answer may take.
+/// Timeout of a verdict. The provider may read code again before it answers.
 const TIME_LIMIT: Duration = Duration::from_mins(10);
-/// Tools of providers that have such a list.
+/// Tools of the provider: read-only.
 const TOOLS: &str = "Read,Glob,Grep";
-/// The assistant's model for verdicts.
+/// The assistant's model for verdicts, as an alias for the current version.
 const ASSISTANT_MODEL: &str = "sonnet";
 
 const OPENING: &str = "<pr_verdict>";
 const CLOSING: &str = "</pr_verdict>";
 
-/// What the question for a verdict came to.
+/// Result of requesting a verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerdictAnswer {
-    /// The verdict; `None` when the answer holds no valid one.
+    /// The verdict; `None` if the answer contains no valid one.
     pub verdict: Option<Verdict>,
-    /// Why there was no whole answer.
+    /// Error message if there is no complete answer.
     pub error: Option<String>,
 }
 
 impl Reviews {
-    /// Asks the provider for its verdict in the session of its review. A question in the same session that is
-    /// under way is joined. It goes on when the caller goes away.
+    /// Requests a verdict from the provider in the session of its review. Joins a request for the same
+    /// session that is
+    /// in flight. The request continues when the caller disconnects.
     ///
     /// # Errors
-    /// When the question cannot be asked.
+    /// Fails when the provider cannot be started.
     pub async fn verdict(
         &self,
         worktree: SandboxedPath,
@@ -49,22 +52,23 @@ impl Reviews {
     ) -> io::Result<VerdictAnswer> {
         let key = (worktree.canonical().to_owned(), provider.id().clone(), session.clone());
         let run = {
-            let _asking = self.preparing().lock(worktree.canonical()).await;
-            let under_way = self.verdicts().get(&key).cloned();
-            match under_way {
+            // Concurrent requests must find the run that the first of them starts.
+            let _lock = self.preparing().lock(worktree.canonical()).await;
+            let in_flight = self.verdicts().get(&key).cloned();
+            match in_flight {
                 Some(run) => run,
                 None => {
-                    let run = self.ask_verdict(worktree, provider, session).await?;
+                    let run = self.start_verdict(worktree, provider, session).await?;
                     self.verdicts().insert(key, run.clone());
                     run
                 }
             }
         };
-        let outcome = run.outcome().await.ok_or_else(|| io::Error::other("Loopgate stops"))?;
+        let outcome = run.outcome().await.ok_or_else(|| io::Error::other("Loopgate is shutting down"))?;
         Ok(answer(&outcome))
     }
 
-    async fn ask_verdict(
+    async fn start_verdict(
         &self,
         worktree: SandboxedPath,
         provider: Arc<dyn Provider>,
@@ -97,7 +101,7 @@ impl Reviews {
 fn answer(outcome: &RunOutcome) -> VerdictAnswer {
     let end = &outcome.end;
     if end.timed_out {
-        let error = format!("the verdict was not there after {} s", TIME_LIMIT.as_secs());
+        let error = format!("timed out: no verdict within {} seconds", TIME_LIMIT.as_secs());
         return VerdictAnswer { verdict: None, error: Some(error) };
     }
     if !end.success {
@@ -107,8 +111,9 @@ fn answer(outcome: &RunOutcome) -> VerdictAnswer {
     VerdictAnswer { verdict: parse_verdict(&outcome.output.text), error: None }
 }
 
-/// The last valid verdict in a text: `<pr_verdict>{"verdict": …, "reason": …}</pr_verdict>` with a reason that
-/// is not blank. Earlier ones may be the prompt's own example, or quoted code.
+/// Returns the last valid verdict in a text: `<pr_verdict>{"verdict": …, "reason": …}</pr_verdict>` with a
+/// reason
+/// that is not blank. Earlier ones may be the example of the prompt, or quoted code.
 #[must_use]
 pub fn parse_verdict(text: &str) -> Option<Verdict> {
     let tags = text.rmatch_indices(OPENING).map(|(start, _)| &text[start + OPENING.len()..]);
@@ -133,7 +138,7 @@ mod tests {
 
     // RC-32
     #[test]
-    fn only_the_last_valid_verdict_counts() {
+    fn last_valid_verdict_is_returned() {
         let valid = tag(r#"{"verdict":"needs_attention","reason":"two races"}"#);
         let verdict = parse_verdict(&format!("Text.\n{valid}\n")).unwrap();
         assert_eq!((verdict.verdict, verdict.reason.as_str()), (VerdictKind::NeedsAttention, "two races"));
@@ -166,10 +171,10 @@ mod tests {
         #[test]
         fn verdict_is_found_in_any_text(before in "[^<]*", after in "[^<]*", reason in "\\PC*[a-z]") {
             let json = serde_json::json!({"verdict": "decline", "reason": reason}).to_string();
-            let found = parse_verdict(&format!("{before}{}{after}", tag(&json)));
-            // A reason may itself hold a tag's end.
+            let verdict = parse_verdict(&format!("{before}{}{after}", tag(&json)));
+            // A reason that contains the closing tag is truncated there, so it is excluded.
             prop_assume!(!reason.contains(CLOSING));
-            prop_assert_eq!(found.map(|verdict| verdict.reason), Some(reason));
+            prop_assert_eq!(verdict.map(|verdict| verdict.reason), Some(reason));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The worktree of a review: made where it is missing, and brought to the branch that is reviewed.
+//! Worktree of a review: created if missing, and updated to the reviewed branch.
 
 use std::io;
 use std::path::Path;
@@ -10,89 +10,92 @@ use thiserror::Error;
 
 use crate::blocking::blocking;
 
-/// Files with variables that no commit holds and programs in a worktree need.
+/// Untracked files with environment variables, which programs in a worktree need.
 const ENVIRONMENT_FILES: [&str; 2] = [".env", ".env.local"];
 
-/// A worktree that a review needs.
+/// Specification of the worktree that a review needs.
 #[derive(Debug, Clone)]
 pub(crate) struct ReviewWorktree {
-    /// The clone.
+    /// Clone that the worktree belongs to.
     pub(crate) repository: SandboxedPath,
-    /// Where the worktree is, or will be.
+    /// Path of the worktree. It need not exist.
     pub(crate) worktree: SandboxedPath,
-    /// The branch that is reviewed; without one the worktree is used as it is.
+    /// Branch to review; without it, an existing worktree is used unchanged.
     pub(crate) branch: Option<BranchName>,
-    /// Where a worktree begins whose branch does not exist.
+    /// Start point of a new worktree if the branch does not exist.
     pub(crate) base: BranchName,
 }
 
-/// Why there is no worktree.
+/// Reason for which there is no worktree.
 #[derive(Debug, Error)]
-pub(crate) enum WorktreeError {
-    /// It is not there, and no branch says what it should hold.
+pub(crate) enum ReviewWorktreeError {
+    /// The worktree does not exist, and no branch is given from which to create it.
     #[error("branchName is required to create a worktree")]
     BranchRequired,
     /// Neither the branch nor its base exists.
     #[error("neither branch \"{branch}\" nor branch \"{base}\" exists")]
     NoBranch {
-        /// What is reviewed.
+        /// Branch that is to be reviewed.
         branch: BranchName,
-        /// What it is compared with.
+        /// Base branch of the comparison.
         base: BranchName,
     },
-    /// Git refused.
+    /// A git command failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The file system refused.
+    /// A file system operation failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl ReviewWorktree {
-    /// Makes the worktree, or brings it to its branch.
-    pub(crate) async fn prepare(&self, git: &Git) -> Result<(), WorktreeError> {
-        let there = self.is_checkout().await?;
-        match (&self.branch, there) {
-            (None, false) => Err(WorktreeError::BranchRequired),
+    /// Creates the worktree, or updates it to its branch.
+    pub(crate) async fn prepare(&self, git: &Git) -> Result<(), ReviewWorktreeError> {
+        let exists = self.is_checkout().await?;
+        match (&self.branch, exists) {
+            (None, false) => Err(ReviewWorktreeError::BranchRequired),
             (None, true) => Ok(()),
-            (Some(branch), there) => {
+            (Some(branch), exists) => {
+                // Reviews must work offline, with the local state of the branch.
                 if let Err(error) = git.fetch(self.repository.as_path()).await {
-                    tracing::info!(%error, "the remote could not be asked before a review");
+                    tracing::info!(%error, "git fetch failed before a review, using the local state");
                 }
-                if there { self.update(git, branch).await } else { self.make(git, branch).await }
+                if exists { self.update(git, branch).await } else { self.create(git, branch).await }
             }
         }
     }
 
     async fn is_checkout(&self) -> io::Result<bool> {
         let worktree = self.worktree.clone();
-        let looked = blocking(move || {
+        let check = blocking(move || {
             Ok(worktree.open_directory().is_ok_and(|directory| directory.holds(Path::new(".git"))))
         });
-        looked.await
+        check.await
     }
 
-    async fn make(&self, git: &Git, branch: &BranchName) -> Result<(), WorktreeError> {
+    async fn create(&self, git: &Git, branch: &BranchName) -> Result<(), ReviewWorktreeError> {
         let (repository, place) = (self.repository.as_path(), self.worktree.as_path());
-        let begins_at = match git.base_ref(repository, branch).await? {
-            Some(found) => found,
-            None => git
-                .base_ref(repository, &self.base)
-                .await?
-                .ok_or_else(|| WorktreeError::NoBranch { branch: branch.clone(), base: self.base.clone() })?,
+        let start_point = match git.base_ref(repository, branch).await? {
+            Some(start_point) => start_point,
+            None => git.base_ref(repository, &self.base).await?.ok_or_else(|| {
+                ReviewWorktreeError::NoBranch { branch: branch.clone(), base: self.base.clone() }
+            })?,
         };
+        // `git worktree add` requires an empty directory, but the state directory may exist there. Move it
+        // aside.
         let preserved = PreservedState::of(place);
         let moved = preserved.clone();
         blocking(move || moved.preserve()).await?;
-        let added = git.worktree_add_detached(repository, place, &begins_at).await;
+        let result = git.worktree_add_detached(repository, place, &start_point).await;
+        // Restored after a failure, too, so the result is checked afterwards.
         blocking(move || preserved.restore()).await?;
-        match added {
-            // Another request may have made it meanwhile.
+        match result {
+            // A concurrent request may have created it; only its absence is an error.
             Err(error) if !self.is_checkout().await? => return Err(error.into()),
             _ => {}
         }
         if let Err(error) = git.hide_state_dir(place).await {
-            tracing::info!(%error, "the files of a review could not be hidden from git");
+            tracing::info!(%error, "failed to exclude the work directory from git");
         }
         let (from, to) = (self.repository.clone(), self.worktree.clone());
         blocking(move || {
@@ -102,21 +105,25 @@ impl ReviewWorktree {
         Ok(())
     }
 
-    /// Brings the worktree to the newest state of its branch, as far as that harms nothing in it. What does
-    /// not work leaves the worktree as it is.
-    async fn update(&self, git: &Git, branch: &BranchName) -> Result<(), WorktreeError> {
+    /// Updates the worktree to the latest state of its branch without discarding local changes. Git errors
+    /// leave the
+    /// worktree as it was: a review of an older state is better than none.
+    async fn update(&self, git: &Git, branch: &BranchName) -> Result<(), ReviewWorktreeError> {
         let place = self.worktree.as_path();
         let tracked = format!("refs/remotes/origin/{branch}");
         let checked_out =
             git.change(place, &["checkout", "-q", branch.as_str(), "--"], time::WORKTREE_ADD).await;
         if let Err(error) = checked_out {
-            tracing::info!(%error, "a review's worktree cannot be put on its branch");
+            // Git refuses, for example, if the branch is checked out in another worktree. A detached
+            // checkout of its commit is still possible.
+            tracing::info!(%error, "failed to check out the reviewed branch, trying a detached checkout");
             let detach = ["checkout", "-q", "--detach", &tracked, "--"];
             if let Err(error) = git.change(place, &detach, time::WORKTREE_ADD).await {
-                tracing::info!(%error, "a review's worktree stays as it is");
+                tracing::info!(%error, "failed to update the worktree of a review, reviewing its current state");
             }
             return Ok(());
         }
+        // Rebase only local commits that diverged, and only in a clean worktree.
         let forward = ["merge", "-q", "--ff-only", &tracked];
         if git.commit_of(place, &tracked).await?.is_none()
             || git.change(place, &forward, time::WORKTREE_ADD).await.is_ok()
@@ -125,7 +132,8 @@ impl ReviewWorktree {
             return Ok(());
         }
         if let Err(error) = git.change(place, &["rebase", "-q", &tracked], time::WORKTREE_ADD).await {
-            tracing::info!(%error, "a review's worktree keeps its own commits as they are");
+            tracing::info!(%error, "failed to rebase the worktree of a review, keeping its commits");
+            // Fails when the rebase did not start; there is nothing to abort then.
             let _ = git.change(place, &["rebase", "--abort"], time::LOCAL).await;
         }
         Ok(())

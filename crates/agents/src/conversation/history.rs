@@ -1,7 +1,8 @@
-//! Histories of conversations, one JSON file each.
+//! Conversation histories, one JSON file each.
 //!
-//! Several runs, clients and other programs may change a history at the same time; see [`JsonFile`]. Files are
-//! opened through the sandbox's handle, so no link leads them away. Everything here blocks on the disk.
+//! Runs, clients and other programs may modify a history concurrently; see [`JsonFile`]. Files are opened
+//! relative
+//! to a sandbox handle, so symlinks cannot redirect them. All functions block on disk I/O.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -13,16 +14,16 @@ use loopgate_api::names::{REVIEWER_CHAT, REVIEWER_CHAT_REVIEW, WORK_DIR};
 use loopgate_api::provider::ProviderId;
 use loopgate_home::{AccessDenied, EntryKind, JsonFile, JsonFileError, Sandbox, SandboxedPath};
 
-/// Bytes of a history; one that is larger was not written by a chat.
+/// Bytes of a history file that are read at most. Chats do not grow to this size.
 const MAX_HISTORY: u64 = 64 * 1024 * 1024;
-/// Directory of the chats about review comments, in a work directory.
+/// Directory of the chats about review comments, in the work directory.
 const COMMENT_CHATS: &str = "comment-chats";
-/// Directory of the chats about findings, in a work directory.
+/// Directory of the chats about findings, in the work directory.
 const FINDING_CHATS: &str = "finding-chats";
-/// Directory of the chats that belong to no worktree, in the orchestrator directory.
+/// Directory of the chats without a worktree, in the orchestrator directory.
 const CHATS: &str = "chats";
 
-/// The file of one history.
+/// Handle of a history file.
 #[derive(Debug, Clone)]
 pub struct HistoryFile {
     directory: SandboxedPath,
@@ -31,10 +32,10 @@ pub struct HistoryFile {
 }
 
 impl HistoryFile {
-    /// The chat about a ticket's worktree, with one provider or with any.
+    /// Returns the history of the chat about a ticket's worktree: with one provider, or the shared one.
     ///
     /// # Errors
-    /// A worktree whose work directory leads out of the sandbox.
+    /// Fails when the work directory is outside the sandbox.
     pub fn of_ticket(
         sandbox: &Sandbox,
         worktree: &Path,
@@ -44,28 +45,28 @@ impl HistoryFile {
         Ok(Self::new(directory, ticket_file(provider), SessionMembers::default()))
     }
 
-    /// The chat about a review comment.
+    /// Returns the history of the chat about a review comment.
     ///
     /// # Errors
-    /// As [`HistoryFile::of_ticket`].
+    /// Fails when the work directory is outside the sandbox.
     pub fn of_comment(sandbox: &Sandbox, worktree: &Path, comment: &TicketId) -> Result<Self, AccessDenied> {
         let directory = sandbox.check(worktree.join(WORK_DIR).join(COMMENT_CHATS))?;
         Ok(Self::new(directory, format!("{}.json", comment.safe()), SessionMembers::default()))
     }
 
-    /// The chat about a finding of a review.
+    /// Returns the history of the chat about a finding of a review.
     ///
     /// # Errors
-    /// As [`HistoryFile::of_ticket`].
+    /// Fails when the work directory is outside the sandbox.
     pub fn of_finding(sandbox: &Sandbox, worktree: &Path, finding: &TicketId) -> Result<Self, AccessDenied> {
         let directory = sandbox.check(worktree.join(WORK_DIR).join(FINDING_CHATS))?;
         Ok(Self::new(directory, format!("{}.json", finding.safe()), SessionMembers::default()))
     }
 
-    /// A chat that belongs to no worktree, by the name of its directory.
+    /// Returns the history of a chat without a worktree, by the name of its directory.
     ///
     /// # Errors
-    /// An orchestrator directory outside the sandbox.
+    /// Fails when the orchestrator directory is outside the sandbox.
     pub fn in_orchestrator_dir(
         sandbox: &Sandbox,
         orchestrator_dir: &Path,
@@ -76,10 +77,10 @@ impl HistoryFile {
         Ok(Self::new(directory, "chat-history.json", session_members))
     }
 
-    /// The file at a path that [`HistoryFile::path`] returned earlier.
+    /// Reopens a history by a path that [`HistoryFile::path`] returned earlier.
     ///
     /// # Errors
-    /// A path outside the sandbox.
+    /// Fails when the path is outside the sandbox.
     pub fn at(sandbox: &Sandbox, path: &Path, session_members: SessionMembers) -> Result<Self, AccessDenied> {
         let directory = sandbox.check(path.parent().unwrap_or(Path::new("")))?;
         Ok(Self::new(directory, path.file_name().unwrap_or_default(), session_members))
@@ -87,90 +88,92 @@ impl HistoryFile {
 
     fn new(directory: SandboxedPath, name: impl Into<OsString>, session_members: SessionMembers) -> Self {
         let file = JsonFile::in_sandbox(directory.clone(), name);
+        // A malformed history is renamed instead of overwritten, so that the user can still recover its text.
         Self { directory, file: file.max_bytes(MAX_HISTORY).moving_malformed_aside(), session_members }
     }
 
-    /// Which of its members hold sessions.
+    /// Returns which members of the file store session ids.
     #[must_use]
     pub const fn session_members(&self) -> &SessionMembers {
         &self.session_members
     }
 
-    /// Its path.
+    /// Returns the absolute path of the file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.file.path()
     }
 
-    /// The history; `None` when there is none yet.
+    /// Reads the history; `None` if the file does not exist.
     ///
     /// # Errors
-    /// [`JsonFileError`].
+    /// Fails with [`JsonFileError`] when the file cannot be read or is malformed.
     pub fn read(&self) -> Result<Option<ChatHistory>, JsonFileError> {
         self.file.read()
     }
 
-    /// Changes the history. One that is missing or malformed begins anew.
+    /// Modifies the history, creating it if it is missing or malformed.
     ///
     /// # Errors
-    /// When it cannot be written; it is then as it was.
+    /// Fails when it cannot be written; the file is then unchanged.
     pub fn change<T>(
         &self,
         new: impl FnOnce() -> ChatHistory,
         change: impl FnOnce(&mut ChatHistory) -> T,
     ) -> io::Result<T> {
-        let changed =
+        let result =
             self.file.update(|history| Ok::<_, JsonFileError>(change(history.get_or_insert_with(new))));
-        Ok(changed?)
+        Ok(result?)
     }
 
-    /// As [`HistoryFile::change`], only when there is one: `None` otherwise.
+    /// Modifies the history if it exists; returns `None` otherwise.
     ///
     /// # Errors
-    /// When it cannot be read or written.
+    /// Fails when it cannot be read or written, or when `change` fails.
     pub fn change_known<T, E: From<JsonFileError>>(
         &self,
         change: impl FnOnce(&mut ChatHistory) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
+        // `update` creates missing directories, so check whether the file exists first.
         if self.read()?.is_none() {
             return Ok(None);
         }
         self.file.update(|history| history.as_mut().map(change).transpose())
     }
 
-    /// Removes the history; `false` when there was none.
+    /// Removes the history. Returns `false` if it did not exist.
     ///
     /// # Errors
-    /// Any failure of the file system.
+    /// Fails on any other I/O error.
     pub fn remove(&self) -> io::Result<bool> {
         Ok(self.file.remove()?)
     }
 
-    /// Removes another file beside it, if there is one.
-    fn remove_beside(&self, name: &str) -> io::Result<bool> {
-        let removed =
+    /// Removes another file of the same directory, if it exists.
+    fn remove_sibling(&self, name: &str) -> io::Result<bool> {
+        let result =
             self.directory.open_directory().and_then(|directory| directory.remove_file(OsStr::new(name)));
-        match removed {
+        match result {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// Removes what belongs to the reviewer's sessions of these providers' chats.
+    /// Removes the reviewer's session files that belong to the chats of this provider.
     ///
     /// # Errors
-    /// Any failure of the file system.
+    /// Fails on any I/O error other than a missing file.
     pub fn remove_reviewer_sessions(&self, provider: Option<&ProviderId>) -> io::Result<()> {
         let names: &[&str] = match provider {
             None => &[REVIEWER_CHAT, REVIEWER_CHAT_REVIEW],
             Some(provider) if *provider == ProviderId::REVIEWER => &[REVIEWER_CHAT_REVIEW],
             Some(_) => &[],
         };
-        names.iter().try_for_each(|name| self.remove_beside(name).map(drop))
+        names.iter().try_for_each(|name| self.remove_sibling(name).map(drop))
     }
 
-    /// Whether the reviewer has a session about a review of this ticket.
+    /// Returns whether the reviewer has a session for a review of this ticket.
     #[must_use]
     pub fn reviewer_session_exists(&self) -> bool {
         self.directory
@@ -186,8 +189,9 @@ fn ticket_file(provider: Option<&ProviderId>) -> String {
     )
 }
 
-/// Whether the newest message of a ticket's chats, with any provider, is an answer that waits for the
-/// person. Histories that cannot be read are passed over.
+/// Returns whether the newest message in a ticket's chats, over all providers, is an answer, so that the
+/// user's
+/// reply is awaited. Histories that cannot be read are skipped.
 #[must_use]
 pub fn awaits_person(sandbox: &Sandbox, worktree: &Path) -> bool {
     let chats = [None, Some(ProviderId::ASSISTANT), Some(ProviderId::REVIEWER)];
@@ -195,6 +199,7 @@ pub fn awaits_person(sandbox: &Sandbox, worktree: &Path) -> bool {
         let history = HistoryFile::of_ticket(sandbox, worktree, provider.as_ref()).ok()?.read().ok()??;
         history.messages.into_iter().next_back()
     });
+    // Messages with an invalid timestamp sort before all others.
     let newest = last.max_by_key(|message| message.timestamp.parse::<jiff::Timestamp>().ok());
     newest.is_some_and(|message| message.role == ChatRole::Assistant)
 }

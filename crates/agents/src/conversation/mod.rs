@@ -1,8 +1,10 @@
-//! Conversations: turns with a history.
+//! Conversations: turns with a stored history.
 //!
-//! The person's message is stored before the provider is asked, and the answer while it grows. A provider
-//! continues its own session; what others said since its last answer precedes the message, so providers can
-//! take turns in one conversation.
+//! The user's message is stored before the provider is started, and the answer repeatedly while it is
+//! produced. A
+//! provider resumes its own session. Messages of others since its last answer are added to the prompt, so
+//! that
+//! several providers can alternate in one conversation.
 
 pub mod history;
 mod prompt;
@@ -23,52 +25,52 @@ use serde_json::Value;
 
 use self::history::HistoryFile;
 use self::prompt::{about_comment, about_finding, transcript};
-use crate::attachment::{self, Attachment};
+use crate::attachment::{self, MessageAttachment};
 use crate::provider::{FileAccess, Provider, TurnOutput, TurnRequest};
 use crate::run::{
     AgentRuns, CHAT_KIND, FallbackRule, RunAnnouncement, RunEnd, RunRequest, RunStore, RunStoreFactory,
     RunStream, SecondAttempt,
 };
 
-/// How long an answer may take.
+/// Timeout of an answer. Agents that use tools may work for many minutes.
 const TIME_LIMIT: Duration = Duration::from_secs(30 * 60);
 
-/// A message to a provider.
+/// A message of the user to a provider.
 pub struct ChatRequest {
-    /// Who answers.
+    /// Provider that answers the message.
     pub provider: Arc<dyn Provider>,
-    /// Where the program works.
+    /// Working directory of the program.
     pub directory: SandboxedPath,
-    /// Where the conversation is stored.
+    /// History that stores the conversation.
     pub history: HistoryFile,
-    /// The history that a new conversation begins with.
+    /// Initial content of a history that does not exist.
     pub new_history: ChatHistory,
-    /// The person's words for the program.
+    /// Message text for the program.
     pub message: String,
-    /// The person's words as they are stored, when they differ.
+    /// Message text to store and display, if different.
     pub displayed_message: Option<String>,
-    /// The comment that the conversation is about; it replaces the stored one.
+    /// Review comment that the conversation is about; replaces the stored one.
     pub comment: Option<CommentContext>,
-    /// The finding that the conversation is about; it replaces the stored one.
+    /// Finding that the conversation is about; replaces the stored one.
     pub finding: Option<FindingContext>,
-    /// The role of the program and what the conversation is about; said once a session.
+    /// Role of the program and subject of the conversation. Sent once per session.
     pub introduction: String,
-    /// Lines before the person's words, in every turn.
+    /// Text before the message in every turn.
     pub preamble: String,
-    /// Tools that the program may use, separated by commas.
+    /// Comma-separated tools that the program may use.
     pub tools: String,
     /// Whether the program may change files and run commands.
     pub access: FileAccess,
-    /// What status events say.
+    /// Content of the status events.
     pub announcement: RunAnnouncement,
-    /// Whether messages are stored with the provider that they are for, or from.
+    /// Whether messages are stored with the provider they were sent to or come from.
     pub stores_mode: bool,
-    /// Files that the person sends with the message.
-    pub attachments: Vec<Attachment>,
+    /// Files attached to the message.
+    pub attachments: Vec<MessageAttachment>,
 }
 
 impl ChatRequest {
-    /// A plain message, with no tools.
+    /// Creates a message without tools, context and attachments.
     #[must_use]
     pub fn new(
         provider: Arc<dyn Provider>,
@@ -97,7 +99,7 @@ impl ChatRequest {
     }
 }
 
-/// Asks providers, and stores what they answer.
+/// Sends messages to providers and stores their answers.
 pub struct Conversations {
     runs: AgentRuns,
     sandbox: Arc<Sandbox>,
@@ -108,11 +110,12 @@ impl Conversations {
         Self { runs, sandbox }
     }
 
-    /// Stores the person's message and asks the provider. Returns at once; the answer comes by the stream, and
-    /// is stored without it.
+    /// Stores the user's message and starts the provider. Returns immediately; the answer is streamed, and is
+    /// stored
+    /// even if the stream is dropped.
     ///
     /// # Errors
-    /// When the message cannot be stored; nothing is started then.
+    /// Fails when the message cannot be stored; no process is started then.
     pub async fn send(&self, request: ChatRequest) -> io::Result<RunStream> {
         let ChatRequest { provider, directory, history, new_history, message, .. } = request;
         let mut about = vec![history.path()];
@@ -131,14 +134,14 @@ impl Conversations {
             comment: request.comment,
             finding: request.finding,
         };
-        let added = {
+        let adding = {
             let (file, new_history) = (history.clone(), new_history.clone());
             tokio::task::spawn_blocking(move || {
                 file.change(|| new_history, |history| question.add_to(history))
             })
         };
         let AddedQuestion { answer_id, session, context, unseen, all } =
-            added.await.map_err(io::Error::other)??;
+            adding.await.map_err(io::Error::other)??;
         let attached = attachment::prompt_lines(&request.attachments);
         let message = format!("{}{context}{attached}{message}", request.preamble);
         let first_prompt = format!("{}{all}{message}", request.introduction);
@@ -157,6 +160,8 @@ impl Conversations {
         let (turn, fallback) = match session {
             None => (turn(first_prompt, None), None),
             Some(session) => {
+                // The program may have deleted the session, for example after an update. The second attempt
+                // starts a new one with the complete transcript.
                 let fallback =
                     SecondAttempt { rule: FallbackRule::SessionMissing, turn: turn(first_prompt, None) };
                 (turn(format!("{unseen}{message}"), Some(session)), Some(fallback))
@@ -197,34 +202,35 @@ impl RunStoreFactory for Conversations {
     }
 }
 
-/// A message of the person, before it is stored.
+/// A message of the user that is not stored yet.
 struct UserMessage {
     members: SessionMembers,
     provider: ProviderId,
     text: String,
-    /// Absolute paths.
+    /// Absolute paths of the files.
     attachments: Vec<String>,
     mode: Option<ProviderId>,
     comment: Option<CommentContext>,
     finding: Option<FindingContext>,
 }
 
-/// What the history says once the question is stored.
+/// State of the history after the message was added.
 struct AddedQuestion {
-    /// Reserved for the answer.
+    /// Message id reserved for the answer.
     answer_id: String,
     session: Option<String>,
-    /// The comment or finding that the conversation is about, as text.
+    /// Comment or finding that the conversation is about, as prompt text.
     context: String,
-    /// What the provider's session does not know, as text.
+    /// Messages that the provider's session does not contain, as prompt text.
     unseen: String,
-    /// Every earlier message, as text.
+    /// All earlier messages, as prompt text.
     all: String,
 }
 
 impl UserMessage {
     fn add_to(self, history: &mut ChatHistory) -> AddedQuestion {
         let now = jiff::Timestamp::now();
+        // Ids are millisecond timestamps; two messages may arrive in the same millisecond.
         let mut stamp = now.as_millisecond();
         let is_taken = |stamp: i64| {
             let ids = [format!("user-{stamp}"), format!("assistant-{stamp}")];
@@ -237,6 +243,7 @@ impl UserMessage {
             let sender = message.sender.as_ref().or(message.mode.as_ref());
             sender.unwrap_or_else(|| self.members.default_sender()).clone()
         };
+        // The provider's session contains everything up to its own last answer.
         let is_own =
             |message: &ChatMessage| message.role == ChatRole::Assistant && sender(message) == self.provider;
         let seen = history.messages.iter().rposition(is_own).map_or(0, |index| index + 1);
@@ -263,7 +270,7 @@ impl UserMessage {
     }
 }
 
-/// What must be known to store an answer.
+/// Record that identifies an answer in its history, persisted for recovery after a restart.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AnswerOwner {
@@ -277,7 +284,7 @@ struct AnswerOwner {
     mode: Option<ProviderId>,
 }
 
-/// Writes an answer to its history while it grows.
+/// Writes an answer to its history while it is produced.
 struct AnswerStore {
     history: HistoryFile,
     owner: AnswerOwner,
@@ -286,16 +293,16 @@ struct AnswerStore {
 impl RunStore for AnswerStore {
     fn store(&mut self, output: &TurnOutput, _events: &[ChatEvent], end: Option<&RunEnd>) -> io::Result<()> {
         let owner = &self.owner;
-        let stored = self.history.change_known(|history| {
+        let result = self.history.change_known(|history| {
             owner.store_answer(history, output, end);
             Ok::<_, JsonFileError>(())
         });
-        Ok(stored.map(drop)?)
+        Ok(result.map(drop)?)
     }
 }
 
 impl AnswerOwner {
-    /// Stores an answer, unless somebody removed its question meanwhile.
+    /// Stores an answer. No-op if its question was removed in the meantime.
     fn store_answer(&self, history: &mut ChatHistory, output: &TurnOutput, end: Option<&RunEnd>) {
         let question = self.answer_id.replace("assistant-", "user-");
         if !history.messages.iter().any(|message| message.id == question) {
@@ -303,6 +310,8 @@ impl AnswerOwner {
         }
         let members = &self.session_members;
         match (end, &output.session_id) {
+            // A session of an account that is refused cannot be resumed; forget it, so that the next turn
+            // creates one.
             (Some(end), _) if output.auth_failed && !end.success => {
                 history.set_session(members, &self.sender, None);
             }
@@ -313,11 +322,13 @@ impl AnswerOwner {
             history.context_percent = Some(output.context_percent);
         }
         let content = output.text.trim().to_owned();
+        // No text yet, or a run without an answer: the question remains the last message.
         if content.is_empty() {
             return;
         }
         let blocks = Some(output.blocks.clone());
         let at = loopgate_api::time::now_iso();
+        // Each call replaces the partial answer of the previous one.
         match history.messages.iter_mut().find(|message| message.id == self.answer_id) {
             Some(message) => (message.content, message.blocks, message.timestamp) = (content, blocks, at),
             None => {

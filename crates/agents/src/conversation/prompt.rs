@@ -1,13 +1,14 @@
-//! The text around a person's words in a prompt.
+//! Prompt text around the user's message.
 
 use loopgate_api::chat::{ChatMessage, ChatRole, CommentContext, FindingContext};
 use loopgate_api::provider::ProviderId;
 
-/// Characters of earlier messages in a prompt, their end.
+/// Characters of earlier messages in a prompt. Leaves most of a context window for the program's work.
 const TRANSCRIPT_MAX: usize = 60_000;
 
-/// Earlier messages up to the last answer, oldest first; empty without any. When they are too long, the oldest
-/// are left out. Questions after the last answer are being answered elsewhere, or failed.
+/// Returns the earlier messages up to the last answer, oldest first; empty if there are none. Omits the
+/// oldest
+/// messages above the limit, and questions after the last answer: those are in flight or failed.
 pub(super) fn transcript(messages: &[ChatMessage], sender: impl Fn(&ChatMessage) -> ProviderId) -> String {
     let answered = messages.iter().rposition(|message| message.role == ChatRole::Assistant);
     let messages = &messages[..answered.map_or(0, |last| last + 1)];
@@ -38,7 +39,7 @@ fn capitalized(word: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// The review comment that a conversation is about.
+/// Describes the review comment that a conversation is about.
 pub(super) fn about_comment(comment: &CommentContext) -> String {
     let file = comment.path.as_ref().map(|path| match comment.line {
         Some(line) => format!("File: {path}:{line}\n"),
@@ -47,7 +48,7 @@ pub(super) fn about_comment(comment: &CommentContext) -> String {
     format!("{}PR comment from @{}:\n{}\n\n", file.unwrap_or_default(), comment.author, comment.body)
 }
 
-/// The finding that a conversation is about.
+/// Describes the finding that a conversation is about.
 pub(super) fn about_finding(finding: &FindingContext) -> String {
     let mut lines = vec![format!("Review finding ({})", finding.severity)];
     lines.extend(finding.file.as_ref().map(|file| match finding.line {
@@ -68,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn transcripts_name_the_speakers_and_keep_the_end() {
+    fn transcript_names_the_speakers_and_keeps_the_newest() {
         let sender = |_: &ChatMessage| ProviderId::REVIEWER;
         assert_eq!(transcript(&[], sender), "");
         let attachments = vec!["/w/a.png".to_owned()];

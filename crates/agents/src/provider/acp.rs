@@ -1,5 +1,6 @@
-//! Any agent that speaks the Agent Client Protocol. Loopgate's own sub-command `agent-turn` is started in its place:
-//! it speaks the protocol with the agent for one turn, and prints [`ChatEvent`]s.
+//! Agents that implement the Agent Client Protocol. The program started for a turn is Loopgate's own
+//! sub-command
+//! `agent-turn`, which talks to the agent and prints [`ChatEvent`]s.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use serde_json::json;
 use super::{FileAccess, OutputReader, Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest};
 use crate::acp::SESSION_MISSING;
 
-/// An agent of the settings.
+/// An agent configured in the settings.
 #[derive(Debug)]
 pub struct AcpAgent {
     id: ProviderId,
@@ -22,7 +23,7 @@ pub struct AcpAgent {
 }
 
 impl AcpAgent {
-    /// An agent under this id. `loopgate_exe` is this program.
+    /// Creates an agent with this id. `loopgate_exe` is the path of Loopgate's executable.
     #[must_use]
     pub fn new(id: ProviderId, program: AgentProgram, loopgate_exe: &Path) -> Self {
         Self { id, program, loopgate_exe: loopgate_exe.to_owned() }
@@ -34,7 +35,7 @@ impl Provider for AcpAgent {
         &self.id
     }
 
-    /// The protocol has no names of models; each agent has a default of its own.
+    /// Returns a placeholder: the protocol has no model names, and each agent has a default of its own.
     fn default_model(&self) -> &str {
         "default"
     }
@@ -48,12 +49,14 @@ impl Provider for AcpAgent {
         if turn.access == FileAccess::ReadWrite {
             args.push("--write".into());
         }
+        // Enforced by the sub-command, which looks for a repository above its working directory.
         if !guard.is_trusted() && !self.program.any_repository {
             args.push("--outside-repositories".into());
         }
         if let Some(session) = &turn.session {
             args.extend(["--session".into(), session.into()]);
         }
+        // Arguments after `--` belong to the agent.
         args.extend(["--".into(), self.program.program.clone().into()]);
         args.extend(self.program.args.iter().map(OsString::from));
         ProviderCommand {
@@ -73,7 +76,7 @@ impl Provider for AcpAgent {
     }
 }
 
-/// Reads one [`ChatEvent`] a line. What is none is ignored.
+/// Reads one [`ChatEvent`] per line. Ignores other lines.
 struct AcpEventReader;
 
 impl OutputReader for AcpEventReader {
@@ -108,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_pass_and_are_remembered() {
+    fn events_are_forwarded_and_added_to_the_output() {
         let mut output = TurnOutput::default();
         let lines = [
             r#"{"type":"sessionId","sessionId":"s-1"}"#,
@@ -127,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_breaks_the_reader(line in ".*") {
+        fn reader_accepts_any_line(line in ".*") {
             AcpEventReader.read_line(&line, &mut TurnOutput::default());
         }
     }

@@ -1,4 +1,4 @@
-//! The assistant: its command line, and its `stream-json` output.
+//! The assistant: command line and `stream-json` output.
 
 use std::ffi::OsString;
 
@@ -13,11 +13,11 @@ use super::{
     OutputReader, Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest, contains_any,
 };
 
-/// Tokens of a context when the assistant does not say.
+/// Context window in tokens, used when the assistant does not report it.
 const CONTEXT_WINDOW: u64 = 200_000;
-/// The message of an error result that has no text.
+/// Message of an error result without text.
 const UNKNOWN_ERROR: &str = "The assistant reported an error";
-/// Phrases for a session that the program does not know.
+/// Error phrases, across versions of the program, for an unknown session. In lower case.
 const SESSION_MISSING: [&str; 4] = [
     "no conversation found with session id",
     "session not found",
@@ -25,7 +25,7 @@ const SESSION_MISSING: [&str; 4] = [
     "failed to load session",
 ];
 
-/// The assistant.
+/// Provider for the assistant, the program `claude`.
 #[derive(Debug)]
 pub struct Assistant;
 
@@ -45,6 +45,7 @@ impl Provider for Assistant {
     fn command(&self, turn: &TurnRequest, guard: &TrustGuard) -> ProviderCommand {
         let mut args: Vec<OsString> = guard.args.iter().map(OsString::from).collect();
         args.extend(["-p", "--verbose", "--output-format", "stream-json"].map(OsString::from));
+        // With `=`, because the option otherwise consumes all following arguments.
         args.push(format!("--allowedTools={}", turn.tools).into());
         let options = [
             ("--model", &turn.model),
@@ -73,7 +74,7 @@ impl Provider for Assistant {
     }
 }
 
-/// Reads one JSON object a line. What is no JSON object is ignored.
+/// Reads one JSON object per line. Ignores other lines.
 struct StreamJsonReader;
 
 impl OutputReader for StreamJsonReader {
@@ -118,6 +119,7 @@ fn read_block(output: &mut TurnOutput, block: &Value) -> Option<ChatEvent> {
         "text" => {
             let text = non_empty(&block["text"])?;
             output.blocks.push(json!({"type": "text", "text": text}));
+            // Text blocks are separated like paragraphs, unless the text ends with a line break already.
             let is_separate = !output.text.is_empty() && !output.text.ends_with('\n');
             let content = if is_separate { format!("\n\n{text}") } else { text };
             output.text.push_str(&content);
@@ -136,11 +138,12 @@ fn read_block(output: &mut TurnOutput, block: &Value) -> Option<ChatEvent> {
         }
         "tool_result" => {
             let content = flattened(&block["content"]);
-            let mut stored = json!({"type": "tool_result", "id": block["tool_use_id"], "content": content});
+            let mut stored_block =
+                json!({"type": "tool_result", "id": block["tool_use_id"], "content": content});
             if let Some(is_error) = block["is_error"].as_bool() {
-                stored["is_error"] = is_error.into();
+                stored_block["is_error"] = is_error.into();
             }
-            output.blocks.push(stored);
+            output.blocks.push(stored_block);
             Some(tool_result(block))
         }
         _ => None,
@@ -172,7 +175,7 @@ fn tool_result(block: &Value) -> ChatEvent {
     }
 }
 
-/// A string that is not empty.
+/// Returns the string if it is not empty.
 fn non_empty(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
@@ -181,7 +184,7 @@ fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The answer of a tool as one text.
+/// Converts the result of a tool call into text.
 fn flattened(content: &Value) -> String {
     let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
     match content {
@@ -195,7 +198,7 @@ fn flattened(content: &Value) -> String {
     }
 }
 
-/// How much of the context the tokens of a result fill; `None` when it names no tokens.
+/// Returns the used share of the context window in percent, or `None` if the result contains no usage.
 fn context_percent(record: &Value) -> Option<u64> {
     let usage = record.get("usage").filter(|usage| usage.is_object())?;
     let count = |name: &str| usage[name].as_u64().unwrap_or(0);
@@ -207,9 +210,11 @@ fn context_percent(record: &Value) -> Option<u64> {
         Some(window) => window.as_u64().unwrap_or(0),
         None => CONTEXT_WINDOW,
     };
+    // Also for negative and fractional windows, which are not valid token counts.
     if window == 0 {
         return Some(0);
     }
+    // Integer division, rounded half up.
     Some((total.saturating_mul(200).saturating_add(window)) / window.saturating_mul(2))
 }
 
@@ -233,7 +238,7 @@ mod tests {
 
     // OR-35, OR-36
     #[test]
-    fn answer_with_a_tool_becomes_events_and_blocks() {
+    fn response_with_a_tool_call_becomes_events_and_blocks() {
         let (turn, events) = read(&[
             json!({"type": "system", "subtype": "init", "session_id": "s-1"}),
             message(json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "I look."}])),
@@ -275,9 +280,9 @@ mod tests {
     }
 
     #[test]
-    fn error_result_is_reported_with_its_kind() {
-        let failed = json!({"type": "result", "is_error": true, "result": "rate limit reached"});
-        let (turn, events) = read(&[failed]);
+    fn error_results_are_classified() {
+        let error_result = json!({"type": "result", "is_error": true, "result": "rate limit reached"});
+        let (turn, events) = read(&[error_result]);
         assert!(turn.auth_failed && turn.finished);
         assert_eq!(events, [json!({"type": "error", "error": "rate limit reached"})]);
         let (turn, events) = read(&[json!({"type": "result", "is_error": true, "result": 5})]);
@@ -288,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn percents_are_rounded_and_windows_may_be_odd() {
+    fn context_percent_is_rounded_for_any_window() {
         for (tokens, window, percent) in [
             (2000, json!(200_000), 1),
             (999, json!(200_000), 0),
@@ -306,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_tools_become_text() {
+    fn tool_results_are_flattened_to_text() {
         assert_eq!(flattened(&Value::Null), "");
         assert_eq!(flattened(&json!(["a", {"b": 1}])), "a\n{\n  \"b\": 1\n}");
         assert_eq!(flattened(&json!(true)), "true");
@@ -314,7 +319,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_breaks_the_reader(line in ".*") {
+        fn reader_accepts_any_line(line in ".*") {
             StreamJsonReader.read_line(&line, &mut TurnOutput::default());
         }
     }

@@ -1,6 +1,6 @@
-//! What Loopgate must know of a program that answers: its command line, its output, and its sessions.
+//! Providers: command line, output format and session handling of the AI programs.
 //!
-//! A further program is one more file here, and one line in [`crate::registry`].
+//! To add a provider, add a module here and register it in [`crate::registry`].
 
 pub mod acp;
 pub mod assistant;
@@ -15,115 +15,115 @@ use loopgate_home::Program;
 use loopgate_tools::environment::TrustGuard;
 use serde_json::Value;
 
-/// One turn that a provider is asked to take.
+/// Input of one turn.
 #[derive(Debug, Clone, Default)]
 pub struct TurnRequest {
-    /// What the program is told.
+    /// Prompt for the program.
     pub prompt: String,
-    /// The session that goes on; a new one when absent.
+    /// Session to resume; a new one is created when absent.
     pub session: Option<String>,
-    /// The model; the program's own choice when absent.
+    /// Model; the program's default when absent.
     pub model: Option<String>,
-    /// How long the model may think, in the program's words.
+    /// Reasoning effort, as the program names it.
     pub effort: Option<String>,
-    /// Tools that the program may use, separated by commas. Programs without such a list ignore it.
+    /// Comma-separated tools that the program may use. Ignored by programs without such an option.
     pub tools: String,
     /// Whether the program may change files and run commands.
     pub access: FileAccess,
-    /// Text after the program's own instructions, where it takes some.
+    /// Text appended to the program's system prompt, for programs that support it.
     pub instructions: Option<String>,
-    /// Images beside the prompt, which names them too, for programs whose models see them only so.
+    /// Paths of attached images. The prompt lists them too, but some programs pass images to the model only
+    /// when they
+    /// are given as arguments.
     pub images: Vec<PathBuf>,
 }
 
-/// What a program may do to the directory that it works in.
+/// Access of a program to its working directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FileAccess {
-    /// Read files.
+    /// Read files, without modifying them.
     #[default]
     ReadOnly,
     /// Change files and run commands there.
     ReadWrite,
 }
 
-/// Which executable is started.
+/// Executable of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProviderProgram {
-    /// One of the programs that the settings may name; found anew at each start.
+    /// A program with a setting for its path; resolved at each start.
     Known(Program),
     /// An executable, as a path or as a name on the PATH.
     Path(PathBuf),
 }
 
-/// How a turn is started.
+/// Process to start for a turn.
 #[derive(Debug, Clone)]
 pub struct ProviderCommand {
-    /// The executable.
     pub program: ProviderProgram,
-    /// Its arguments.
     pub args: Vec<OsString>,
-    /// Its standard input, which ends after this text.
+    /// Text written to standard input, which is then closed.
     pub stdin: String,
-    /// Variables beside those that every program gets.
+    /// Environment variables in addition to the common ones.
     pub variables: Vec<(OsString, OsString)>,
 }
 
-/// What a turn has produced so far.
+/// Output of a turn so far.
 #[derive(Debug, Clone, Default)]
 pub struct TurnOutput {
-    /// All text.
+    /// Concatenated text of the response.
     pub text: String,
-    /// Text, thoughts and tool calls, as they are stored in a history.
+    /// Text, thinking and tool call blocks, as stored in a history.
     pub blocks: Vec<Value>,
-    /// The program's session.
+    /// Session id reported by the program.
     pub session_id: Option<String>,
-    /// How much of the context is used, in percent.
+    /// Used share of the context window in percent.
     pub context_percent: Option<u64>,
-    /// Whether the program's account was refused.
+    /// Whether the program reported an authentication or quota failure.
     pub auth_failed: bool,
-    /// Whether the program said that the turn is over.
+    /// Whether the program reported the end of the turn.
     pub finished: bool,
 }
 
-/// Reads the standard output of one turn.
+/// Parser for the standard output of one turn.
 pub trait OutputReader: Send + Sync {
-    /// Reads one line without its end, adds it to the output, and returns what a client is told. A line that
-    /// makes no sense changes nothing.
+    /// Parses a line (without line break), adds it to the output and returns the events for clients. Lines
+    /// that
+    /// cannot be parsed are ignored.
     fn read_line(&mut self, line: &str, output: &mut TurnOutput) -> Vec<ChatEvent>;
 }
 
-/// A program that answers.
+/// Adapter for an AI program.
 pub trait Provider: Send + Sync {
-    /// Its id.
     fn id(&self) -> &ProviderId;
 
-    /// The model that is asked when a route needs one and the client names none.
+    /// Returns the model to use when a route needs one and the client specifies none.
     fn default_model(&self) -> &str;
 
-    /// Whether a model is one of this provider's.
+    /// Returns whether a model belongs to this provider.
     fn supports_model(&self, model: &str) -> bool;
 
-    /// The command line of a turn.
+    /// Builds the process to start for a turn.
     fn command(&self, turn: &TurnRequest, guard: &TrustGuard) -> ProviderCommand;
 
-    /// A reader for the output of a turn.
+    /// Creates a parser for the output of a turn.
     fn reader(&self) -> Box<dyn OutputReader>;
 
-    /// Whether the standard error of a failed turn says that the program does not know the session.
+    /// Returns whether the standard error of a failed turn reports an unknown session.
     fn is_session_missing(&self, stderr: &str) -> bool;
 
-    /// The session that the standard error names, for programs that print it there.
+    /// Returns the session id found in the standard error, for programs that print it there.
     fn session_in_stderr(&self, _stderr: &str) -> Option<String> {
         None
     }
 
-    /// The standard error as a person reads it, without what only looks like an error.
+    /// Returns the standard error to show to users, without harmless messages.
     fn readable_stderr(&self, stderr: &str) -> String {
         stderr.to_owned()
     }
 }
 
-/// Whether a text contains one of these phrases, in any case. The phrases are in lower case.
+/// Returns whether a text contains one of the lower-case phrases, ignoring case.
 fn contains_any(text: &str, phrases: &[&str]) -> bool {
     let text = text.to_lowercase();
     phrases.iter().any(|phrase| text.contains(phrase))

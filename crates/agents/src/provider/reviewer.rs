@@ -1,4 +1,4 @@
-//! The reviewer: its command line, and the JSON lines that it prints.
+//! The reviewer: command line and JSON Lines output.
 
 use std::ffi::OsString;
 use std::sync::LazyLock;
@@ -16,11 +16,11 @@ use super::{
     contains_any,
 };
 
-/// Tokens of a context; the reviewer does not say.
+/// Context window in tokens; the reviewer does not report it.
 const CONTEXT_WINDOW: u64 = 272_000;
-/// The message of a failure that has no text.
+/// Message of a failure without text.
 const UNKNOWN_ERROR: &str = "The reviewer reported an error";
-/// Phrases for a session that the program does not know.
+/// Error phrases, across versions of the program, for an unknown session. In lower case.
 const SESSION_MISSING: [&str; 5] = [
     "no rollout found for thread",
     "no such session",
@@ -41,7 +41,7 @@ static NOISE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("constant pattern")
 });
 
-/// The reviewer.
+/// Provider for the reviewer, the program `codex`.
 #[derive(Debug)]
 pub struct Reviewer;
 
@@ -67,12 +67,13 @@ impl Provider for Reviewer {
             FileAccess::ReadOnly => "read-only",
             FileAccess::ReadWrite => "workspace-write",
         };
-        // The option splits its value at commas; the prompt names such an image, too. Other options follow it, because
-        // it takes every argument up to the next one.
+        // `--image` splits its value at commas; such an image is skipped, because the prompt lists it as
+        // well. Another
+        // option must follow, because `--image` consumes all arguments up to the next option.
         for image in turn.images.iter().filter(|image| !image.to_string_lossy().contains(',')) {
             args.extend(["--image".into(), image.into()]);
         }
-        // As a setting, because current programs take no other flag for it when they resume.
+        // `exec resume` has no `--sandbox` flag, so the sandbox is set as a configuration override.
         args.extend(["--json", "--skip-git-repo-check", "-c"].map(OsString::from));
         args.push(format!("sandbox_mode=\"{sandbox}\"").into());
         if let Some(effort) = &turn.effort {
@@ -107,19 +108,19 @@ impl Provider for Reviewer {
     }
 }
 
-/// The session in the banner that the program prints when it does not print JSON.
+/// Extracts the session id from the banner that the program prints when it does not print JSON.
 #[must_use]
 pub fn session_in_banner(text: &str) -> Option<String> {
     SESSION.captures(text).map(|captures| captures[1].to_lowercase())
 }
 
-/// A text without the lines in which the program complains about its own records.
+/// Removes the log lines in which the program reports that it cannot record its own session.
 #[must_use]
 pub fn without_noise(text: &str) -> String {
     text.lines().filter(|line| !NOISE.is_match(line.trim())).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads one JSON object a line, of current programs and of older ones. What is no JSON is text.
+/// Reads one JSON object per line, in the formats of current and older versions. Other lines are text.
 struct JsonReader;
 
 impl OutputReader for JsonReader {
@@ -139,6 +140,7 @@ impl OutputReader for JsonReader {
         let session = ids.iter().find_map(|pointer| record.pointer(pointer)?.as_str());
         set_session(output, session.map(str::to_owned), &mut events);
         match record["type"].as_str() {
+            // Only completed items count: started and updated ones contain partial text.
             Some("thread.started" | "turn.started" | "item.started" | "item.updated") => {}
             Some("item.completed") => read_item(output, &record["item"], &mut events),
             Some("turn.completed") => read_usage(output, &record["usage"], &mut events),
@@ -170,6 +172,7 @@ fn read_item(output: &mut TurnOutput, item: &Value, events: &mut Vec<ChatEvent>)
     match item["type"].as_str() {
         Some("agent_message") if !text.is_empty() => {
             output.blocks.push(json!({"type": "text", "text": text}));
+            // Messages are separated like paragraphs, unless the text ends with a line break already.
             let is_separate = !output.text.is_empty() && !output.text.ends_with('\n');
             let text = if is_separate { format!("\n\n{text}") } else { text.to_owned() };
             add_text(output, &text, events);
@@ -210,6 +213,7 @@ fn read_usage(output: &mut TurnOutput, usage: &Value, events: &mut Vec<ChatEvent
     output.finished = true;
     let count = |name: &str| usage[name].as_u64().unwrap_or(0);
     let total = count("input_tokens").saturating_add(count("output_tokens"));
+    // Zero tokens mean that the program reported no usage.
     if total > 0 {
         let context_percent = total.saturating_mul(100) / CONTEXT_WINDOW;
         output.context_percent = Some(context_percent);
@@ -274,14 +278,14 @@ mod tests {
     }
 
     #[test]
-    fn complaints_about_its_own_records_are_left_out() {
+    fn session_recording_errors_are_removed() {
         let noise = "2026-01-01T00:00:00Z ERROR codex_core::session: failed to record rollout items: thread 0123abcd-0123-0123-0123-0123456789ab not found";
         assert_eq!(without_noise(&format!("one\n{noise}\ntwo")), "one\ntwo");
     }
 
     proptest! {
         #[test]
-        fn no_line_breaks_the_reader(line in ".*") {
+        fn reader_accepts_any_line(line in ".*") {
             JsonReader.read_line(&line, &mut TurnOutput::default());
         }
     }

@@ -1,8 +1,9 @@
-//! Runs: a provider takes one turn, in a process under a shim, with its output in a file.
+//! Runs: a provider executes one turn in a process under a shim, with its output in a file.
 //!
-//! A run belongs to nobody's connection. One task follows it to its end and stores its output; each client
-//! reads the same file at its own pace, so a slow one delays nobody and one that leaves ends nothing. The files
-//! of a run are in a private directory until its output is stored, so that the next process finds it again.
+//! Runs are independent of client connections. One task follows a run to its end and stores its output; each
+//! client tails the same file at its own pace. The files of a run are in a private directory until its output
+//! is
+//! stored, so that the next process can recover it after a restart.
 
 mod output;
 mod progress;
@@ -42,82 +43,82 @@ use task::RunTask;
 use crate::provider::{Provider, TurnOutput, TurnRequest};
 use crate::registry::ProviderRegistry;
 
-/// How long a shutdown waits for the tasks that follow runs.
+/// Time for the tasks that follow runs to end on shutdown.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
 
-/// What runs are built from.
+/// Configuration and dependencies of [`AgentRuns`].
 #[derive(Clone)]
 pub struct AgentRunsConfig {
-    /// Finds the executables.
+    /// Resolves the paths of executables.
     pub programs: Arc<Programs>,
-    /// Decides about paths.
+    /// Checks paths that are reopened.
     pub sandbox: Arc<Sandbox>,
-    /// Environment of the programs.
+    /// Base environment of the programs.
     pub environment: ProcessEnvironment,
-    /// Starts the programs.
+    /// Starts and supervises the programs.
     pub shims: Shims,
-    /// Where living programs are registered, so that they can be stopped by their pid.
+    /// Registry of running programs, by which the user can stop them by pid.
     pub processes: ProcessRegistry,
-    /// Reports that output was written.
+    /// Notifies of changed output files.
     pub directory_watch: DirectoryWatch,
-    /// How often output is read where the file system reports nothing.
+    /// Interval of reading output when the file system sends no notifications.
     pub poll: Duration,
 }
 
-/// A turn, and who stores it.
+/// A turn to execute, and the store of its output.
 pub struct RunRequest {
-    /// Who takes the turn.
+    /// Provider that executes the turn.
     pub provider: Arc<dyn Provider>,
-    /// What is asked.
+    /// Input of the turn.
     pub turn: TurnRequest,
-    /// What is asked instead when the first attempt comes to nothing.
+    /// Second attempt if the first one matches its rule.
     pub fallback: Option<SecondAttempt>,
-    /// Where the program works.
+    /// Working directory of the program.
     pub directory: SandboxedPath,
-    /// Directories that the work is about: who may stop it is decided by them.
+    /// Directories that the run concerns; access to them is required for stopping it.
     pub about: Vec<PathBuf>,
-    /// After so long the program is ended.
+    /// Time after which the program is terminated.
     pub time_limit: Duration,
-    /// What status events say.
+    /// Content of the status events.
     pub announcement: RunAnnouncement,
-    /// The kind of the store, as [`RunStoreFactory::kind`] names it.
+    /// Kind of the store, see [`RunStoreFactory::kind`].
     pub kind: &'static str,
-    /// What the factory needs to open the store again.
+    /// Data with which the factory reopens the store after a restart.
     pub owner: serde_json::Map<String, Value>,
-    /// Where the output goes.
+    /// Store that receives the output.
     pub store: Box<dyn RunStore>,
 }
 
 impl RunRequest {
-    /// What a store that is this value records of its owner; `RunStoreFactory::reopen` gets it again.
+    /// Serializes the data with which [`RunStoreFactory::reopen`] reopens a store.
     ///
     /// # Errors
-    /// When it is no JSON object.
+    /// Fails when the value is not serialized as a JSON object.
     pub fn owner(owner: &impl Serialize) -> io::Result<serde_json::Map<String, Value>> {
         Ok(serde_json::from_value(serde_json::to_value(owner)?)?)
     }
 }
 
-/// A second attempt.
+/// A second attempt of a run.
 #[derive(Debug, Clone)]
 pub struct SecondAttempt {
-    /// When it is made.
+    /// Condition under which it is started.
     pub rule: FallbackRule,
-    /// What is asked then.
+    /// Input of the turn.
     pub turn: TurnRequest,
 }
 
-/// When a run begins anew with its fallback.
+/// Condition under which a run is restarted with its fallback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FallbackRule {
-    /// The program failed because it does not know the session, before it said anything.
+    /// The program failed because of an unknown session, before it produced any text.
     SessionMissing,
-    /// The program ended within a minute and did nothing.
+    /// The program exited within a minute without producing any output.
     NoWork,
 }
 
 impl FallbackRule {
-    /// Whether no fallback will follow this output.
+    /// Returns whether this output rules out a fallback.
     fn is_settled(self, output: &TurnOutput) -> bool {
         match self {
             Self::SessionMissing => !output.text.is_empty(),
@@ -125,7 +126,7 @@ impl FallbackRule {
         }
     }
 
-    /// Whether clients are not told of an event before it is settled.
+    /// Returns whether an event is withheld from clients until a fallback is ruled out.
     const fn holds(self, event: &ChatEvent) -> bool {
         match self {
             Self::SessionMissing => matches!(event, ChatEvent::Error { .. } | ChatEvent::Result { .. }),
@@ -134,7 +135,7 @@ impl FallbackRule {
     }
 }
 
-/// A run that was begun. Dropping it does nothing to the run.
+/// Handle of a started run. Dropping it does not affect the run.
 #[derive(Clone)]
 pub struct RunHandle {
     provider: Arc<dyn Provider>,
@@ -146,66 +147,66 @@ pub struct RunHandle {
 }
 
 impl RunHandle {
-    /// Its events, from the first one.
+    /// Streams the events of the run from the first one.
     ///
     /// # Errors
-    /// When the run is over and its files are gone.
+    /// Fails when the run has ended and its files were removed.
     pub async fn stream(&self) -> io::Result<RunStream> {
         let Self { directory, provider, progress, announcement, fallback, .. } = self.clone();
         RunStream::open(directory, provider, progress, announcement, fallback).await
     }
 
-    /// Waits until it is over and its output is stored; `None` when this process stops before.
+    /// Waits until the run has ended and its output is stored; `None` if this process shuts down before.
     pub async fn outcome(&self) -> Option<Arc<RunOutcome>> {
         let mut progress = self.progress.clone();
         progress.wait_for(|progress| progress.outcome.is_some()).await.ok()?.outcome.clone()
     }
 
-    /// Waits until its program runs, and returns the pid; `None` when it never will.
+    /// Waits until the program runs, and returns its pid; `None` if it never does.
     pub async fn pid(&self) -> Option<u32> {
         let mut progress = self.progress.clone();
         let ready = |progress: &RunProgress| progress.pid.is_some() || progress.outcome.is_some();
         progress.wait_for(ready).await.ok()?.pid
     }
 
-    /// The pid of its program, once it runs.
+    /// Returns the pid of the program, once it runs.
     #[must_use]
     pub fn current_pid(&self) -> Option<u32> {
         self.progress.borrow().pid
     }
 
-    /// Whether it is over.
+    /// Returns whether the run has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.progress.borrow().outcome.is_some()
     }
 
-    /// Ends the program and everything that it started.
+    /// Terminates the program and all its descendants.
     pub fn stop(&self) {
         self.cancel.cancel();
     }
 }
 
-/// Starts and follows runs. Clones share everything.
+/// Starts, follows and recovers runs. Clones share their state.
 #[derive(Clone)]
 pub struct AgentRuns {
     config: AgentRunsConfig,
     tracker: TaskTracker,
-    /// Cancelled when this process stops: tasks end, programs go on.
+    /// Cancelled on shutdown: tasks end, programs continue.
     shutdown: CancellationToken,
 }
 
 impl AgentRuns {
-    /// Builds the service; starts nothing.
+    /// Creates the service. Starts no tasks.
     #[must_use]
     pub fn new(config: AgentRunsConfig) -> Self {
         Self { config, tracker: TaskTracker::new(), shutdown: CancellationToken::new() }
     }
 
-    /// Begins a run. Returns as soon as its files are written; the program starts after that.
+    /// Starts a run. Returns as soon as its files are written; the program is started afterwards.
     ///
     /// # Errors
-    /// When the files of the run cannot be written; nothing is started then.
+    /// Fails when the files of the run cannot be written; no process is started then.
     pub async fn start(&self, request: RunRequest) -> io::Result<RunHandle> {
         let RunRequest {
             provider,
@@ -239,8 +240,9 @@ impl AgentRuns {
         Ok(handle)
     }
 
-    /// Follows the runs that an earlier process started. Those that nobody wants any more are ended.
+    /// Recovers the runs of an earlier process. Runs that no factory accepts are terminated.
     pub fn recover(&self, providers: &ProviderRegistry, factories: &[&dyn RunStoreFactory]) {
+        // The directory does not exist before the first run.
         let Ok(entries) = std::fs::read_dir(self.runs_dir()) else { return };
         for path in entries.flatten().map(|entry| entry.path()) {
             let directory = RunDirectory(path);
@@ -252,6 +254,7 @@ impl AgentRuns {
                 Some((record, factory, provider, store))
             });
             let (Some(id), Some((record, factory, provider, store))) = (id, run) else {
+                // The record is not valid, or its provider or kind no longer exists.
                 self.tracker.spawn(abandon(id, directory));
                 continue;
             };
@@ -263,12 +266,12 @@ impl AgentRuns {
         }
     }
 
-    /// Ends the tasks that follow runs. The programs go on, and the next process finds them again.
+    /// Ends the tasks that follow runs. The programs continue, and the next process recovers them.
     pub async fn shutdown(&self) {
         self.shutdown.cancel();
         self.tracker.close();
         if tokio::time::timeout(SHUTDOWN_TIME, self.tracker.wait()).await.is_err() {
-            tracing::warn!("some tasks that follow agents did not end in time");
+            tracing::warn!("timed out waiting for the tasks that follow runs");
         }
     }
 
@@ -317,17 +320,18 @@ impl AgentRuns {
     }
 }
 
-/// Ends what is left of a run, and removes its files.
+/// Terminates the processes of a run, and removes its files.
 async fn abandon(id: Option<Uuid>, directory: RunDirectory) {
     if let Some(id) = id {
+        // All processes of the run carry its id in their environment, so they are found without the record.
         shim::reap(LoopId(id), task::KILL_GRACE).await;
     }
     if let Err(error) = spawn_blocking(move || directory.remove()).await {
-        tracing::warn!(%error, "the files of an agent's run cannot be removed");
+        tracing::warn!(%error, "failed to remove the files of a run");
     }
 }
 
-/// Runs blocking work of the file system on a thread that may block.
+/// Runs blocking file system work on the blocking thread pool.
 async fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {

@@ -1,4 +1,4 @@
-//! Reads the lines of a file that another process still writes.
+//! Tails a file that another process writes, line by line.
 
 use std::io;
 use std::path::Path;
@@ -7,20 +7,20 @@ use loopgate_tools::process::LineBuffer;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt as _;
 
-/// Bytes of one read.
+/// Bytes per read call.
 const READ_SIZE: usize = 64 * 1024;
-/// Longest line in bytes; a longer one is skipped, and never held in memory.
+/// Longest line in bytes. Longer lines are skipped without being buffered.
 const MAX_LINE: usize = 8 * 1024 * 1024;
-/// Bytes that a program may print in one turn; what follows is not read.
+/// Bytes of output per turn. The program is terminated above it, and later output is ignored.
 pub(super) const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
 
-/// A reader that continues where the file ended at the last read.
+/// Reader that continues at the position of the previous read.
 #[derive(Debug)]
 pub(super) struct GrowingFile {
     file: File,
     buffer: Vec<u8>,
     lines: LineBuffer,
-    /// Bytes that were read.
+    /// Total bytes read so far.
     read: u64,
 }
 
@@ -30,7 +30,8 @@ impl GrowingFile {
         Ok(Self { file, buffer: Vec::with_capacity(READ_SIZE), lines: LineBuffer::new(MAX_LINE), read: 0 })
     }
 
-    /// The lines that the next read completes, without their ends; `None` at the present end of the file.
+    /// Returns the lines that the next read completes, without line breaks; `None` at the current end of the
+    /// file.
     pub(super) async fn read_lines(&mut self) -> io::Result<Option<Vec<String>>> {
         self.buffer.clear();
         if self.read >= MAX_OUTPUT || self.file.read_buf(&mut self.buffer).await? == 0 {
@@ -38,20 +39,21 @@ impl GrowingFile {
         }
         self.read += self.buffer.len() as u64;
         let mut lines = Vec::new();
+        // Lines above the limit arrive as `None` and are skipped.
         self.lines.feed(&self.buffer, |line, _| lines.extend(line.map(text)));
         Ok(Some(lines))
     }
 
-    /// Bytes that the file has now.
+    /// Returns the current size of the file in bytes.
     pub(super) async fn size(&self) -> io::Result<u64> {
         Ok(self.file.metadata().await?.len())
     }
 
-    /// The last line, when the writer is gone and did not end it.
-    pub(super) fn take_rest(&mut self) -> Option<String> {
-        let rest = text(self.lines.partial());
+    /// Returns an unterminated last line. Called after the writer has exited.
+    pub(super) fn take_partial_line(&mut self) -> Option<String> {
+        let line = text(self.lines.partial());
         self.lines.clear();
-        Some(rest).filter(|rest| !rest.is_empty())
+        Some(line).filter(|line| !line.is_empty())
     }
 }
 

@@ -1,4 +1,4 @@
-//! How far a run is, as its streams and its owner see it.
+//! Progress of a run, as observed by its streams and its handle.
 
 use std::sync::Arc;
 
@@ -6,50 +6,50 @@ use loopgate_api::chat_event::ChatEvent;
 
 use crate::provider::TurnOutput;
 
-/// Where a run stands.
+/// Current state of a run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunProgress {
     /// Pid of the program, once it runs.
     pub(super) pid: Option<u32>,
-    /// Counts reads of the output, so that streams wake.
+    /// Number of reads of the output; a change wakes the streams.
     pub(super) reads: u64,
-    /// Number of the attempt whose output counts.
+    /// Number of the current attempt, from 0.
     pub(super) attempt: u32,
-    /// The program is gone, and everything is stored.
+    /// Set when the program has exited and everything is stored.
     pub(super) outcome: Option<Arc<RunOutcome>>,
 }
 
 impl RunProgress {
-    /// Whether the rest of the output counts no more, because there is too much of it.
+    /// Returns whether later output is ignored because the limit was exceeded.
     pub(super) fn is_output_exceeded(&self) -> bool {
         self.outcome.as_ref().is_some_and(|outcome| outcome.end.output_exceeded)
     }
 }
 
-/// The end of a run.
+/// Final state of a run.
 #[derive(Debug, Clone)]
 pub struct RunOutcome {
-    /// What the provider said.
+    /// Parsed output of the provider.
     pub output: TurnOutput,
-    /// How its program ended.
+    /// Exit state of the program.
     pub end: RunEnd,
-    /// The last events of every stream.
+    /// Final events of every stream.
     pub(super) last_events: Vec<ChatEvent>,
 }
 
-/// How a program ended.
+/// Exit state of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEnd {
-    /// Whether it exited with 0.
+    /// Whether the exit code was 0.
     pub success: bool,
-    /// Its exit code; 1 for a signal, and when it is not known.
+    /// Exit code; 1 if the program was killed by a signal or the code is unknown.
     pub exit_code: i32,
-    /// Whether it was started at all.
+    /// Whether the program was started.
     pub was_started: bool,
-    /// Whether it was ended because it took too long.
+    /// Whether the program was terminated by its timeout.
     pub timed_out: bool,
-    /// Whether it was ended because it printed too much.
+    /// Whether the program was terminated because its output exceeded the limit.
     pub output_exceeded: bool,
-    /// What went wrong, for a person: the end of its standard error, redacted, or Loopgate's own reason.
+    /// Error message for the user: the redacted end of standard error, or Loopgate's own reason.
     pub error: Option<String>,
 }

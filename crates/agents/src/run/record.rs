@@ -1,4 +1,4 @@
-//! The files of a run, in a private directory of its own that is removed at its end.
+//! Files of a run, in a private directory that is removed at its end.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,25 @@ use loopgate_home::files::{create_private_dir, write_private};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The kind of the runs of conversations, and of records that name none.
+/// Kind of conversation runs. Also the default for records without a kind.
 pub(crate) const CHAT_KIND: &str = "chat";
 
-/// What the next process must know to follow a run.
+/// Persisted record from which the next process recovers a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ProviderRun {
     #[serde(default)]
     pub(super) provider: ProviderId,
-    /// Whose run it is.
+    /// Kind of the run, which selects the store factory.
     #[serde(default = "conversation")]
     pub(super) kind: String,
-    /// Seconds since the epoch after which it is ended.
+    /// Deadline in seconds since the epoch.
     #[serde(default = "never")]
     pub(super) deadline: i64,
-    /// Directories that the work is about.
+    /// Directories that the run concerns.
     #[serde(default)]
     pub(super) about: Vec<PathBuf>,
-    /// What its owner needs to store its output.
+    /// Data with which the store factory reopens the store.
     #[serde(flatten)]
     pub(super) owner: serde_json::Map<String, Value>,
 }
@@ -41,15 +41,15 @@ const fn never() -> i64 {
 }
 
 impl ProviderRun {
-    /// Time until the deadline.
+    /// Returns the time until the deadline, at most a day.
     pub(super) fn time_left(&self) -> Duration {
         let seconds = self.deadline.saturating_sub(jiff::Timestamp::now().as_second());
-        // A clock that was set back makes no run longer than a day.
+        // The deadline is wall-clock time; the limit bounds the run if the clock was set back.
         Duration::from_secs(u64::try_from(seconds).unwrap_or(0)).min(Duration::from_hours(24))
     }
 }
 
-/// The directory of a run.
+/// Private directory with the files of a run.
 #[derive(Debug, Clone)]
 pub(super) struct RunDirectory(pub(super) PathBuf);
 
@@ -87,20 +87,22 @@ impl RunDirectory {
         serde_json::from_slice(&std::fs::read(self.0.join(Self::RECORD)).ok()?).ok()
     }
 
-    /// The number of the last attempt that was begun.
+    /// Returns the number of the last started attempt.
     pub(super) fn last_attempt(&self) -> u32 {
         u32::from(self.output(1).exists())
     }
 
-    /// Writes everything that a run needs before it begins.
+    /// Creates the directory with the prompt, an empty output file and the record.
     pub(super) fn create(&self, record: &ProviderRun, prompt: &str) -> io::Result<()> {
         create_private_dir(&self.0)?;
         self.begin_attempt(0, prompt)?;
+        // Last, because recovery discards a directory without a record.
         write_private(&self.0.join(Self::RECORD), &serde_json::to_vec(record)?)
     }
 
     pub(super) fn begin_attempt(&self, attempt: u32, prompt: &str) -> io::Result<()> {
         write_private(&self.prompt(attempt), prompt.as_bytes())?;
+        // Streams may open the output before the program has created it.
         write_private(&self.output(attempt), b"")
     }
 

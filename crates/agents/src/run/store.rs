@@ -1,4 +1,4 @@
-//! Where a run's output goes.
+//! Stores for the output of runs.
 
 use std::io;
 use std::time::Duration;
@@ -15,41 +15,42 @@ use super::progress::RunEnd;
 use crate::provider::{Provider, TurnOutput};
 use crate::registry::ProviderRegistry;
 
-/// Stores what a run produces. The run's task calls it on a thread that may block, one call at a time.
+/// Store of a run's output. Called sequentially by the run's task on a blocking thread.
 pub trait RunStore: Send + Sync + 'static {
-    /// How long output may wait until it is stored.
+    /// Returns the maximum delay before new output is stored.
     fn interval(&self) -> Duration {
         Duration::from_secs(2)
     }
 
-    /// Whether it stores events; without, [`RunStore::store`] is given none.
+    /// Returns whether the store needs events. If not, [`RunStore::store`] receives none.
     fn takes_events(&self) -> bool {
         false
     }
 
-    /// Notes the pid of the program.
+    /// Stores the pid of the program.
     ///
     /// # Errors
-    /// Any failure of the file system; the run goes on.
+    /// Fails on any I/O error; the run continues.
     fn store_pid(&mut self, _pid: u32) -> io::Result<()> {
         Ok(())
     }
 
-    /// Stores the output so far, and the events since the last call; at the last call with the end.
+    /// Stores the output so far and the events since the last call. `end` is set on the last call.
     ///
     /// # Errors
-    /// Any failure of the file system; the run goes on.
+    /// Fails on any I/O error; the run continues.
     fn store(&mut self, output: &TurnOutput, events: &[ChatEvent], end: Option<&RunEnd>) -> io::Result<()>;
 
-    /// Forgets what is stored, because the run begins anew with its fallback.
+    /// Discards stored output, because the output is read from the start again: by a second attempt, or by
+    /// another process after a restart.
     ///
     /// # Errors
-    /// Any failure of the file system; the run goes on.
+    /// Fails on any I/O error; the run continues.
     fn reset(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// The events after the end of the program.
+    /// Returns the events sent to clients after the program has exited.
     fn last_events(&self, _output: &TurnOutput, end: &RunEnd) -> Vec<ChatEvent> {
         let error = end.error.clone().map(ChatEvent::error);
         let result = end.was_started.then_some(ChatEvent::Result { success: end.success });
@@ -57,7 +58,7 @@ pub trait RunStore: Send + Sync + 'static {
     }
 }
 
-/// Stores nothing: somebody waits for the outcome.
+/// Stores nothing, for callers that await the outcome.
 pub struct NoStore;
 
 impl RunStore for NoStore {
@@ -66,15 +67,15 @@ impl RunStore for NoStore {
     }
 }
 
-/// Opens the stores of runs that an earlier process started.
+/// Reopens the stores of runs that an earlier process started.
 pub trait RunStoreFactory {
-    /// The name under which its runs are recorded.
+    /// Returns the kind under which runs are recorded.
     fn kind(&self) -> &'static str;
 
-    /// The store of a run, from what [`super::RunRequest::owner`] recorded; `None` when it makes no sense.
+    /// Reopens a store with the data of [`super::RunRequest::owner`]; `None` if the data is not valid.
     fn reopen(&self, owner: serde_json::Map<String, Value>) -> Option<Box<dyn RunStore>>;
 
-    /// Who reads the output of a run; `None` when nobody can any more.
+    /// Returns the provider that parses the output of a run; `None` if it is not available.
     fn provider(
         &self,
         registry: &ProviderRegistry,
@@ -84,6 +85,6 @@ pub trait RunStoreFactory {
         registry.get(id)
     }
 
-    /// Takes notice of a run that goes on.
+    /// Called for each recovered run. No-op by default.
     fn recovered(&self, _owner: &serde_json::Map<String, Value>, _run: &RunHandle) {}
 }

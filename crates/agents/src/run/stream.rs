@@ -1,4 +1,4 @@
-//! The events of a run for one client, in order, read at the client's own pace.
+//! Event stream of a run for one client, read at the client's own pace.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use super::progress::RunProgress;
 use super::record::RunDirectory;
 use crate::provider::{OutputReader, Provider, TurnOutput};
 
-/// What the status events of a run say beside the pid.
+/// Content of the status events, in addition to status and pid.
 #[derive(Debug, Clone, Default)]
 pub struct RunAnnouncement {
-    /// Whether an event precedes the start.
+    /// Whether a `spawning` event precedes the start of the program.
     pub spawning: bool,
-    /// Who answers, in a review.
+    /// Provider that executes a review.
     pub provider: Option<ProviderId>,
-    /// Who answers, in a chat with several.
+    /// Provider that answers in a chat with several providers.
     pub mode: Option<ProviderId>,
-    /// Whether an earlier session goes on.
+    /// Whether an earlier session is resumed.
     pub resuming: Option<bool>,
 }
 
@@ -40,18 +40,18 @@ impl RunAnnouncement {
     }
 }
 
-/// The events of a run. Dropping it does nothing to the run.
+/// Event stream of a run. Dropping it does not affect the run.
 pub struct RunStream {
     directory: RunDirectory,
     provider: Arc<dyn Provider>,
     progress: watch::Receiver<RunProgress>,
     announcement: RunAnnouncement,
-    /// Number of the attempt that is read.
+    /// Number of the attempt being read.
     attempt: u32,
     output: GrowingFile,
     reader: Box<dyn OutputReader>,
     turn: TurnOutput,
-    /// Events that count only if the attempt is the last one.
+    /// Events that are sent only if this attempt is the last one.
     held: Vec<ChatEvent>,
     fallback: Option<FallbackRule>,
     announced_spawning: bool,
@@ -85,12 +85,13 @@ impl RunStream {
     }
 }
 
-/// Events for one client.
+/// A stream of event batches.
 pub trait EventStream: Send {
-    /// The next events; `None` after the last. The future may be dropped and made again: nothing is lost.
+    /// Waits for the next events; `None` at the end. Cancel-safe.
     fn events(&mut self) -> impl Future<Output = Option<Vec<ChatEvent>>> + Send;
 
-    /// The next events; `None` after the last. After so much silence, a keep-alive.
+    /// Waits for the next events; `None` at the end. Returns a keep-alive event after `silence` without
+    /// events.
     fn next(&mut self, silence: Option<Duration>) -> impl Future<Output = Option<Vec<ChatEvent>>> + Send {
         async move {
             let Some(silence) = silence else { return self.events().await };
@@ -109,8 +110,9 @@ impl EventStream for RunStream {
             return Some(vec![self.announcement.event(RunStatus::Spawning, None)]);
         }
         while !self.is_over {
-            // Taken before the output is read, so that nothing written before the end is missed.
+            // Borrowed before the output is read: output written before the run ended is then always read.
             let progress = self.progress.borrow_and_update().clone();
+            // The `running` event precedes all output.
             if let (Some(pid), false) = (progress.pid, self.announced_pid) {
                 self.announced_pid = true;
                 return Some(vec![self.announcement.event(RunStatus::Running, Some(pid))]);
@@ -132,13 +134,13 @@ impl EventStream for RunStream {
             if let Some(outcome) = progress.outcome {
                 self.is_over = true;
                 let mut events = std::mem::take(&mut self.held);
-                if let Some(line) = self.output.take_rest() {
+                if let Some(line) = self.output.take_partial_line() {
                     events.extend(self.reader.read_line(&line, &mut self.turn));
                 }
                 events.extend(outcome.last_events.iter().cloned());
                 return Some(events);
             }
-            // The sender is gone when this program stops; the run itself goes on.
+            // An error means that the task was dropped on shutdown. The run itself continues.
             self.progress.changed().await.ok()?;
         }
         None
@@ -148,16 +150,18 @@ impl EventStream for RunStream {
 impl RunStream {
     async fn begin_attempt(&mut self, attempt: u32) {
         self.attempt = attempt;
+        // There is at most one fallback, so nothing of this attempt is withheld.
         self.fallback = None;
         self.held.clear();
         self.turn = TurnOutput::default();
         self.reader = self.provider.reader();
+        // Fails when the run has ended and its files were removed. The outcome then ends the stream.
         if let Ok(output) = GrowingFile::open(&self.directory.output(attempt)).await {
             self.output = output;
         }
     }
 
-    /// Holds events back while a fallback may still make them void.
+    /// Withholds events that a fallback may still invalidate.
     fn release(&mut self, events: Vec<ChatEvent>) -> Vec<ChatEvent> {
         let Some(rule) = self.fallback else { return events };
         if rule.is_settled(&self.turn) {
@@ -214,7 +218,7 @@ mod tests {
     const FAILED: &str = "{\"type\":\"result\",\"is_error\":true,\"result\":\"no\"}\n";
 
     #[tokio::test(start_paused = true)]
-    async fn silence_is_broken_and_loses_nothing() {
+    async fn keepalive_is_sent_during_silence_without_losing_events() {
         let (dir, sender, mut stream) = stream(None).await;
         let silence = Some(Duration::from_secs(25));
         assert_eq!(stream.next(silence).await, Some(vec![ChatEvent::Keepalive]));
@@ -222,6 +226,7 @@ mod tests {
         let running = RunAnnouncement::default().event(RunStatus::Running, Some(7));
         assert_eq!(stream.next(silence).await, Some(vec![running]));
         assert_eq!(stream.next(silence).await, Some(vec![ChatEvent::Keepalive]));
+        // Written without a notification of the stream: it must be read before the end is reported.
         std::fs::write(dir.path().join("output.jsonl"), text("late")).unwrap();
         sender.send_modify(|progress| progress.outcome = outcome(Some("why")));
         assert_eq!(stream.next(silence).await, Some(vec![ChatEvent::Text { content: "late".to_owned() }]));
@@ -232,25 +237,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn run_that_is_given_up_ends_its_streams() {
+    async fn stream_ends_when_the_task_is_dropped() {
         let (_dir, sender, mut stream) = stream(None).await;
+        // The task drops its sender on shutdown, before the run has an outcome.
         drop(sender);
         assert_eq!(stream.next(None).await, None);
     }
 
     // RC-48
     #[tokio::test]
-    async fn errors_of_an_attempt_without_text_vanish_with_it() {
+    async fn errors_of_a_discarded_attempt_are_not_sent() {
         let (dir, sender, mut stream) = stream(Some(FallbackRule::SessionMissing)).await;
         std::fs::write(dir.path().join("output.jsonl"), FAILED).unwrap();
-        std::fs::write(dir.path().join("output-1.jsonl"), text("anew")).unwrap();
+        std::fs::write(dir.path().join("output-1.jsonl"), text("second")).unwrap();
+        // The second attempt has started: the withheld error of the first one must be discarded.
         sender.send_modify(|progress| progress.attempt = 1);
-        assert_eq!(stream.next(None).await, Some(vec![ChatEvent::Text { content: "anew".to_owned() }]));
+        assert_eq!(stream.next(None).await, Some(vec![ChatEvent::Text { content: "second".to_owned() }]));
     }
 
     // RC-49
     #[tokio::test]
-    async fn held_errors_follow_once_the_attempt_is_the_last() {
+    async fn withheld_errors_are_sent_at_the_end() {
         let (dir, sender, mut stream) = stream(Some(FallbackRule::SessionMissing)).await;
         std::fs::write(dir.path().join("output.jsonl"), FAILED).unwrap();
         sender.send_modify(|progress| progress.outcome = outcome(None));

@@ -1,4 +1,4 @@
-//! The one task that follows a run: starts its program, reads and stores its output, and ends it when it must.
+//! Task of a run: starts the program, parses and stores its output, and terminates it if necessary.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -23,25 +23,26 @@ use super::store::RunStore;
 use super::{AgentRunsConfig, FallbackRule, SecondAttempt, spawn_blocking};
 use crate::provider::{OutputReader, Provider, ProviderProgram, TurnOutput, TurnRequest};
 
-/// Time between SIGTERM and SIGKILL.
+/// Grace period between SIGTERM and SIGKILL.
 pub(super) const KILL_GRACE: Duration = Duration::from_secs(5);
-/// How long a program may go on after it said that its turn is over.
+/// Time for a program to exit after it reported the end of its turn. Some wait for subprocesses that never
+/// exit.
 const FINISHED_GRACE: Duration = Duration::from_secs(30);
-/// Programs that end later than this have worked, whatever they printed.
+/// Programs that run longer than this are considered to have worked, whatever they printed.
 const NO_WORK_TIME: Duration = Duration::from_secs(60);
-/// Bytes of the standard error that are shown, its end.
+/// Bytes shown from the end of standard error.
 const STDERR_SHOWN: u64 = 4096;
-/// Bytes of the standard error that are searched, its beginning.
+/// Bytes searched from the start of standard error. Sessions and startup errors are reported there.
 const STDERR_SEARCHED: u64 = 64 * 1024;
-/// Events that are held in memory before they are stored at once.
+/// Events buffered in memory before they are stored, regardless of the interval.
 const EVENTS_MAX: usize = 4096;
 
-/// A run in the hands of its task.
+/// State of the task that follows a run.
 pub(super) struct RunTask {
     pub(super) config: AgentRunsConfig,
-    /// This process stops; the program goes on.
+    /// Cancelled on shutdown; the program continues.
     pub(super) shutdown: CancellationToken,
-    /// The program is to end.
+    /// Cancelled to terminate the program.
     pub(super) cancel: CancellationToken,
     pub(super) id: Uuid,
     pub(super) provider: Arc<dyn Provider>,
@@ -51,27 +52,27 @@ pub(super) struct RunTask {
     pub(super) attempt: u32,
     pub(super) reader: Box<dyn OutputReader>,
     pub(super) output: TurnOutput,
-    /// Events since the output was last stored.
+    /// Events since the last store call.
     pub(super) unstored: Vec<ChatEvent>,
-    /// Whether the program printed more than it may.
+    /// Whether the output exceeded [`MAX_OUTPUT`].
     pub(super) output_exceeded: bool,
-    /// Whether the session was stored.
+    /// Whether the session id was passed to the store.
     pub(super) session_stored: bool,
-    /// When the output is stored next, because it has grown.
+    /// Time of the next store call; `None` if there is no new output.
     pub(super) store_at: Option<Instant>,
-    /// Absent only while a blocking thread has it.
+    /// `None` only while a blocking thread uses it.
     pub(super) store: Option<Box<dyn RunStore>>,
 }
 
-/// Why the task of a program ends.
+/// Reason for which the task stops following a program.
 enum ProgramEnd {
-    /// The program and everything it started is gone.
+    /// The program and all its descendants have exited.
     Exited(Result<Exit, ShimError>),
-    /// It took too long.
+    /// The timeout of the run elapsed.
     TimedOut,
-    /// It printed too much.
+    /// The output exceeded the limit.
     OutputExceeded,
-    /// This process stops.
+    /// This process shuts down.
     Shutdown,
 }
 
@@ -82,13 +83,14 @@ impl RunTask {
         turn: TurnRequest,
         fallback: Option<SecondAttempt>,
     ) {
-        let begun = Instant::now();
+        let started_at = Instant::now();
         match self.run(&cwd, &turn).await {
+            // The files are retained, so that the next process recovers the run.
             Ok(ProgramEnd::Shutdown) => {}
             Ok(end) => {
                 let end = self.run_end(end).await;
                 match fallback {
-                    Some(fallback) if self.needs_fallback(fallback.rule, &end, begun).await => {
+                    Some(fallback) if self.needs_fallback(fallback.rule, &end, started_at).await => {
                         self.run_fallback(&cwd, fallback.turn).await;
                     }
                     _ => self.finish(end).await,
@@ -106,14 +108,15 @@ impl RunTask {
         self.session_stored = false;
         let directory = self.directory.clone();
         let prompt = turn.prompt.clone();
-        let prepared = spawn_blocking(move || directory.begin_attempt(1, &prompt)).await;
+        let preparation = spawn_blocking(move || directory.begin_attempt(1, &prompt)).await;
+        // The output of the first attempt must not remain in the store.
         self.with_store(|store| store.reset()).await;
         self.progress.send_modify(|progress| progress.attempt = 1);
-        let ended = match prepared {
+        let result = match preparation {
             Ok(()) => self.run(cwd, &turn).await,
             Err(error) => return self.finish(start_failure(&error)).await,
         };
-        match ended {
+        match result {
             Ok(ProgramEnd::Shutdown) => {}
             Ok(end) => {
                 let end = self.run_end(end).await;
@@ -123,7 +126,7 @@ impl RunTask {
         }
     }
 
-    /// Continues where an earlier process was: all output is read again.
+    /// Recovers the run of an earlier process. All output is read again from the start.
     pub(super) async fn resume(mut self) {
         self.attempt = self.directory.last_attempt();
         let attempt = self.attempt;
@@ -136,10 +139,11 @@ impl RunTask {
                 self.follow(shim, pid).await
             }
             None => {
+                // The shim has exited. Descendants of the program may have survived it.
                 shim::reap(LoopId(self.id), KILL_GRACE).await;
                 let mut output = GrowingFile::open(&self.directory.output(attempt)).await.ok();
                 self.read(&mut output).await;
-                self.read_rest(&mut output);
+                self.read_last_line(&mut output);
                 if self.output_exceeded {
                     ProgramEnd::OutputExceeded
                 } else {
@@ -177,14 +181,14 @@ impl RunTask {
             jsonl: None,
             exit_file: self.directory.exit(self.attempt),
             socket: self.socket(),
-            // Marks every process of the run.
+            // Set in the environment of every process of the run, by which they are found again.
             loop_id: LoopId(self.id),
         };
         let (shim, state) = self.config.shims.spawn(&spec).await?;
         Ok(self.follow(shim, state.pid).await)
     }
 
-    /// Reads until the program and everything it started is gone.
+    /// Reads output until the program and all its descendants have exited.
     async fn follow(&mut self, shim: ShimHandle, pid: u32) -> ProgramEnd {
         let about = self.record.about.clone();
         let process = RegisteredProcess { pid, shim: shim.clone(), worktree: None, about };
@@ -208,7 +212,9 @@ impl RunTask {
         let exit = loop {
             self.read(&mut output).await;
             if self.output_exceeded {
-                // Without a grace: every moment more fills the disk.
+                // Without a grace period, because the program continues to fill the disk. The error is
+                // ignored: the
+                // shim reports the exit either way.
                 drop(shim.kill(Duration::ZERO).await);
                 break exit.await;
             }
@@ -218,6 +224,8 @@ impl RunTask {
             tokio::select! {
                 exit = &mut exit => break exit,
                 () = shutdown.cancelled() => return ProgramEnd::Shutdown,
+                // Disabled once termination is due: a cancelled token is always ready, so the loop would
+                // spin.
                 () = cancel.cancelled(), if kill_at.is_none_or(|at| at > Instant::now()) => {
                     kill_at = Some(Instant::now());
                 }
@@ -226,15 +234,18 @@ impl RunTask {
                     kill_at = Some(Instant::now());
                 }
                 () = due(kill_at) => {
+                    // Schedule another attempt, in case the shim cannot be reached now.
                     kill_at = Some(Instant::now() + FINISHED_GRACE);
                     drop(shim.kill(KILL_GRACE).await);
                 }
                 () = due(self.store_at) => self.store(None).await,
+                // Polling covers file systems without change notifications.
                 _ = timeout(self.config.poll, changes.next()) => {}
             }
         };
+        // Output that was written between the last read and the exit.
         self.read(&mut output).await;
-        self.read_rest(&mut output);
+        self.read_last_line(&mut output);
         if self.output_exceeded {
             ProgramEnd::OutputExceeded
         } else if timed_out {
@@ -244,7 +255,7 @@ impl RunTask {
         }
     }
 
-    /// Reads everything that was written since the last read, unless that is too much.
+    /// Reads the output since the last read, unless it exceeds the limit.
     async fn read(&mut self, output: &mut Option<GrowingFile>) {
         self.check_size(output.as_ref()).await;
         let Some(output) = output else { return };
@@ -255,6 +266,7 @@ impl RunTask {
                 self.read_line(&line);
             }
             self.progress.send_modify(|progress| progress.reads += 1);
+            // Immediately, so that the conversation can be resumed if Loopgate is killed during the turn.
             if self.output.session_id.is_some() && !self.session_stored {
                 self.session_stored = true;
                 self.store(None).await;
@@ -265,15 +277,16 @@ impl RunTask {
         }
     }
 
-    /// Notes when the program printed more than it may.
+    /// Checks the sizes of standard output and standard error against the limit.
     async fn check_size(&mut self, output: Option<&GrowingFile>) {
-        let printed = match output {
+        let stdout_size = match output {
             Some(output) => output.size().await.unwrap_or(0),
             None => 0,
         };
+        // Standard error is not streamed, but it occupies disk space as well.
         let stderr = tokio::fs::metadata(self.directory.stderr(self.attempt)).await;
-        let complained = stderr.map_or(0, |metadata| metadata.len());
-        self.output_exceeded |= printed.max(complained) > MAX_OUTPUT;
+        let stderr_size = stderr.map_or(0, |metadata| metadata.len());
+        self.output_exceeded |= stdout_size.max(stderr_size) > MAX_OUTPUT;
     }
 
     fn read_line(&mut self, line: &str) {
@@ -287,13 +300,13 @@ impl RunTask {
         }
     }
 
-    fn read_rest(&mut self, output: &mut Option<GrowingFile>) {
-        if let Some(line) = output.as_mut().and_then(GrowingFile::take_rest) {
+    fn read_last_line(&mut self, output: &mut Option<GrowingFile>) {
+        if let Some(line) = output.as_mut().and_then(GrowingFile::take_partial_line) {
             self.read_line(&line);
         }
     }
 
-    async fn needs_fallback(&self, rule: FallbackRule, end: &RunEnd, begun: Instant) -> bool {
+    async fn needs_fallback(&self, rule: FallbackRule, end: &RunEnd, started_at: Instant) -> bool {
         if self.cancel.is_cancelled() || end.output_exceeded || rule.is_settled(&self.output) {
             return false;
         }
@@ -302,11 +315,11 @@ impl RunTask {
                 let stderr = read_start(&self.directory.stderr(self.attempt)).await;
                 !end.success && self.provider.is_session_missing(&stderr)
             }
-            FallbackRule::NoWork => begun.elapsed() < NO_WORK_TIME,
+            FallbackRule::NoWork => started_at.elapsed() < NO_WORK_TIME,
         }
     }
 
-    /// How the program ended, with what its standard error says.
+    /// Determines the exit state, with an error message from standard error.
     async fn run_end(&mut self, end: ProgramEnd) -> RunEnd {
         let stderr = read_start(&self.directory.stderr(self.attempt)).await;
         if self.output.session_id.is_none() {
@@ -314,6 +327,7 @@ impl RunTask {
         }
         let exit = match end {
             ProgramEnd::Exited(exit) => exit,
+            // `Shutdown` does not occur here: callers return before.
             ProgramEnd::TimedOut | ProgramEnd::Shutdown => {
                 let error = format!("{} did not finish in time and was stopped", self.provider.id());
                 return RunEnd { timed_out: true, ..stopped(error) };
@@ -331,7 +345,7 @@ impl RunTask {
         RunEnd { success, exit_code, was_started: true, timed_out: false, output_exceeded: false, error }
     }
 
-    /// The end of the standard error as a person reads it; `None` when there is none.
+    /// Returns the end of standard error to show to the user; `None` if it is empty.
     async fn stderr_tail(&self) -> Option<String> {
         let path = self.directory.stderr(self.attempt);
         let text = spawn_blocking(move || read_part(&path, Part::End(STDERR_SHOWN))).await.ok()?;
@@ -344,10 +358,12 @@ impl RunTask {
         let store = self.store.as_ref();
         let last_events = store.map(|store| store.last_events(&self.output, &end)).unwrap_or_default();
         let directory = self.directory.clone();
+        // Published before the files are removed. Streams that are open continue to read through their
+        // handles.
         let outcome = RunOutcome { output: self.output, end, last_events };
         self.progress.send_modify(|progress| progress.outcome = Some(Arc::new(outcome)));
         if let Err(error) = spawn_blocking(move || directory.remove()).await {
-            tracing::warn!(%error, "the files of an agent's run cannot be removed");
+            tracing::warn!(%error, "failed to remove the files of a run");
         }
     }
 
@@ -357,26 +373,26 @@ impl RunTask {
         self.with_store(move |store| store.store(&output, &events, end.as_ref())).await;
     }
 
-    /// Calls the store on a thread that may block.
+    /// Calls the store on the blocking thread pool.
     async fn with_store(&mut self, call: impl FnOnce(&mut dyn RunStore) -> io::Result<()> + Send + 'static) {
         let Some(mut store) = self.store.take() else { return };
-        let called = spawn_blocking(move || {
+        let calling = spawn_blocking(move || {
             let result = call(store.as_mut());
             Ok((store, result))
         });
-        match called.await {
+        match calling.await {
             Ok((store, result)) => {
                 self.store = Some(store);
                 if let Err(error) = result {
-                    tracing::warn!(%error, "the output of an agent cannot be stored");
+                    tracing::warn!(%error, "failed to store the output of a run");
                 }
             }
-            Err(error) => tracing::error!(%error, "the store of an agent's output failed"),
+            Err(error) => tracing::error!(%error, "the store of a run panicked"),
         }
     }
 }
 
-/// Pending until the instant; for ever without one.
+/// Sleeps until the instant. Never returns if there is none.
 async fn due(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
@@ -388,7 +404,7 @@ fn start_failure(error: &dyn std::fmt::Display) -> RunEnd {
     RunEnd { was_started: false, ..stopped(error.to_string()) }
 }
 
-/// The end of a program that was not left to end by itself.
+/// Returns the exit state of a program that was terminated or not started.
 const fn stopped(error: String) -> RunEnd {
     RunEnd {
         success: false,
@@ -405,7 +421,7 @@ async fn read_start(path: &Path) -> String {
     spawn_blocking(move || read_part(&path, Part::Start(STDERR_SEARCHED))).await.unwrap_or_default()
 }
 
-/// Which bytes of a file are read, at most.
+/// Part of a file to read, with its maximum size in bytes.
 enum Part {
     Start(u64),
     End(u64),

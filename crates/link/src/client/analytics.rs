@@ -1,7 +1,7 @@
-//! Analytics events: kept while there is no connection, and sent one after the other, each when the
-//! server has answered the one before or has let its time pass.
+//! Queue of analytics events, which also buffers them while there is no connection.
 //!
-//! Nothing waits for them. A server that takes none is sent none for the rest of its connection.
+//! One event is in flight at a time: the next one is sent after the acknowledgement or its timeout. Analytics
+//! never delay commands. After the reply `feature_disabled`, none are sent on the rest of the connection.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,14 +13,15 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 use uuid::Uuid;
 
-/// Events that wait; the oldest go first.
+/// Queued events. Above it the oldest are dropped.
 const MAX_WAITING: usize = 200;
-/// How long an event is worth sending.
+/// Age above which a queued event is dropped: a late event would distort the statistics more than a missing
+/// one.
 const MAX_AGE: Duration = Duration::from_secs(15 * 60);
-/// The answer of a server that takes none.
+/// Rejection reason of a server that does not accept analytics.
 const DISABLED: &str = "feature_disabled";
 
-/// Events that wait for a connection; they outlive each of them.
+/// Queued events of the process, independent of any connection.
 #[derive(Default)]
 pub(super) struct AnalyticsQueue {
     events: Mutex<VecDeque<(Instant, Analytics)>>,
@@ -38,8 +39,7 @@ impl AnalyticsQueue {
         self.grown.notify_one();
     }
 
-    /// The oldest that is still worth sending, as soon as there is one. Nothing is lost when the
-    /// future is dropped.
+    /// Waits for an event and returns the oldest that has not expired. Cancel-safe.
     async fn next(&self) -> Analytics {
         loop {
             let oldest = {
@@ -59,62 +59,62 @@ impl AnalyticsQueue {
     }
 }
 
-/// What one connection does with them.
+/// Sends queued events on one connection.
 pub(super) struct AnalyticsSender<'a> {
-    waiting: &'a AnalyticsQueue,
+    queue: &'a AnalyticsQueue,
     ack_time: Duration,
-    /// The frame that is not answered yet, and until when an answer counts.
-    open: Option<(String, Instant)>,
-    /// The server takes none.
+    /// Id of the frame in flight, and the deadline of its acknowledgement.
+    in_flight: Option<(String, Instant)>,
+    /// The server does not accept analytics.
     disabled: bool,
 }
 
 impl<'a> AnalyticsSender<'a> {
-    pub(super) const fn new(waiting: &'a AnalyticsQueue, ack_time: Duration) -> Self {
-        Self { waiting, ack_time, open: None, disabled: false }
+    pub(super) const fn new(queue: &'a AnalyticsQueue, ack_time: Duration) -> Self {
+        Self { queue, ack_time, in_flight: None, disabled: false }
     }
 
-    /// The next frame, when it may be sent. Nothing is lost when the future is dropped.
+    /// Waits until the next frame may be sent, and returns it. Cancel-safe.
     pub(super) async fn next(&mut self) -> Frame {
         if self.disabled {
             return std::future::pending().await;
         }
-        if let Some((_, until)) = self.open {
+        if let Some((_, until)) = self.in_flight {
             sleep_until(until).await;
-            self.open = None;
+            self.in_flight = None;
         }
-        let analytics = self.waiting.next().await;
+        let analytics = self.queue.next().await;
         let (id, frame) = frame(&analytics);
-        self.open = Some((id, Instant::now() + self.ack_time));
+        self.in_flight = Some((id, Instant::now() + self.ack_time));
         frame
     }
 
-    /// Every frame that waits, for the end of the program: no answer is awaited any more.
-    pub(super) fn rest(&self) -> Vec<Frame> {
+    /// Returns all queued frames. Called on shutdown, where acknowledgements are not awaited.
+    pub(super) fn drain(&self) -> Vec<Frame> {
         let mut frames = Vec::new();
         while !self.disabled
-            && let Some(analytics) = self.waiting.next().now_or_never()
+            && let Some(analytics) = self.queue.next().now_or_never()
         {
             frames.push(frame(&analytics).1);
         }
         frames
     }
 
-    /// Takes the answer to a frame; one that comes too late, or to something else, changes nothing.
-    pub(super) fn answered(&mut self, frame: &Frame) {
+    /// Handles the acknowledgement of a frame. Ignored when it is late or acknowledges another frame.
+    pub(super) fn acknowledged(&mut self, frame: &Frame) {
         let is_awaited = |(id, _): &(String, Instant)| frame.ack.as_ref() == Some(id);
-        if !self.open.as_ref().is_some_and(is_awaited) {
+        if !self.in_flight.as_ref().is_some_and(is_awaited) {
             return;
         }
-        self.open = None;
+        self.in_flight = None;
         let Ok(ReportAck { accepted: false, reason }) = frame.payload::<ReportAck>() else { return };
         let reason = reason.unwrap_or_default();
-        tracing::info!(reason, "the control plane does not take an analytics event");
+        tracing::info!(reason, "analytics event rejected by the control plane");
         self.disabled = reason == DISABLED;
     }
 }
 
-/// A frame that asks for an answer, and its id.
+/// Creates a frame that requests an acknowledgement, and returns its id with it.
 fn frame(analytics: &Analytics) -> (String, Frame) {
     let id = Uuid::new_v4().simple().to_string();
     let frame = Frame::event(event::ANALYTICS, analytics).with_id(&id);
@@ -142,60 +142,56 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn waiting_messages_are_bounded_in_number_and_age() {
-        let waiting = AnalyticsQueue::default();
-        (0..MAX_WAITING + 10).for_each(|number| waiting.push(analytics(number)));
-        assert_eq!(waiting.next().await.event, "10");
+    async fn queue_is_bounded_in_number_and_age() {
+        let queue = AnalyticsQueue::default();
+        (0..MAX_WAITING + 10).for_each(|number| queue.push(analytics(number)));
+        assert_eq!(queue.next().await.event, "10");
         tokio::time::advance(MAX_AGE).await;
-        waiting.push(analytics(1000));
-        assert_eq!(waiting.next().await.event, "1000");
-        assert!(waiting.next().now_or_never().is_none());
+        queue.push(analytics(1000));
+        assert_eq!(queue.next().await.event, "1000");
+        assert!(queue.next().now_or_never().is_none());
     }
 
     // CL-51
     #[tokio::test(start_paused = true)]
-    async fn one_is_under_way_until_it_is_answered_or_its_time_has_passed() {
-        let waiting = AnalyticsQueue::default();
-        (0..4).for_each(|number| waiting.push(analytics(number)));
-        let mut sender = AnalyticsSender::new(&waiting, ACK_TIME);
+    async fn one_event_is_in_flight_until_its_ack_or_timeout() {
+        let queue = AnalyticsQueue::default();
+        (0..4).for_each(|number| queue.push(analytics(number)));
+        let mut sender = AnalyticsSender::new(&queue, ACK_TIME);
         let first = sender.next().await;
         assert_eq!(name(&first), "0");
         assert!(sender.next().now_or_never().is_none());
-        sender.answered(&Frame::acknowledging(&first.event, "another", &ReportAck::no(DISABLED)));
-        sender.answered(&answer(&first, &ReportAck::yes()));
+        sender.acknowledged(&Frame::acknowledging(&first.event, "another", &ReportAck::no(DISABLED)));
+        sender.acknowledged(&answer(&first, &ReportAck::yes()));
         let second = sender.next().now_or_never().unwrap();
         assert_eq!(name(&second), "1");
         let start = Instant::now();
         let third = sender.next().await;
         assert_eq!((name(&third), start.elapsed()), ("2", ACK_TIME));
-        // Too late to count.
-        sender.answered(&answer(&second, &ReportAck::no(DISABLED)));
-        sender.answered(&answer(&third, &ReportAck::no("rate_limited")));
+        // The acknowledgement of the second frame arrives after its timeout and is ignored.
+        sender.acknowledged(&answer(&second, &ReportAck::no(DISABLED)));
+        sender.acknowledged(&answer(&third, &ReportAck::no("rate_limited")));
         let fourth = sender.next().await;
-        sender.answered(&answer(&fourth, &ReportAck::no(DISABLED)));
-        waiting.push(analytics(5));
+        sender.acknowledged(&answer(&fourth, &ReportAck::no(DISABLED)));
+        queue.push(analytics(5));
         assert!(sender.next().now_or_never().is_none());
-        assert!(sender.rest().is_empty());
-        assert_eq!(
-            name(&AnalyticsSender::new(&waiting, ACK_TIME).next().await),
-            "5",
-            "on the next connection"
-        );
+        assert!(sender.drain().is_empty());
+        assert_eq!(name(&AnalyticsSender::new(&queue, ACK_TIME).next().await), "5", "on the next connection");
     }
 
     #[tokio::test]
-    async fn end_of_the_program_awaits_no_answer() {
-        let waiting = AnalyticsQueue::default();
-        (0..3).for_each(|number| waiting.push(analytics(number)));
-        let mut sender = AnalyticsSender::new(&waiting, ACK_TIME);
+    async fn drain_returns_queued_events_without_an_ack() {
+        let queue = AnalyticsQueue::default();
+        (0..3).for_each(|number| queue.push(analytics(number)));
+        let mut sender = AnalyticsSender::new(&queue, ACK_TIME);
         assert_eq!(name(&sender.next().await), "0");
-        let rest = sender.rest();
-        assert_eq!(rest.iter().map(name).collect::<Vec<_>>(), ["1", "2"]);
-        assert!(rest[0].id.is_some() && rest[0].id != rest[1].id);
+        let drained = sender.drain();
+        assert_eq!(drained.iter().map(name).collect::<Vec<_>>(), ["1", "2"]);
+        assert!(drained[0].id.is_some() && drained[0].id != drained[1].id);
     }
 
     #[test]
-    fn frame_holds_the_event_beside_its_envelope() {
+    fn frame_data_contains_event_name_and_properties() {
         let mut sent = analytics(1);
         sent.properties.insert("k".to_owned(), json!(1));
         let frame = Frame::event(event::ANALYTICS, &sent);

@@ -1,4 +1,4 @@
-//! Connects, and connects again.
+//! Connection loop of the desktop: connects, serves, and reconnects with backoff.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use super::dial::{self, DialError};
 use super::timing::{Backoff, Retry};
 use super::{queue_report, session};
 
-/// Keeps one desktop connected.
+/// Keeps a desktop connected to the control plane.
 pub struct Client {
     context: LinkContext,
     settings_changed: Notify,
 }
 
-/// Result of one connection.
+/// Outcome of one connection attempt.
 struct AttemptResult {
     retry: Retry,
     error: String,
@@ -34,30 +34,31 @@ impl AttemptResult {
 }
 
 impl Client {
-    /// A client that does nothing before [`Client::run`].
+    /// Creates a client; it connects when [`Client::run`] is called.
     #[must_use]
     pub fn new(config: ClientConfig) -> Arc<Self> {
         Arc::new(Self { context: LinkContext::new(config), settings_changed: Notify::new() })
     }
 
-    /// Queues an analytics event for the control plane, should it take any.
+    /// Queues an analytics event for the control plane. Dropped if it is not sent in time.
     pub fn analytics(&self, analytics: Analytics) {
         self.context.analytics.push(analytics);
     }
 
-    /// State of the connection, from now on.
+    /// Subscribes to the state of the connection.
     #[must_use]
     pub fn state(&self) -> watch::Receiver<LinkState> {
         self.context.state.subscribe()
     }
 
-    /// Settings or credentials changed: a wait for the next try ends at once.
+    /// Signals changed settings or credentials: ends the current wait and connects immediately.
     pub fn settings_changed(&self) {
         self.settings_changed.notify_one();
     }
 
-    /// Connects, and connects again, until `stop`; then the connection is closed in order. The
-    /// executor goes on; see [`Executor::shutdown`].
+    /// Connects and reconnects until `stop` is cancelled, then closes the connection. Does not stop the
+    /// executor;
+    /// see [`Executor::shutdown`](crate::executor::Executor::shutdown).
     pub async fn run(&self, stop: CancellationToken) {
         let executor = &self.context.config.executor;
         let reporting = queue_report::report(executor.stats(), &self.context.config.timing, |telemetry| {
@@ -80,14 +81,18 @@ impl Client {
                 break;
             }
             let error = redact::credentials(&attempt.error);
-            tracing::warn!(error, "not connected to the control plane");
+            tracing::warn!(error, "not connected to the control plane, retrying");
             if matches!(*self.context.state.borrow(), LinkState::Online { .. }) {
                 degraded_since = None;
             }
             self.context.set_state(LinkState::Degraded { error });
             let since = *degraded_since.get_or_insert_with(Instant::now);
+            // A failure that only the user can fix is not caused by a stale target id.
             if attempt.retry != Retry::Slow && since.elapsed() >= timing.watchdog {
-                tracing::warn!("degraded for too long; starting over");
+                // The target id is forgotten too: a stale one could be the reason for the failures. The hello
+                // then
+                // registers the desktop by its gateway id.
+                tracing::warn!("degraded for too long, registering again");
                 target = None;
                 degraded_since = None;
             }
@@ -108,7 +113,7 @@ impl Client {
         }
     }
 
-    /// One connection, from the key to its end.
+    /// Makes one connection attempt, and serves the connection until it ends.
     async fn attempt(
         &self,
         target: &mut Option<Uuid>,
@@ -133,6 +138,8 @@ impl Client {
         };
         let socket = match dialed {
             Ok(Ok(socket)) => socket,
+            // Before the first successful connection the most likely reason is a wrong key, so the
+            // message says so. Later it may also be a revoked key or a fault of the server.
             Ok(Err(DialError::Unauthorized(_))) if !self.context.was_ever_online() => {
                 let text = "Authentication failed -- verify your API key in Settings";
                 return AttemptResult::new(Retry::Slow, text);

@@ -1,4 +1,4 @@
-//! What the client and the session of one connection share.
+//! Configuration and state shared by the client and its sessions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,26 +12,26 @@ use super::hello::HelloInfo;
 use super::timing::ClientTiming;
 use crate::executor::Executor;
 
-/// What the client asks about this desktop before each connection, so that changed settings count.
+/// Settings of this desktop. Read before each connection attempt, so that changes apply without a restart.
 pub trait LinkSettings: Send + Sync + 'static {
-    /// Origin of the relay.
+    /// Origin of the control plane's relay, for example `https://relay.example.com`.
     fn relay_origin(&self) -> String;
 
-    /// What the desktop says of itself.
+    /// Properties that the desktop reports in its hello.
     fn hello(&self) -> HelloInfo;
 
-    /// The user's switch.
+    /// Whether the user allows the connection.
     fn enabled(&self) -> bool {
         true
     }
 }
 
-/// Settings that do not change while the program runs.
+/// Settings that do not change while the process runs.
 #[derive(Debug, Clone)]
 pub struct FixedSettings {
-    /// Origin of the relay.
+    /// Origin of the control plane's relay.
     pub relay_origin: String,
-    /// What the desktop says of itself.
+    /// Properties that the desktop reports in its hello.
     pub hello: HelloInfo,
 }
 
@@ -45,33 +45,33 @@ impl LinkSettings for FixedSettings {
     }
 }
 
-/// What a client works with.
+/// Configuration of a [`Client`](super::Client).
 pub struct ClientConfig {
-    /// Where to connect, and as what.
+    /// Relay origin, hello and the user's switch.
     pub settings: Arc<dyn LinkSettings>,
-    /// The key, and the proof of its possession.
+    /// API key and proof of possession.
     pub credentials: Arc<Credentials>,
-    /// Runs the commands.
+    /// Runs the received commands.
     pub executor: Arc<Executor>,
-    /// Its time limits.
+    /// Timeouts and retry intervals.
     pub timing: ClientTiming,
 }
 
-/// State of the connection.
+/// Connection state of a desktop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkState {
-    /// Starting.
+    /// No connection attempt has finished.
     Idle,
-    /// Registered; commands come in.
+    /// Registered at the control plane; commands are received.
     Online {
-        /// This desktop's target.
+        /// Id of this desktop's compute target.
         target_id: Uuid,
-        /// Whether the server hands signatures of browser keys on.
+        /// Whether the control plane forwards signatures of browser keys.
         supports_signing: bool,
     },
-    /// Not connected; tries go on.
+    /// Not connected; the client keeps retrying.
     Degraded {
-        /// Why, for a person.
+        /// Error message shown to the user.
         error: String,
     },
 }
@@ -98,6 +98,7 @@ impl LinkContext {
         if matches!(state, LinkState::Online { .. }) {
             self.ever_online.store(true, Ordering::Relaxed);
         }
+        // A retry that fails with the same error is not a change.
         self.state.send_if_modified(|current| {
             let changed = *current != state;
             *current = state;

@@ -1,4 +1,4 @@
-//! Opening the WebSocket: the URL, the credentials on the upgrade, TLS.
+//! Opens the WebSocket: URL, credentials of the upgrade request, TLS.
 
 use std::sync::Arc;
 
@@ -15,36 +15,37 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::{Connector, MaybeTlsStream, WebSocketStream, connect_async_tls_with_config};
 
-/// Largest message that is read at all; see the server's end.
+/// Largest message that is read; see `MAX_READ_BYTES` of the server's end.
 const MAX_READ_BYTES: usize = 2 * MAX_MESSAGE_BYTES;
 
 pub(super) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// A connection that did not come about.
+/// Error of opening the WebSocket.
 #[derive(Debug, Error)]
 pub(super) enum DialError {
-    /// The key is not accepted.
-    #[error("the server answered {0}")]
+    /// The server rejected the key.
+    #[error("the server responded with {0}")]
     Unauthorized(StatusCode),
-    /// Anything else.
+    /// Any other failure, with its message.
     #[error("{0}")]
     Failed(String),
 }
 
-/// The WebSocket's URL of a relay origin.
+/// Returns the WebSocket URL of a relay origin.
 pub(super) fn link_url(relay_origin: &str) -> Result<String, InvalidOrigin> {
     let origin = normalize_origin(relay_origin, "Relay origin")?;
     // `http` becomes `ws`, `https` becomes `wss`.
     Ok(format!("{}{LINK_PATH}", origin.replacen("http", "ws", 1)))
 }
 
-/// Opens the WebSocket. Each attempt signs a new proof of possession, because proofs expire.
+/// Opens the WebSocket. Each call signs a new proof of possession, because proofs expire.
 pub(super) async fn dial(url: &str, key: &ApiKey, credentials: &Credentials) -> Result<Socket, DialError> {
     let failed = |error: &dyn std::fmt::Display| DialError::Failed(error.to_string());
     let mut request = url.into_client_request().map_err(|error| failed(&error))?;
     let headers = request.headers_mut();
     let mut bearer = HeaderValue::from_str(&format!("Bearer {}", key.secret.expose_secret()))
-        .map_err(|_| failed(&"the API key is no valid header value"))?;
+        .map_err(|_| failed(&"the API key contains characters that are not allowed in an HTTP header"))?;
+    // Hides the key in `Debug` output of the request.
     bearer.set_sensitive(true);
     headers.insert(AUTHORIZATION, bearer);
     headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
@@ -66,8 +67,9 @@ pub(super) async fn dial(url: &str, key: &ApiKey, credentials: &Credentials) -> 
     }
 }
 
-/// TLS with the machine's own roots. The provider is named, because a process in which several are
-/// built in has no default one.
+/// Creates a TLS connector that verifies against the platform's root certificates. The crypto provider is
+/// passed
+/// explicitly, because rustls has no process default when several providers are compiled in.
 fn tls() -> Result<Connector, rustls::Error> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider)
@@ -82,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_connections_stay_on_this_machine() {
+    fn plain_http_is_allowed_for_loopback_only() {
         assert_eq!(link_url("http://127.0.0.1:19440").unwrap(), "ws://127.0.0.1:19440/desktop-gateway");
         assert_eq!(
             link_url("https://relay.example.test/x").unwrap(),

@@ -1,4 +1,4 @@
-//! What a desktop says of itself in its hello.
+//! Properties that a desktop reports in its hello.
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +11,17 @@ use uuid::Uuid;
 
 use crate::executor::{BROWSER_KEY_OPERATIONS, MAX_IN_FLIGHT};
 
-/// Overrides the version of the `code` plugin.
+/// Environment variable that overrides the reported version of the `code` plugin.
 const PLUGIN_VERSION_OVERRIDE: &str = "LOOPGATE_PLUGIN_VERSION";
-/// Registry of the assistant's plugins, below the user's home.
+/// The assistant's plugin registry, relative to the home directory.
 const PLUGIN_REGISTRY: &str = ".claude/plugins/installed_plugins.json";
 const CODE_PLUGIN: &str = "code@loopgate";
 const UNKNOWN_VERSION: &str = "unknown";
 const MAX_VERSION_CHARS: usize = 64;
 
-/// What a hello says about this desktop.
+/// Properties of this desktop for its hello.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HelloInfo {
-    /// Host name.
     pub machine_name: String,
     /// `darwin`, `linux` or `win32`.
     pub platform: String,
@@ -30,17 +29,18 @@ pub struct HelloInfo {
     pub plugin_version: String,
     /// Operations that the gateway serves.
     pub supported_operations: Vec<OperationId>,
-    /// Directories that the sandbox allows.
+    /// Root directories that the sandbox allows.
     pub allowed_directories: Vec<PathBuf>,
-    /// Names of the capabilities that are there.
+    /// Names of the supported capabilities.
     pub capabilities: Vec<&'static str>,
-    /// Port of the gateway on loopback, for pages on this machine.
+    /// Port of the gateway on loopback, for pages in a browser on this machine.
     pub gateway_port: Option<u16>,
 }
 
 impl HelloInfo {
-    /// The settings of this machine: every operation, and what the loop runner can do. Reads the
-    /// plugin registry, so call it once while the program starts.
+    /// Returns the properties of this machine, with all operations and the loop runner's capabilities. Reads
+    /// the
+    /// assistant's plugin registry from disk, so call it once at start-up.
     #[must_use]
     pub fn of_this_machine(allowed_directories: Vec<PathBuf>) -> Self {
         let machine_name =
@@ -66,12 +66,12 @@ impl HelloInfo {
         }
     }
 
-    /// The hello of a connection.
+    /// Creates the hello of a connection.
     pub(super) fn hello(&self, gateway_id: Uuid, target_id: Option<Uuid>) -> Hello {
         let supported = self.capabilities.iter().map(|name| ((*name).to_owned(), Value::Bool(true)));
         let port = self.gateway_port.map(|port| ("gatewayPort".to_owned(), Value::from(port)));
         let capabilities: Map<String, Value> = supported.chain(port).collect();
-        let served = self.supported_operations.iter().map(ToString::to_string);
+        let operations = self.supported_operations.iter().map(ToString::to_string);
         Hello {
             compute_target_id: target_id,
             gateway_id: Some(gateway_id),
@@ -81,7 +81,7 @@ impl HelloInfo {
             plugin_version: self.plugin_version.clone(),
             desktop_client_version: Some(DESKTOP_VERSION.to_owned()),
             gateway_protocol_version: Some(GATEWAY_PROTOCOL_VERSION.to_owned()),
-            supported_operations: served.chain(BROWSER_KEY_OPERATIONS.map(str::to_owned)).collect(),
+            supported_operations: operations.chain(BROWSER_KEY_OPERATIONS.map(str::to_owned)).collect(),
             max_in_flight_commands: u32::try_from(MAX_IN_FLIGHT).unwrap_or(1),
             allowed_directories_hash: directories_hash(&self.allowed_directories),
             capabilities,
@@ -89,9 +89,11 @@ impl HelloInfo {
     }
 }
 
-/// Lower-case hex SHA-256 of the JSON array of the directories, sorted by code unit.
+/// Returns the lower-case hex SHA-256 of the directories as a JSON array.
 fn directories_hash(directories: &[PathBuf]) -> String {
     let mut names: Vec<String> = directories.iter().map(|path| path.display().to_string()).collect();
+    // By UTF-16 code unit, as JavaScript's `Array.prototype.sort` does, so that clients can compute the same
+    // hash.
     names.sort_by(|a, b| a.encode_utf16().cmp(b.encode_utf16()));
     hex::encode(Sha256::digest(Value::from(names).to_string()))
 }
@@ -103,16 +105,16 @@ fn installed_plugin_version() -> String {
     plugin_version(overriding.as_deref(), registry.as_deref())
 }
 
-/// The override decides when it is set, even when it is no version; else the registry.
+/// Returns the override if it is set (`unknown` if it is not a version), otherwise the registered version.
 fn plugin_version(overriding: Option<&str>, registry: Option<&[u8]>) -> String {
-    let found = match overriding {
+    let version = match overriding {
         Some(version) => Some(version.to_owned()),
         None => registry.and_then(registered_version),
     };
-    found.filter(|version| is_version(version)).unwrap_or_else(|| UNKNOWN_VERSION.to_owned())
+    version.filter(|version| is_version(version)).unwrap_or_else(|| UNKNOWN_VERSION.to_owned())
 }
 
-/// Version of the last entry that is installed for the user and not switched off.
+/// Returns the version of the last registry entry that exists, is enabled and is installed for the user.
 fn registered_version(registry: &[u8]) -> Option<String> {
     let registry: Value = serde_json::from_slice(registry).ok()?;
     let entries = registry.get("plugins")?.get(CODE_PLUGIN)?.as_array()?;
@@ -128,7 +130,7 @@ fn registered_version(registry: &[u8]) -> Option<String> {
     entry.get("version")?.as_str().map(str::to_owned)
 }
 
-/// Three numbers, then at most one suffix of word characters and dots after `-` or `+`.
+/// Returns whether a text is three dot-separated numbers with at most one suffix after `-` or `+`.
 fn is_version(text: &str) -> bool {
     let (numbers, suffix) = match text.find(['-', '+']) {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
@@ -151,7 +153,7 @@ mod tests {
 
     // CL-06
     #[test]
-    fn override_decides_alone() {
+    fn override_takes_precedence_over_the_registry() {
         let registry =
             json!({"plugins": {"code@loopgate": [{"installPath": "/", "version": "1.2.3"}]}}).to_string();
         let version = |overriding| plugin_version(overriding, Some(registry.as_bytes()));
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn only_enabled_settings_count() {
+    fn last_enabled_user_installation_is_reported() {
         let registry = json!({"plugins": {"code@loopgate": [
             {"installPath": "/", "version": "1.0.0", "scope": "user"},
             {"installPath": "/", "version": "2.0.0", "scope": "project"},
@@ -187,7 +189,7 @@ mod tests {
 
     // CL-05
     #[test]
-    fn hello_names_three_versions() {
+    fn hello_reports_three_versions() {
         let mut settings = HelloInfo::of_this_machine(vec!["/b".into(), "/a".into()]);
         settings.plugin_version = "9.8.7".into();
         settings.gateway_port = Some(50_123);

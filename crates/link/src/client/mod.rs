@@ -1,7 +1,8 @@
-//! The desktop's end of the connection.
+//! The desktop's end of the link.
 //!
-//! The client connects out, stays connected, and publishes its state. It carries frames between the control
-//! plane and the [`crate::executor`]; what a command does is none of its business.
+//! The client dials out, reconnects, and publishes its state. It transports frames between the control plane
+//! and
+//! the [`crate::executor`], and does not interpret commands.
 
 mod analytics;
 #[expect(clippy::module_inception, reason = "named for its type")]

@@ -1,4 +1,4 @@
-//! Changed queue counters as telemetry: once a burst is over, and not at every tick.
+//! Reports changed queue counters as telemetry, debounced: one event per burst of changes.
 
 use loopgate_api::link::{Severity, Telemetry};
 use serde_json::json;
@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until};
 use super::timing::ClientTiming;
 use crate::executor::QueueStats;
 
-/// Emits the last counters of each burst, until it is dropped: nothing is emitted afterwards.
+/// Emits the last counters of each burst. Emits nothing after the future is dropped.
 pub(super) async fn report(
     mut stats: watch::Receiver<QueueStats>,
     timing: &ClientTiming,
@@ -51,7 +51,7 @@ mod tests {
         telemetry.diagnostics.as_ref().unwrap()["extra"]["queueDepth"].as_u64().unwrap()
     }
 
-    async fn let_it_run() {
+    async fn run_pending_tasks() {
         for _ in 0..10 {
             tokio::task::yield_now().await;
         }
@@ -59,39 +59,39 @@ mod tests {
 
     // CL-37, CL-39, GC-39
     #[tokio::test(start_paused = true)]
-    async fn burst_is_reported_once_with_its_last_values() {
+    async fn burst_is_reported_once_with_its_last_counters() {
         let (sender, receiver) = watch::channel(QueueStats::default());
         let (emitted, mut seen) = mpsc::unbounded_channel();
         let timing = ClientTiming::default();
         let reporting = tokio::spawn(async move {
             report(receiver, &timing, |telemetry| emitted.send(telemetry).unwrap()).await;
         });
-        let_it_run().await;
+        run_pending_tasks().await;
         for n in 1..=20 {
             sender.send_replace(stats(n));
-            let_it_run().await;
+            run_pending_tasks().await;
             advance(Duration::from_millis(40)).await;
         }
-        assert!(seen.try_recv().is_err(), "the burst is not over");
+        assert!(seen.try_recv().is_err(), "the counters still change");
         let quiet = Instant::now();
         assert_eq!(depth(&seen.recv().await.unwrap()), 20);
         assert!(quiet.elapsed() + Duration::from_millis(40) >= Duration::from_secs(1));
         advance(Duration::from_secs(10)).await;
-        let_it_run().await;
-        assert!(seen.try_recv().is_err(), "it is told once");
-        // A steady stream is reported every five seconds.
+        run_pending_tasks().await;
+        assert!(seen.try_recv().is_err(), "reported only once");
+        // A continuous stream of changes is still reported every five seconds.
         let start = Instant::now();
         for n in 21..=32 {
             sender.send_replace(stats(n));
-            let_it_run().await;
+            run_pending_tasks().await;
             advance(Duration::from_millis(500)).await;
-            let_it_run().await;
+            run_pending_tasks().await;
         }
         let first = seen.try_recv().unwrap();
         assert!(depth(&first) < 32 && start.elapsed() >= Duration::from_secs(5));
-        // Nothing comes after the end, whatever is pending.
+        // The pending change must not be emitted after the future was dropped.
         sender.send_replace(stats(99));
-        let_it_run().await;
+        run_pending_tasks().await;
         reporting.abort();
         let _ = reporting.await;
         advance(Duration::from_secs(10)).await;

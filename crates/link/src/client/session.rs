@@ -1,8 +1,10 @@
 //! One connection to the control plane, from the upgrade to its end.
 //!
-//! Reading, writing and taking commands run beside each other in one task, so a slow disk under the command
-//! log never keeps a ping waiting. The executor is asked for the next event only while there is room for it,
-//! so a slow line never piles up here.
+//! A single task concurrently reads, writes and passes commands to the executor, so that a slow disk under
+//! the
+//! command log does not delay pongs. Events are fetched from the executor only while the send queue has room,
+//! so
+//! that a slow network applies backpressure instead of filling the queue.
 
 use std::pin::pin;
 
@@ -28,27 +30,27 @@ use super::timing::Retry;
 use crate::executor::ExecutorReport;
 use crate::outbox::{CloseReason, MAX_QUEUED_BYTES, OutboundMessage, SendQueue};
 
-/// Commands and cancellations that wait to be taken. The executor's queue is shorter, so nobody gets more.
+/// Commands and cancellations waiting for the executor. Above the executor's own queue limit, so a server
+/// that
+/// respects that limit never reaches this one.
 const MAX_ORDERS: usize = 1000;
 
-/// How a connection ended.
 #[derive(Debug)]
 pub(super) struct SessionEnd {
     pub(super) retry: Retry,
     pub(super) reason: String,
-    /// The server does not accept the key.
+    /// The server rejected the key.
     pub(super) unauthorized: bool,
-    /// The hello was acknowledged on it.
+    /// The hello was acknowledged on this connection.
     pub(super) was_online: bool,
 }
 
-/// Why the session ends.
 enum Disconnect {
-    /// We close the connection.
+    /// This end closes the connection.
     Close(CloseReason),
-    /// The socket failed, for this reason.
+    /// The socket failed; with the error message.
     Lost(String),
-    /// The server closed it.
+    /// The server closed the connection; with its close code and reason.
     Closed(u16, String),
 }
 
@@ -58,7 +60,7 @@ impl Disconnect {
     }
 }
 
-/// Serves one connection until it ends, or until `stop`.
+/// Serves one connection until it ends or `stop` is cancelled.
 pub(super) async fn serve(
     context: &LinkContext,
     socket: Socket,
@@ -67,38 +69,40 @@ pub(super) async fn serve(
 ) -> SessionEnd {
     let (sink, mut stream) = socket.split();
     let outbox = SendQueue::default();
-    let (orders, orders_to_take) = mpsc::channel(MAX_ORDERS);
+    let (orders, order_receiver) = mpsc::channel(MAX_ORDERS);
     let mut session = ClientSession {
         context,
         outbox: &outbox,
         target,
         session_id: None,
         online: false,
-        refused: None,
+        refusal: None,
         orders,
     };
     let mut analytics =
         analytics::AnalyticsSender::new(&context.analytics, context.config.timing.analytics_ack);
     let mut writer = pin!(outbox.write_to(sink, message));
-    let stopped = tokio::select! {
-        stopped = session.converse(&mut stream, &mut analytics) => stopped,
-        () = take_orders(context, &outbox, orders_to_take) => Disconnect::Lost("connection lost".to_owned()),
+    let disconnect = tokio::select! {
+        disconnect = session.run(&mut stream, &mut analytics) => disconnect,
+        () = forward_orders(context, &outbox, order_receiver) => Disconnect::Lost("connection lost".to_owned()),
         () = stop.cancelled() => {
-            session.send_rest(&analytics);
+            session.send_pending(&analytics);
             Disconnect::close(close::NORMAL, "desktop stopped")
         }
         () = &mut writer => Disconnect::Lost("connection lost".to_owned()),
     };
     let was_online = session.online;
+    // Before the close handshake, so that no command is started during it.
     context.config.executor.disconnected();
-    let (code, reason) = match stopped {
+    let (code, reason) = match disconnect {
         Disconnect::Lost(reason) => (None, reason),
         Disconnect::Closed(code, reason) => (Some(code), reason),
         Disconnect::Close(closing) => {
             let reason = closing.reason.clone();
             outbox.close(closing, !stop.is_cancelled());
-            let last_words = async { tokio::join!(writer, drain(&mut stream)) };
-            let _ = timeout(context.config.timing.close, last_words).await;
+            let close_handshake = async { tokio::join!(writer, drain(&mut stream)) };
+            // Best effort: the server may be unreachable, and its close frame changes nothing.
+            let _ = timeout(context.config.timing.close, close_handshake).await;
             (None, reason)
         }
     };
@@ -120,14 +124,14 @@ async fn drain(stream: &mut SplitStream<Socket>) {
     while let Some(Ok(_)) = stream.next().await {}
 }
 
-/// What the control plane wants of the executor.
+/// Instruction of the control plane to the executor.
 enum Order {
     Command(Box<LinkCommand>),
     Cancel(Cancel),
 }
 
-/// Hands the orders to the executor, one after the other, until the session ends.
-async fn take_orders(context: &LinkContext, outbox: &SendQueue, mut orders: mpsc::Receiver<Order>) {
+/// Passes orders to the executor sequentially until the session ends.
+async fn forward_orders(context: &LinkContext, outbox: &SendQueue, mut orders: mpsc::Receiver<Order>) {
     let executor = &context.config.executor;
     while let Some(order) = orders.recv().await {
         match order {
@@ -147,13 +151,13 @@ struct ClientSession<'a> {
     target: &'a mut Option<Uuid>,
     session_id: Option<Uuid>,
     online: bool,
-    /// What the server said before it closed.
-    refused: Option<String>,
+    /// Reason of the server's refusal, which arrives before its close frame.
+    refusal: Option<String>,
     orders: mpsc::Sender<Order>,
 }
 
 impl ClientSession<'_> {
-    async fn converse(
+    async fn run(
         &mut self,
         stream: &mut SplitStream<Socket>,
         analytics: &mut analytics::AnalyticsSender<'_>,
@@ -166,6 +170,7 @@ impl ClientSession<'_> {
         loop {
             tokio::select! {
                 message = stream.next() => {
+                    // Any message resets the timeout, including the pings of the server.
                     last_received = Instant::now();
                     if let Err(stop) = self.receive(message, analytics) {
                         return stop;
@@ -174,12 +179,12 @@ impl ClientSession<'_> {
                 report = self.next_report(), if self.online => self.send_report(report),
                 frame = analytics.next(), if self.online => self.push(&frame),
                 () = sleep_until(last_received + timing.silence) => {
-                    return Disconnect::Lost("the server fell silent".to_owned());
+                    return Disconnect::Lost("timed out waiting for the server".to_owned());
                 }
                 () = sleep_until(hello_due), if !self.online => {
                     if hellos == 2 {
                         self.degraded("Relay did not respond to handshake — reconnecting");
-                        return Disconnect::close(close::NORMAL, "the server did not answer the hello");
+                        return Disconnect::close(close::NORMAL, "the server did not acknowledge the hello");
                     }
                     self.degraded("Relay did not respond to handshake — retrying");
                     hellos += 1;
@@ -196,21 +201,21 @@ impl ClientSession<'_> {
         self.push(&Frame::event(event::HELLO, &hello));
     }
 
-    /// The executor's next report, once there is room for it.
+    /// Waits until the send queue has room, then for the executor's next report.
     async fn next_report(&self) -> ExecutorReport {
         self.outbox.room_for(MAX_QUEUED_BYTES / 2).await;
         self.context.config.executor.next_report().await
     }
 
-    /// Says all that waits to be said, to a server that knows this desktop.
-    fn send_rest(&self, analytics: &analytics::AnalyticsSender<'_>) {
+    /// Queues all pending reports before a shutdown, if the server has acknowledged the hello.
+    fn send_pending(&self, analytics: &analytics::AnalyticsSender<'_>) {
         if !self.online {
             return;
         }
         while let Some(report) = self.next_report().now_or_never() {
             self.send_report(report);
         }
-        for frame in analytics.rest() {
+        for frame in analytics.drain() {
             self.push(&frame);
         }
     }
@@ -243,24 +248,25 @@ impl ClientSession<'_> {
             }
             Some(Ok(Message::Close(frame))) => return Err(self.closed(frame)),
             Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => return Ok(()),
-            Some(Err(error)) => return Err(unreadable(&error)),
+            Some(Err(error)) => return Err(read_error(&error)),
             None => return Err(Disconnect::Lost("connection lost".to_owned())),
         };
         if text.len() > MAX_MESSAGE_BYTES {
             return Err(Disconnect::close(close::TOO_BIG, "message above 10 MiB"));
         }
         let frame = Frame::parse(&text).map_err(|_| Disconnect::close(close::MALFORMED, "not a frame"))?;
-        analytics.answered(&frame);
+        analytics.acknowledged(&frame);
         self.handle(frame);
         Ok(())
     }
 
     fn closed(&mut self, frame: Option<CloseFrame>) -> Disconnect {
-        let (code, said) = frame
+        // RFC 6455 reserves 1005 for a close frame without a code.
+        let (code, close_reason) = frame
             .map_or((1005, String::new()), |frame| (u16::from(frame.code), frame.reason.as_str().to_owned()));
-        let said = self.refused.take().unwrap_or(said);
-        let reason = if said.is_empty() { format!("closed with {code}") } else { said };
-        tracing::info!(code, reason, "the control plane closed the connection");
+        let close_reason = self.refusal.take().unwrap_or(close_reason);
+        let reason = if close_reason.is_empty() { format!("closed with code {code}") } else { close_reason };
+        tracing::info!(code, reason, "link closed by the control plane");
         Disconnect::Closed(code, reason)
     }
 
@@ -275,9 +281,9 @@ impl ClientSession<'_> {
             event::HELLO_NACK => {
                 if let Ok(nack) = frame.payload::<HelloNack>() {
                     let detail = nack.message.map(|text| format!(": {text}")).unwrap_or_default();
-                    let refused = format!("{}{detail}", nack.reason);
-                    tracing::warn!(reason = refused, "the control plane refused this desktop");
-                    self.refused = Some(refused);
+                    let refusal = format!("{}{detail}", nack.reason);
+                    tracing::warn!(reason = refusal, "hello refused by the control plane");
+                    self.refusal = Some(refusal);
                 }
             }
             event::COMMAND => match frame.payload::<LinkCommand>() {
@@ -288,7 +294,7 @@ impl ClientSession<'_> {
                         let ack = CommandAck::rejected(id, "invalid_command", reason);
                         self.push(&Frame::event(event::COMMAND_ACK, &ack));
                     }
-                    None => tracing::warn!(%error, "a command without an id was dropped"),
+                    None => tracing::warn!(%error, "command without an id dropped"),
                 },
             },
             event::COMMAND_EVENT_ACK => {
@@ -301,7 +307,7 @@ impl ClientSession<'_> {
                     self.order(Order::Cancel(cancel));
                 }
             }
-            // Analytics alone ask for an acknowledgement of a frame, and have seen it.
+            // Acknowledgements belong to analytics frames, which were handled before.
             _ if frame.ack.is_some() => {}
             _ => {
                 if let Some(id) = &frame.id {
@@ -311,14 +317,17 @@ impl ClientSession<'_> {
         }
     }
 
-    /// Lets the executor have an order. One too many is left unanswered, and comes again with the next hello.
+    /// Queues an order for the executor. Above the limit it is dropped without a reply; the server sends it
+    /// again
+    /// after the next hello.
     fn order(&self, order: Order) {
         if self.orders.try_send(order).is_err() {
-            tracing::warn!("too many commands wait to be taken; one was dropped");
+            tracing::warn!("command queue full, command dropped until the next hello");
         }
     }
 
     fn acknowledged(&mut self, ack: &HelloAck) {
+        // Later acknowledgements on the same connection report a gap or answer a repeated hello.
         let first = !std::mem::replace(&mut self.online, true);
         *self.target = Some(ack.compute_target_id);
         self.session_id = ack.session_id;
@@ -348,17 +357,19 @@ impl ClientSession<'_> {
 }
 
 fn push(outbox: &SendQueue, frame: &Frame) {
-    // Events ask for room first, and everything else is small: the queue is full only when the
-    // server has stopped reading, and then the silence ends the connection.
+    // Events wait for room before they are pushed, and other frames are small. The queue is therefore full
+    // only
+    // when the server has stopped reading; the silence timeout then ends the connection.
     if outbox.push(frame).is_err() {
-        tracing::warn!(event = frame.event, "the send queue is full; a frame was dropped");
+        tracing::warn!(event = frame.event, "send queue full, frame dropped");
     }
 }
 
-fn unreadable(error: &tungstenite::Error) -> Disconnect {
+fn read_error(error: &tungstenite::Error) -> Disconnect {
     match error {
         tungstenite::Error::Utf8(_) => Disconnect::close(close::INVALID_TEXT, "text is not UTF-8"),
         tungstenite::Error::Capacity(_) => Disconnect::close(close::TOO_BIG, "message above 10 MiB"),
+        // The network closed the connection; this is not a protocol violation of the server.
         tungstenite::Error::Protocol(tungstenite::error::ProtocolError::ResetWithoutClosingHandshake) => {
             Disconnect::Lost("connection lost".to_owned())
         }

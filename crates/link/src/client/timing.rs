@@ -1,35 +1,36 @@
-//! Time limits of the client, and when it connects again.
+//! Timeouts of the client and its reconnect policy.
 
 use std::time::Duration;
 
 use loopgate_api::link::close;
 
-/// Time limits of the desktop's end.
+/// Timeouts and intervals of the desktop's end.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientTiming {
-    /// For TCP, TLS and the upgrade together.
+    /// Timeout of TCP connect, TLS handshake and upgrade together.
     pub connect: Duration,
-    /// For the answer to a hello; the second silence ends the connection.
+    /// Timeout of the acknowledgement of a hello. After the second one the connection is closed.
     pub hello_ack: Duration,
-    /// Longest time in which nothing at all arrives.
+    /// Maximum time without any message from the server. Longer than the server's ping interval of 25
+    /// seconds.
     pub silence: Duration,
-    /// Longest wait before the first new try.
+    /// Upper bound of the first backoff.
     pub first_retry: Duration,
-    /// Longest wait between tries.
+    /// Upper bound of all backoffs.
     pub longest_retry: Duration,
-    /// After a refusal that only a person can change.
+    /// Retry interval after a failure that only the user can fix, for example a missing key.
     pub slow_retry: Duration,
-    /// After another connection took this one's place.
+    /// Retry delay after another connection of the same target superseded this one.
     pub superseded_retry: Duration,
-    /// Degraded for so long: everything that is known of the server is forgotten.
+    /// Time in state degraded after which the target id is forgotten and the desktop registers again.
     pub watchdog: Duration,
-    /// For the last frames and the close to leave.
+    /// Time for queued frames and the close handshake before the socket is dropped.
     pub close: Duration,
-    /// For the answer to an analytics event; then the next one goes.
+    /// Timeout of the acknowledgement of an analytics event.
     pub analytics_ack: Duration,
-    /// Quiet time before changed queue counters are reported.
+    /// Time without a change of the queue counters before they are reported.
     pub stats_quiet: Duration,
-    /// Longest time before changed queue counters are reported.
+    /// Maximum time before changed queue counters are reported, even if they keep changing.
     pub stats_latest: Duration,
 }
 
@@ -52,19 +53,19 @@ impl Default for ClientTiming {
     }
 }
 
-/// How long to wait before the next connection.
+/// Policy for the delay before the next connection attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Retry {
-    /// The growing, jittered wait.
+    /// Exponential backoff with full jitter.
     Backoff,
-    /// Another connection took this one's place.
+    /// Another connection of the same target superseded this one.
     Superseded,
-    /// A person has to change something.
+    /// The user has to change something.
     Slow,
 }
 
 impl Retry {
-    /// The retry after a close code of the server.
+    /// Returns the policy for a close code of the server.
     pub(super) const fn after(code: u16) -> Self {
         match code {
             close::MALFORMED | close::KEY_ENDED | close::FORBIDDEN | close::GATEWAY_CONFLICT => Self::Slow,
@@ -74,8 +75,8 @@ impl Retry {
     }
 }
 
-/// The growing wait: random below a limit that doubles. The first one, too: what lost the connection may
-/// have hit every desktop at once.
+/// Exponential backoff with full jitter. The first delay is random too, because an outage disconnects all
+/// desktops at the same time.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
     tries: u32,
@@ -87,6 +88,7 @@ impl Backoff {
     }
 
     pub(super) fn next(&mut self, timing: &ClientTiming) -> Duration {
+        // The exponent is bounded so that the shift cannot overflow.
         let limit = timing.first_retry.saturating_mul(1 << self.tries.min(16)).min(timing.longest_retry);
         self.tries += 1;
         limit.mul_f64(rand::random::<f64>())
@@ -107,17 +109,17 @@ mod tests {
             let limit = timing.longest_retry.min(Duration::from_secs(1 << n.min(10)));
             assert!(*wait <= limit, "{n}: {wait:?}");
         }
-        assert!(waits[6..].iter().any(|wait| *wait > Duration::from_secs(8)), "they grow");
-        assert!(waits[6..].windows(2).any(|pair| pair[0] != pair[1]), "they differ");
+        assert!(waits[6..].iter().any(|wait| *wait > Duration::from_secs(8)), "the backoff grows");
+        assert!(waits[6..].windows(2).any(|pair| pair[0] != pair[1]), "the backoff is jittered");
         backoff.reset();
         let first: Vec<Duration> = (0..20).map(|_| Backoff::default().next(&timing)).collect();
         assert!(first.iter().all(|wait| *wait <= timing.first_retry), "{first:?}");
-        assert!(first.windows(2).any(|pair| pair[0] != pair[1]), "the first one differs, too");
+        assert!(first.windows(2).any(|pair| pair[0] != pair[1]), "the first backoff is jittered too");
         assert!(backoff.next(&timing) <= timing.first_retry);
     }
 
     #[test]
-    fn close_code_decides_the_backoff() {
+    fn close_code_selects_the_retry_policy() {
         for code in [4400, 4401, 4403, 4409] {
             assert_eq!(Retry::after(code), Retry::Slow, "{code}");
         }

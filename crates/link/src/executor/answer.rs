@@ -1,34 +1,34 @@
-//! The gateway's answer as events: a stream line by line, anything else as one result.
+//! Converts the gateway's response into events: a stream line by line, any other body into one result.
 
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use loopgate_api::link::{CommandFailure, EventType, GatewayError};
 use serde_json::{Value, json};
 
-/// Longest text in one chunk, bytes; longer ones are split.
+/// Bytes of text in one chunk event; longer texts are split.
 const MAX_CHUNK_BYTES: usize = 256 * 1024;
-/// Longest line of a stream, and largest answer: what no single event could carry anyway.
+/// Bytes of a stream's line and of a whole body: the message limit, above which no event could carry it.
 pub(crate) const MAX_ANSWER_BYTES: usize = 10 * 1024 * 1024;
 
-/// An event of a command, without its sequence.
+/// Type and data of an event without its sequence.
 pub(crate) type EventBody = (EventType, Value);
 
-/// How a streamed answer is divided.
+/// Framing of a streamed response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StreamKind {
-    /// One JSON document a line.
+    /// Newline-delimited JSON (`application/x-ndjson`).
     Lines,
-    /// Server-sent events.
+    /// Server-sent events, that is `text/event-stream`.
     ServerSent,
 }
 
-/// An event and its weight in bytes.
+/// Returns an event with its approximate size in bytes.
 pub(crate) fn weighed(event: EventBody) -> (EventBody, usize) {
     let bytes = weight(&event.1);
     (event, bytes)
 }
 
-/// About the bytes that a value takes, without writing it.
+/// Estimates the serialized size of a value without serializing it.
 fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() + 2,
@@ -40,7 +40,7 @@ fn weight(value: &Value) -> usize {
     }
 }
 
-/// Whether an answer is a stream, whatever its status.
+/// Returns the framing of a streamed response, whatever its status; `None` if it is not a stream.
 pub(crate) fn stream_kind(headers: &HeaderMap) -> Option<StreamKind> {
     let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
     let essence = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -51,35 +51,36 @@ pub(crate) fn stream_kind(headers: &HeaderMap) -> Option<StreamKind> {
     }
 }
 
-/// The end of a command that went wrong.
+/// Creates the terminal event of a failed command.
 pub(crate) fn failure(code: CommandFailure, error: &str) -> EventBody {
     (EventType::Error, json!({"type": "error", "terminal": true, "error": error, "code": code}))
 }
 
-/// The end of a command whose request the gateway refused. It has no `code` of its own: control planes
-/// up to 0.13 take one for a failure of the command alone, and would not fail the loop that it launches.
+/// Creates the terminal event of a command whose request the gateway rejected. It has no `code` member:
+/// control
+/// planes up to 0.13 take a code for a failure of the command only, and would not fail the loop it launches.
 fn gateway_error(status: u16, body: &[u8]) -> EventBody {
     let text = format!("gateway returned {status}: {}", String::from_utf8_lossy(body));
     let error = GatewayError::new(status, &serde_json::from_slice(body).unwrap_or_default());
     (EventType::Error, json!({"type": "error", "terminal": true, "error": text, "gatewayError": error}))
 }
 
-/// An answer that no event can carry.
+/// Creates the terminal event for a response that exceeds the message limit.
 pub(crate) fn too_large() -> EventBody {
     failure(CommandFailure::ResultTooLarge, "the result is too large for the connection")
 }
 
-/// The end of a command that was cancelled.
+/// Creates the terminal event of a cancelled command.
 pub(crate) fn cancelled(reason: &str) -> EventBody {
     (EventType::Done, json!({"type": "done", "cancelled": true, "reason": reason}))
 }
 
-/// The end of a command that went well.
+/// Creates the terminal event of a successful command.
 pub(crate) fn done() -> EventBody {
     (EventType::Done, json!({"type": "done"}))
 }
 
-/// A whole answer.
+/// Converts a response that is not a stream.
 pub(crate) fn whole(status: u16, body: &[u8]) -> Vec<EventBody> {
     if !(200..300).contains(&status) {
         return vec![gateway_error(status, body)];
@@ -93,30 +94,30 @@ pub(crate) fn whole(status: u16, body: &[u8]) -> Vec<EventBody> {
     vec![(EventType::Result, result), done()]
 }
 
-/// A line of a stream that is longer than any event.
+/// A line of a stream exceeds [`MAX_ANSWER_BYTES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineTooLong;
 
-/// Divides a stream into lines, and lines into events.
+/// Splits a stream into lines and converts them into events.
 pub(crate) struct StreamParser {
     kind: StreamKind,
-    rest: Vec<u8>,
+    partial_line: Vec<u8>,
 }
 
 impl StreamParser {
     pub(crate) const fn new(kind: StreamKind) -> Self {
-        Self { kind, rest: Vec::new() }
+        Self { kind, partial_line: Vec::new() }
     }
 
-    /// Takes the next bytes and gives the events of every line that is whole.
+    /// Appends bytes of the stream and returns the events of all complete lines.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<EventBody>, LineTooLong> {
         let mut events = Vec::new();
         let mut pieces = bytes.split(|byte| *byte == b'\n').peekable();
         while let Some(piece) = pieces.next() {
-            if self.rest.len() + piece.len() > MAX_ANSWER_BYTES {
+            if self.partial_line.len() + piece.len() > MAX_ANSWER_BYTES {
                 return Err(LineTooLong);
             }
-            self.rest.extend_from_slice(piece);
+            self.partial_line.extend_from_slice(piece);
             if pieces.peek().is_some() {
                 self.line(&mut events);
             }
@@ -124,7 +125,7 @@ impl StreamParser {
         Ok(events)
     }
 
-    /// The stream is at its end; its last line needs no line break.
+    /// Ends the stream and returns the event of its last line, which needs no line break.
     pub(crate) fn finish(mut self) -> Vec<EventBody> {
         let mut events = Vec::new();
         self.line(&mut events);
@@ -132,7 +133,7 @@ impl StreamParser {
     }
 
     fn line(&mut self, events: &mut Vec<EventBody>) {
-        let bytes = std::mem::take(&mut self.rest);
+        let bytes = std::mem::take(&mut self.partial_line);
         let text = String::from_utf8_lossy(&bytes);
         if let Some(line) = content(self.kind, text.trim()) {
             read_line(line, events);
@@ -144,7 +145,7 @@ fn content(kind: StreamKind, line: &str) -> Option<&str> {
     if kind == StreamKind::Lines {
         return (!line.is_empty()).then_some(line);
     }
-    // A comment is a field without a name.
+    // Per the SSE format, a line that starts with a colon is a comment.
     match line.split_once(':') {
         Some(("data", value)) => Some(value.trim()).filter(|value| !value.is_empty()),
         Some(("" | "event" | "id" | "retry", _)) => None,
@@ -168,7 +169,7 @@ fn read_line(line: &str, events: &mut Vec<EventBody>) {
     events.push((kind, json));
 }
 
-/// Divides a long text chunk; its other members go with each piece.
+/// Splits a long text chunk. Each piece keeps the other members of the object.
 fn split_text(json: Value, events: &mut Vec<EventBody>) {
     match json.get("content").and_then(Value::as_str) {
         Some(content) => events.extend(split(content).map(|piece| {
@@ -180,7 +181,7 @@ fn split_text(json: Value, events: &mut Vec<EventBody>) {
     }
 }
 
-/// Pieces of at most [`MAX_CHUNK_BYTES`], cut between characters.
+/// Splits a text into pieces of at most [`MAX_CHUNK_BYTES`], at character boundaries.
 fn split(mut text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let mut end = text.len().min(MAX_CHUNK_BYTES);
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn server_sent_events_lose_their_wrapping() {
+    fn server_sent_events_are_unwrapped() {
         let text =
             ": keep-alive\nevent: x\nid: 1\ndata: {\"type\":\"result\"}\n\ndata:\ndata:{\"a\":1}\nodd\n";
         let events = read(StreamKind::ServerSent, text, 5);
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_split_and_long_lines_refused() {
+    fn long_texts_are_split_and_long_lines_rejected() {
         let content = "ä".repeat(300 * 1024);
         let line = json!({"type": "text", "content": content, "of": "x"}).to_string();
         let events = read(StreamKind::Lines, &line, 64 * 1024);
@@ -245,7 +246,7 @@ mod tests {
 
     // CL-20
     #[test]
-    fn whole_answer_is_a_result_or_a_failure() {
+    fn complete_response_is_a_result_or_an_error() {
         let good = whole(200, b"{\"a\":1}");
         assert_eq!(
             good[0].1,
@@ -266,7 +267,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_division_gives_the_same_events(text in "(\\PC|\n){0,200}", piece in 1_usize..20) {
+        fn events_do_not_depend_on_the_chunking(text in "(\\PC|\n){0,200}", piece in 1_usize..20) {
             for kind in [StreamKind::Lines, StreamKind::ServerSent] {
                 prop_assert_eq!(read(kind, &text, piece), read(kind, &text, text.len().max(1)));
             }

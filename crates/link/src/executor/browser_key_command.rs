@@ -1,5 +1,6 @@
-//! The two commands about browser keys. They come from the server itself and reach no gateway, so neither set-up nor
-//! pause nor signatures hold them up.
+//! The two commands about browser keys. They originate from the control plane itself and are not passed to
+//! the
+//! gateway, so onboarding, pause and signature checks do not apply to them.
 
 use loopgate_api::link::{BrowserKeyCommand, Fingerprint, LinkCommand, REQUEST_KEY_APPROVAL, REVOKE_KEY};
 use serde::Deserialize;
@@ -9,23 +10,23 @@ use uuid::Uuid;
 use super::rejection::Rejection;
 use super::request;
 
-/// The operations by name, as a hello lists them.
+/// Ids of the operations, as listed in a hello.
 pub(crate) const BROWSER_KEY_OPERATIONS: [&str; 2] =
     [REVOKE_KEY.operation_id, REQUEST_KEY_APPROVAL.operation_id];
 
-/// What a command wants with a key.
+/// Requested action on a browser key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum KeyRequest {
-    /// The key signs no more.
+    /// Removes the key from the authorized keys.
     Revoke(Fingerprint),
-    /// The key asks to be authorized; by itself that authorizes nothing.
+    /// Presents the key to the user for authorization. Does not authorize it.
     RequestApproval(Fingerprint),
 }
 
-/// The body of both.
+/// Body of both commands.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "a body without the first two members is refused")]
+#[expect(dead_code, reason = "the body must have these members")]
 struct KeyReference {
     public_key_id: Uuid,
     user_id: Uuid,
@@ -35,25 +36,28 @@ struct KeyReference {
 }
 
 impl KeyRequest {
-    /// Reads a command; `None` when it is about something else.
+    /// Parses a command. Returns `None` when it is not about a browser key.
     pub(super) fn of(
         command: &LinkCommand,
         target_id: Option<Uuid>,
         gateway_id: Uuid,
     ) -> Option<Result<Self, Rejection>> {
         let path = request::path(command);
-        let named =
-            |known: BrowserKeyCommand| command.operation_id == known.operation_id || path == known.path;
-        let is_whole = |known: BrowserKeyCommand| {
-            command.operation_id == known.operation_id
-                && command.path == known.path
+        let matches_partially = |expected: BrowserKeyCommand| {
+            command.operation_id == expected.operation_id || path == expected.path
+        };
+        let matches_exactly = |expected: BrowserKeyCommand| {
+            command.operation_id == expected.operation_id
+                && command.path == expected.path
                 && command.method.eq_ignore_ascii_case("POST")
         };
-        let which = [REVOKE_KEY, REQUEST_KEY_APPROVAL].into_iter().find(|which| named(*which))?;
-        if !is_whole(which) {
+        let key_command = [REVOKE_KEY, REQUEST_KEY_APPROVAL]
+            .into_iter()
+            .find(|key_command| matches_partially(*key_command))?;
+        if !matches_exactly(key_command) {
             return Some(Err(Rejection::OperationPathMismatch));
         }
-        let revokes = which == REVOKE_KEY;
+        let revokes = key_command == REVOKE_KEY;
         let body = serde_json::from_value::<KeyReference>(command.body.clone().unwrap_or(Value::Null));
         let Ok(body) = body else {
             return Some(Err(Rejection::InvalidKeyReference { revokes }));

@@ -1,8 +1,10 @@
-//! Which commands were started and how they ended, also after a restart.
+//! Durable progress of commands, for deduplication after a restart.
 //!
-//! A command that is sent again after a restart must not run twice: one that was started is answered as
-//! interrupted, one that ended with its last events. The start of a loop is the exception: the loop's id
-//! guards it, so it is asked for again.
+//! A command that the server sends again after a restart must not run twice. If it was started, it is ended
+//! as
+//! interrupted; if it had ended, its last events are sent again. The start of a loop is an exception: the
+//! loop's
+//! id prevents a second start, so the request is repeated.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,25 +14,26 @@ use futures_util::future::{BoxFuture, ready};
 
 pub use loopgate_api::link::CommandProgress;
 
-/// Bytes of events that are logged with one ended command.
+/// Upper bound of the event bytes that are logged per ended command. Above it only the terminal event is
+/// logged.
 pub(crate) const MAX_LOGGED_BYTES: usize = 256 * 1024;
 
 /// Durable progress of commands. Entries are kept for [`CommandProgress::RETENTION`].
 pub trait CommandLog: Send + Sync + 'static {
-    /// The progress of a command; none when it is unknown.
+    /// Returns the progress of a command, or `None` if it is unknown.
     ///
     /// # Errors
-    /// The log cannot be read.
+    /// Fails when the log cannot be read.
     fn find<'a>(&'a self, command_id: &'a str) -> BoxFuture<'a, io::Result<Option<CommandProgress>>>;
 
-    /// Stores the progress of a command; durable when the future completes.
+    /// Stores the progress of a command. It is durable when the future completes.
     ///
     /// # Errors
-    /// The log cannot be written.
+    /// Fails when the log cannot be written.
     fn record(&self, command_id: String, progress: CommandProgress) -> BoxFuture<'_, io::Result<()>>;
 }
 
-/// A log that ends with the process, for tests.
+/// A log in memory, for tests.
 #[derive(Default)]
 pub struct InMemoryCommandLog(Mutex<HashMap<String, CommandProgress>>);
 

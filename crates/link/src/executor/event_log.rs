@@ -1,7 +1,8 @@
-//! The events of one command, retained until the other end acknowledges them.
+//! Events of one command, retained until the server acknowledges them.
 //!
-//! Sequences run without a gap. What was sent but not acknowledged is sent again after a lost
-//! connection, a gap that the server saw, or silence. Pure: no clock, no channel.
+//! Sequences are consecutive. Events that were sent but not acknowledged are sent again after a reconnect,
+//! after
+//! a gap that the server reports, and after a timeout. Pure state machine: no clock, no channel.
 
 use std::collections::VecDeque;
 
@@ -13,46 +14,47 @@ struct LoggedEvent {
     bytes: usize,
 }
 
-/// Events of one command, oldest first.
+/// Retained events of one command, oldest first.
 pub(crate) struct EventLog {
     command_id: String,
-    kept: VecDeque<LoggedEvent>,
+    events: VecDeque<LoggedEvent>,
     bytes: usize,
-    /// Sequence of the last event.
+    /// Sequence of the latest event.
     last: u64,
-    /// Last sequence that the server is known to have.
+    /// Highest sequence that the server has acknowledged.
     acked: u64,
-    /// Last sequence that went out on the present connection.
+    /// Highest sequence sent on the current connection.
     sent: u64,
-    /// The event that ends the command is among them.
+    /// The log contains the terminal event.
     ended: bool,
-    /// Events that were under way when a gap was reported: the server reports each of them, and
-    /// only the first report means something.
-    pending_acks: Option<PendingAcks>,
+    /// Further reports expected for the same gap: the server reports it once per event in flight, and only
+    /// the first
+    /// report may cause a replay.
+    gap_reports: Option<GapReports>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct PendingAcks {
+struct GapReports {
     resumed_after: u64,
     left: u64,
 }
 
 impl EventLog {
-    /// A log whose first event follows what the server has already.
+    /// Creates a log whose first event follows the last one stored by the server.
     pub(crate) fn after(command_id: &str, last: u64) -> Self {
         Self {
             command_id: command_id.to_owned(),
-            kept: VecDeque::new(),
+            events: VecDeque::new(),
             bytes: 0,
             last,
             acked: last,
             sent: last,
             ended: false,
-            pending_acks: None,
+            gap_reports: None,
         }
     }
 
-    /// Adds an event. Nothing is added behind the one that ends the command.
+    /// Appends an event. Ignored after the terminal event.
     pub(crate) fn push(&mut self, event_type: EventType, data: Value, bytes: usize) {
         if self.ended {
             return;
@@ -62,122 +64,126 @@ impl EventLog {
         self.bytes += bytes;
         let event =
             CommandEvent { command_id: self.command_id.clone(), sequence: self.last, event_type, data };
-        self.kept.push_back(LoggedEvent { event, bytes });
+        self.events.push_back(LoggedEvent { event, bytes });
     }
 
-    /// The next event to send on the present connection.
+    /// Returns the next event to send on the current connection.
     pub(crate) fn take(&mut self) -> Option<CommandEvent> {
-        let first = self.kept.front()?.event.sequence;
+        let first = self.events.front()?.event.sequence;
         let index = usize::try_from((self.sent + 1).checked_sub(first)?).ok()?;
-        let event = self.kept.get(index)?.event.clone();
+        let event = self.events.get(index)?.event.clone();
         self.sent = event.sequence;
         Some(event)
     }
 
-    /// Whether [`EventLog::take`] would give one.
+    /// Returns whether [`EventLog::take`] would return an event.
     pub(crate) fn has_unsent(&self) -> bool {
-        self.kept.front().is_some_and(|first| self.sent + 1 >= first.event.sequence) && self.sent < self.last
+        self.events.front().is_some_and(|first| self.sent + 1 >= first.event.sequence)
+            && self.sent < self.last
     }
 
-    /// Whether something was sent that is not acknowledged.
+    /// Returns whether sent events are unacknowledged.
     pub(crate) const fn awaits_ack(&self) -> bool {
         self.sent > self.acked
     }
 
-    /// The server has this event and every one before it. Says whether that is news.
+    /// Marks this event and all earlier ones as acknowledged. Returns `false` if they were already.
     pub(crate) fn acknowledge(&mut self, sequence: u64) -> bool {
         if sequence <= self.acked || sequence > self.last {
             return false;
         }
         self.acked = sequence;
         self.sent = self.sent.max(sequence);
-        self.pending_acks = None;
-        self.forget();
+        self.gap_reports = None;
+        self.drop_acknowledged();
         true
     }
 
-    /// The server names the last event that it has; what follows is sent again.
+    /// Handles the last sequence that the server has: events after it are sent again.
     pub(crate) fn resume(&mut self, last: u64) {
-        if let Some(pending_acks) = &mut self.pending_acks
-            && pending_acks.resumed_after == last
-            && pending_acks.left > 0
+        if let Some(gap_reports) = &mut self.gap_reports
+            && gap_reports.resumed_after == last
+            && gap_reports.left > 0
         {
-            pending_acks.left -= 1;
+            gap_reports.left -= 1;
             return;
         }
-        // More than was ever sent from here: an earlier life of this desktop sent it.
+        // Higher than any sequence of this log: an earlier process sent those events.
         if last > self.last {
             self.last = last;
         }
-        let under_way = self.sent.saturating_sub(last).saturating_sub(2);
+        // Of the events sent after `last`, one was lost and one caused this report. Each of the others is in
+        // flight
+        // and causes another report of the same gap.
+        let in_flight = self.sent.saturating_sub(last).saturating_sub(2);
         self.acked = self.acked.max(last);
-        self.forget();
+        self.drop_acknowledged();
         self.sent = last;
-        self.pending_acks = Some(PendingAcks { resumed_after: last, left: under_way });
+        self.gap_reports = Some(GapReports { resumed_after: last, left: in_flight });
     }
 
-    /// A new connection: nothing of the former one is under way, the server has said what it has.
+    /// Resumes on a new connection: no event is in flight, and the server has reported what it has.
     pub(crate) fn reconnect(&mut self, last: u64) {
-        self.pending_acks = None;
+        self.gap_reports = None;
         self.sent = last;
         self.resume(last);
-        self.pending_acks = None;
+        self.gap_reports = None;
     }
 
-    /// Sends what is not acknowledged once more.
+    /// Sends unacknowledged events again.
     pub(crate) fn send_again(&mut self) {
-        self.pending_acks = None;
+        self.gap_reports = None;
         self.sent = self.acked;
     }
 
-    /// Sends all retained events again.
+    /// Sends all retained events again, including acknowledged ones.
     pub(crate) fn send_all_again(&mut self) {
-        if let Some(first) = self.kept.front() {
-            self.pending_acks = None;
+        if let Some(first) = self.events.front() {
+            self.gap_reports = None;
             self.sent = first.event.sequence - 1;
         }
     }
 
-    fn forget(&mut self) {
-        // An ended command keeps its events for the case that it is asked for again.
+    fn drop_acknowledged(&mut self) {
+        // An ended command retains its events until it is pruned, for a repeated command after the end.
         if self.ended {
             return;
         }
-        while self.kept.front().is_some_and(|first| first.event.sequence <= self.acked) {
-            if let Some(first) = self.kept.pop_front() {
+        while self.events.front().is_some_and(|first| first.event.sequence <= self.acked) {
+            if let Some(first) = self.events.pop_front() {
                 self.bytes -= first.bytes;
             }
         }
     }
 
-    /// The event that ends the command is in the log.
+    /// Returns whether the log contains the terminal event.
     pub(crate) const fn ended(&self) -> bool {
         self.ended
     }
 
-    /// Every event is acknowledged.
+    /// Returns whether every event is acknowledged.
     pub(crate) const fn settled(&self) -> bool {
         self.acked == self.last
     }
 
-    /// Sequence of the last event.
+    /// Returns the sequence of the latest event.
     pub(crate) const fn last(&self) -> u64 {
         self.last
     }
 
-    /// Events that are not acknowledged.
+    /// Returns the number of unacknowledged events.
     pub(crate) const fn unacknowledged(&self) -> u64 {
         self.last - self.acked
     }
 
-    /// Bytes of the retained events.
+    /// Returns the bytes of the retained events.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The events that are not acknowledged.
+    /// Iterates over the unacknowledged events.
     pub(crate) fn unsettled(&self) -> impl Iterator<Item = &CommandEvent> {
-        self.kept.iter().map(|kept| &kept.event).filter(|event| event.sequence > self.acked)
+        self.events.iter().map(|logged| &logged.event).filter(|event| event.sequence > self.acked)
     }
 }
 
@@ -189,25 +195,25 @@ mod tests {
     use super::*;
     use crate::server::SequenceCheck;
 
-    /// What happens on the way between the log and the server.
+    /// A step of the simulated exchange between the log and the server.
     #[derive(Debug, Clone)]
     enum WireStep {
-        /// The command produces an event.
+        /// The command emits an event.
         Produce,
-        /// The desktop puts up to so many events on the wire.
+        /// The desktop sends up to this many events.
         Send(usize),
-        /// The server handles up to so many frames.
+        /// The server handles up to this many frames.
         Serve(usize),
-        /// The server fails to store the next frame and stays silent.
-        Stumble,
-        /// The desktop handles up to so many answers.
-        Hear(usize),
-        /// The connection is lost with everything on it, and a new one registered.
+        /// The server fails to store the next frame and does not reply.
+        FailStorage,
+        /// The desktop handles up to this many replies.
+        Receive(usize),
+        /// The connection is lost with all frames in flight, and a new one is registered.
         Reconnect,
-        /// The desktop waited in vain.
-        Silence,
-        /// The command is asked for again.
-        Asked,
+        /// The acknowledgement timeout expires on the desktop.
+        AckTimeout,
+        /// The server sends the command again.
+        RepeatCommand,
     }
 
     fn step() -> impl Strategy<Value = WireStep> {
@@ -215,11 +221,11 @@ mod tests {
             4 => Just(WireStep::Produce),
             4 => (1_usize..6).prop_map(WireStep::Send),
             4 => (1_usize..6).prop_map(WireStep::Serve),
-            1 => Just(WireStep::Stumble),
-            4 => (1_usize..6).prop_map(WireStep::Hear),
+            1 => Just(WireStep::FailStorage),
+            4 => (1_usize..6).prop_map(WireStep::Receive),
             1 => Just(WireStep::Reconnect),
-            1 => Just(WireStep::Silence),
-            1 => Just(WireStep::Asked),
+            1 => Just(WireStep::AckTimeout),
+            1 => Just(WireStep::RepeatCommand),
         ]
     }
 
@@ -228,7 +234,7 @@ mod tests {
         Resume(u64),
     }
 
-    /// Both ends and the wire between them.
+    /// Both ends, with the frames in flight between them.
     struct LogSimulation {
         log: EventLog,
         produced: u64,
@@ -269,7 +275,7 @@ mod tests {
             true
         }
 
-        fn hear_one(&mut self) -> bool {
+        fn receive_one(&mut self) -> bool {
             match self.to_desktop.pop_front() {
                 Some(WireAnswer::Ack(sequence)) => {
                     self.log.acknowledge(sequence);
@@ -304,28 +310,31 @@ mod tests {
                 WireStep::Produce => self.produce(false),
                 WireStep::Send(most) => while_true(*most, || self.send_one()),
                 WireStep::Serve(most) => while_true(*most, || self.serve_one()),
-                WireStep::Stumble => {
+                WireStep::FailStorage => {
                     self.to_server.pop_front();
                 }
-                WireStep::Hear(most) => while_true(*most, || self.hear_one()),
+                WireStep::Receive(most) => while_true(*most, || self.receive_one()),
                 WireStep::Reconnect => {
                     self.to_server.clear();
                     self.to_desktop.clear();
                     self.log.reconnect(self.stored.len() as u64);
                 }
-                WireStep::Silence => self.log.send_again(),
-                WireStep::Asked => self.log.send_all_again(),
+                WireStep::AckTimeout => self.log.send_again(),
+                WireStep::RepeatCommand => self.log.send_all_again(),
             }
-            assert!(self.log.acked <= self.stored.len() as u64, "nothing is taken for stored too early");
+            assert!(
+                self.log.acked <= self.stored.len() as u64,
+                "an event is acknowledged before it is stored"
+            );
         }
 
-        /// A quiet line: everything gets through, silence is answered by sending again.
+        /// Delivers all frames without loss and replays on timeout, until every event is acknowledged.
         fn settle(&mut self) -> usize {
             let mut frames = 0;
             loop {
-                while self.send_one() || self.serve_one() || self.hear_one() {
+                while self.send_one() || self.serve_one() || self.receive_one() {
                     frames += 1;
-                    assert!(frames < 100_000, "the two ends never come to rest");
+                    assert!(frames < 100_000, "the exchange does not terminate");
                 }
                 if self.log.settled() {
                     return frames;
@@ -363,11 +372,12 @@ mod tests {
     }
 
     #[test]
-    fn gap_is_filled_once_however_often_it_is_reported() {
+    fn gap_causes_one_replay_although_it_is_reported_repeatedly() {
         let mut simulation = LogSimulation::new();
         for _ in 0..100 {
             simulation.produce(false);
         }
+        // Lose the first event in flight: each of the other 99 causes a report of the same gap.
         while simulation.send_one() {}
         simulation.to_server.pop_front();
         let frames = simulation.settle();
@@ -388,11 +398,11 @@ mod tests {
         log.push(EventType::Done, json!({}), 1);
         log.acknowledge(4);
         log.send_all_again();
-        assert_eq!(log.take().unwrap().sequence, 3, "an ended command keeps what it has");
+        assert_eq!(log.take().unwrap().sequence, 3, "an ended command retains its events");
     }
 
     #[test]
-    fn nothing_follows_the_end() {
+    fn events_after_the_terminal_event_are_ignored() {
         let mut log = EventLog::after("c", 4);
         log.push(EventType::Error, json!({"terminal": true}), 1);
         log.push(EventType::Chunk, json!(1), 1);

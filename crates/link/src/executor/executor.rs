@@ -1,4 +1,4 @@
-//! The executor: which commands are taken, which run, and what is reported.
+//! The executor: admits commands, runs them, and provides their events for the link.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,17 +27,17 @@ use super::signing::{SignatureVerifier, Signing};
 use super::state::{AbortHandle, ExecutorReport, ExecutorState, QueueStats, QueuedCommand};
 use super::timing::ExecutorTiming;
 
-/// What is known of a command from before.
-enum Recollection {
-    /// It never came.
-    Nothing,
-    /// It asked for a loop and was unfinished when the program ended.
+/// State of a command that may have been received before.
+enum KnownCommand {
+    /// Neither tracked nor in the command log.
+    Unknown,
+    /// Starts a loop and had no terminal event when the previous process exited.
     LoopStarted,
-    /// It runs, waits or ended, and its events tell so.
-    Answered,
+    /// Tracked: queued, running or ended. Its events answer the repeated command.
+    Tracked,
 }
 
-/// Why a command is not queued.
+/// Reason for which a command is not queued.
 enum AdmitError {
     Rejected(Rejection),
     CommandLog(io::Error),
@@ -55,35 +55,36 @@ impl From<io::Error> for AdmitError {
     }
 }
 
-/// What an executor works with.
+/// Configuration of an [`Executor`].
 pub struct ExecutorConfig {
-    /// Answers the requests.
+    /// Handles the requests of commands.
     pub gateway: Arc<dyn CommandHandler>,
-    /// The gateway's credential for callers in this process.
+    /// Credential for callers of the gateway in this process.
     pub gateway_token: SecretString,
-    /// Which commands were started.
+    /// Durable progress of commands, for deduplication after a restart.
     pub command_log: Arc<dyn CommandLog>,
-    /// Whether the desktop is set up; until then every command is refused.
+    /// Returns whether onboarding is complete. Until then, all commands except those about browser keys are
+    /// rejected.
     pub setup_complete: Box<dyn Fn() -> bool + Send + Sync>,
-    /// Signatures of browser keys.
+    /// Verification of browser key signatures.
     pub signing: Signing,
-    /// Its time limits.
+    /// Timeouts and retention periods.
     pub timing: ExecutorTiming,
 }
 
-/// Executes commands; shared by the connections that come and go.
+/// Executes commands. Independent of connections: running commands continue while there is none.
 pub struct Executor {
     pub(super) config: ExecutorConfig,
     state: Mutex<ExecutorState>,
     signatures: Mutex<SignatureVerifier>,
-    /// Woken when there may be something for the wire.
+    /// Notified when there may be a report to send.
     pub(super) wake: Notify,
     stats: watch::Sender<QueueStats>,
     tasks: TaskTracker,
 }
 
 impl Executor {
-    /// An executor without commands; nothing runs before the first connection.
+    /// Creates an executor. Commands run once a connection is registered.
     #[must_use]
     pub fn new(config: ExecutorConfig) -> Arc<Self> {
         let (stats, _) = watch::channel(QueueStats::default());
@@ -92,13 +93,13 @@ impl Executor {
         Arc::new(Self { config, state, signatures, wake, stats, tasks })
     }
 
-    /// Numbers of commands that run and wait; seen as changed only when one of them differs.
+    /// Subscribes to the numbers of running and queued commands. Notified only when one of them changes.
     #[must_use]
     pub fn stats(&self) -> watch::Receiver<QueueStats> {
         self.stats.subscribe()
     }
 
-    /// The user's switch: a paused desktop refuses new commands, what runs goes on.
+    /// Sets the user's pause switch. A paused desktop rejects new commands; running ones continue.
     pub fn set_paused(&self, paused: bool) {
         let mut state = self.lock();
         if state.paused != paused {
@@ -109,8 +110,9 @@ impl Executor {
         self.wake.notify_one();
     }
 
-    /// Why the gateway cannot be reached, or that it can again. Meanwhile new commands are refused
-    /// and the control plane sees why; what runs goes on.
+    /// Sets or clears the reason for which the gateway is unreachable. While set, new commands are rejected
+    /// and the
+    /// control plane is sent the reason; running commands continue.
     pub fn set_gateway_lost(&self, reason: Option<String>) {
         let mut state = self.lock();
         if state.gateway_lost != reason {
@@ -121,22 +123,22 @@ impl Executor {
         self.wake.notify_one();
     }
 
-    /// Queues a telemetry event; dropped while there is no connection.
+    /// Queues a telemetry event. Dropped while there is no connection.
     pub fn telemetry(&self, telemetry: Telemetry) {
         self.lock().telemetry(telemetry);
         self.wake.notify_one();
     }
 
-    /// Takes no command any more and aborts every request, without a word to anybody; returns when
-    /// all have ended.
+    /// Rejects further commands, aborts all running ones without emitting events, and waits for them to end.
     pub async fn shutdown(&self) {
         self.lock().abandon();
         self.tasks.close();
         self.tasks.wait().await;
     }
 
-    /// Decides about a command; an accepted one is queued, or known already. One that comes while the
-    /// program ends, or while the command log cannot be read, is not answered, so that it comes again.
+    /// Admits or rejects a command. Returns no acknowledgement during a shutdown or when the command log
+    /// cannot be
+    /// read; the server then sends the command again.
     pub(crate) async fn receive(self: &Arc<Self>, command: LinkCommand) -> Option<CommandAck> {
         if self.lock().is_stopping() {
             return None;
@@ -149,7 +151,7 @@ impl Executor {
                 Some(CommandAck::rejected(command_id, rejection.code(), rejection.to_string()))
             }
             Err(AdmitError::CommandLog(error)) => {
-                tracing::warn!(command_id, %error, "the command log cannot be read");
+                tracing::warn!(command_id, %error, "failed to read the command log");
                 None
             }
         }
@@ -158,8 +160,9 @@ impl Executor {
     async fn admit(self: &Arc<Self>, command: LinkCommand) -> Result<(), AdmitError> {
         let target_id = self.lock().target_id();
         let gateway_id = self.config.signing.gateway_id;
-        if let Some(about_key) = KeyRequest::of(&command, target_id, gateway_id) {
-            return Ok(self.carry_out(&command.command_id, about_key?).await?);
+        // Before all other checks: revoking a key must also work on a paused desktop.
+        if let Some(key_request) = KeyRequest::of(&command, target_id, gateway_id) {
+            return Ok(self.execute_key_command(&command.command_id, key_request?).await?);
         }
         if !(self.config.setup_complete)() {
             return Err(Rejection::OnboardingNotCompleted.into());
@@ -169,12 +172,13 @@ impl Executor {
         if let Some(rejection) = self.lock().rejection() {
             return Err(rejection.into());
         }
-        match self.recall(&command.command_id, Some(operation)).await? {
-            Recollection::Answered => return Ok(()),
-            Recollection::Nothing if self.lock().has_expired(&command, Timestamp::now()) => {
+        // Known commands are answered before the expiry check: they were admitted in time.
+        match self.look_up(&command.command_id, Some(operation)).await? {
+            KnownCommand::Tracked => return Ok(()),
+            KnownCommand::Unknown if self.lock().has_expired(&command, Timestamp::now()) => {
                 return Err(Rejection::Expired.into());
             }
-            Recollection::Nothing | Recollection::LoopStarted => {}
+            KnownCommand::Unknown | KnownCommand::LoopStarted => {}
         }
         self.check_signature(&command).await?;
         if command.command_id.is_empty() {
@@ -189,6 +193,7 @@ impl Executor {
         if self.lock().queue_is_full() {
             return Err(Rejection::QueueFull.into());
         }
+        // Computed without holding the state lock, because it reads the disk.
         let lock = lock::key(&command, operation, self.config.timing.lock_path).await;
         self.trace(Severity::Info, "command.initiated", "Command received", &command, operation);
         self.lock().enqueue(QueuedCommand {
@@ -201,19 +206,20 @@ impl Executor {
         Ok(())
     }
 
-    /// Holds a command against the authorized keys, when user and server both want that.
+    /// Verifies the signature of a command, if the user requires it and the server forwards signatures.
     async fn check_signature(&self, command: &LinkCommand) -> Result<(), Rejection> {
         if !(self.lock().supports_signing() && (self.config.signing.required)()) {
             return Ok(());
         }
         let keys = self.config.signing.keys.clone();
+        // Read for each command, so that an authorization or revocation applies immediately.
         let keys = tokio::task::spawn_blocking(move || keys.usable()).await.unwrap_or_default();
         let mut signatures = self.signatures.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(signatures.verify(&keys, command, Timestamp::now().as_second())?)
     }
 
-    /// Carries out a command about a browser key. One that comes again is answered as before.
-    async fn carry_out(&self, command_id: &str, command: KeyRequest) -> Result<(), Rejection> {
+    /// Executes a browser key command. A repeated command is answered with its retained events.
+    async fn execute_key_command(&self, command_id: &str, command: KeyRequest) -> Result<(), Rejection> {
         if self.lock().is_known(command_id) {
             self.lock().repeat_if_ended(command_id);
             self.wake.notify_one();
@@ -226,7 +232,7 @@ impl Executor {
                 let removed = match removed {
                     Ok(Ok(removed)) => removed,
                     Ok(Err(error)) => {
-                        tracing::error!(%fingerprint, %error, "a browser key could not be taken out");
+                        tracing::error!(%fingerprint, %error, "failed to remove a browser key");
                         return Err(Rejection::RevocationFailed);
                     }
                     Err(_) => return Err(Rejection::RevocationFailed),
@@ -248,25 +254,29 @@ impl Executor {
         Ok(())
     }
 
-    /// What is known of a command that came before, also before a restart. An ended one is answered with its
-    /// events once more; one that was unfinished at the restart is interrupted.
+    /// Looks up a command that may have been received before, also by an earlier process. The events of an
+    /// ended
+    /// command are sent again; one that was unfinished at the restart is ended as interrupted.
     ///
-    /// Not so the start of a loop. The loop may have outlived us, and to call it interrupted would
-    /// fail it in the control plane while it works on. Its id keeps it from being started twice,
-    /// so it is asked for again: what runs says so, what never began begins.
+    /// The start of a loop is an exception. The loop may have survived the restart, and reporting it as
+    /// interrupted
+    /// would fail it in the control plane. The loop's id prevents a second start, so the request is repeated:
+    /// it
+    /// either finds the loop running or starts it.
     ///
     /// # Errors
-    /// The command log cannot be read.
-    async fn recall(&self, command_id: &str, operation: Option<OperationId>) -> io::Result<Recollection> {
+    /// Fails when the command log cannot be read.
+    async fn look_up(&self, command_id: &str, operation: Option<OperationId>) -> io::Result<KnownCommand> {
         let is_tracked = self.lock().is_known(command_id);
         if !is_tracked {
             let Some(progress) = self.config.command_log.find(command_id).await? else {
-                return Ok(Recollection::Nothing);
+                return Ok(KnownCommand::Unknown);
             };
             if progress == CommandProgress::Started && operation == Some(OperationId::OrchestratorLoop) {
-                return Ok(Recollection::LoopStarted);
+                return Ok(KnownCommand::LoopStarted);
             }
             let mut state = self.lock();
+            // Check again: another task may have tracked the command while the log was read without the lock.
             if !state.is_known(command_id) {
                 let seed = state.seed(command_id);
                 state.track(command_id);
@@ -278,11 +288,12 @@ impl Executor {
         }
         self.lock().repeat_if_ended(command_id);
         self.wake.notify_one();
-        Ok(Recollection::Answered)
+        Ok(KnownCommand::Tracked)
     }
 
-    /// Ends a command that waits or runs. The server repeats the request until it has the command's last
-    /// event; so one that never came is ended here, too, and one that ended says so again.
+    /// Cancels a queued or running command. The server repeats a cancellation until it has the terminal
+    /// event, so a
+    /// command that is unknown here is ended as cancelled, and an ended one sends its events again.
     pub(crate) async fn cancel(self: &Arc<Self>, cancel: &Cancel) {
         let reason = cancel.reason.as_deref().unwrap_or("cancelled");
         let (queued, runs) = {
@@ -299,53 +310,52 @@ impl Executor {
                 self.start_ready();
             }
             None if runs => {}
-            None => match self.recall(&cancel.command_id, None).await {
-                Ok(Recollection::Answered) => {}
-                // It has not come: when it comes after all, it is known as ended.
-                Ok(Recollection::Nothing | Recollection::LoopStarted) => {
+            None => match self.look_up(&cancel.command_id, None).await {
+                Ok(KnownCommand::Tracked) => {}
+                // Not received yet, or lost. Track it as ended, so that it does not run if it arrives later.
+                Ok(KnownCommand::Unknown | KnownCommand::LoopStarted) => {
                     self.lock().track(&cancel.command_id);
                     self.end_cancelled(&cancel.command_id, reason);
                     self.wake.notify_one();
                 }
                 Err(error) => {
-                    tracing::warn!(command_id = cancel.command_id, %error, "the command log cannot be read");
+                    tracing::warn!(command_id = cancel.command_id, %error, "failed to read the command log");
                 }
             },
         }
     }
 
-    /// Ends a tracked command that does not run.
+    /// Appends a terminal event to a tracked command that does not run.
     fn end_cancelled(self: &Arc<Self>, command_id: &str, reason: &str) {
         let (event, bytes) = answer::weighed(answer::cancelled(reason));
         self.lock().push(command_id, event, bytes, Instant::now());
         self.tasks.spawn(Arc::clone(self).log_end(command_id.to_owned()));
     }
 
-    /// The server knows this desktop: under which id, whether it hands signatures on, and what its clock says.
+    /// Stores the properties of the connection: target id, signing support, and the server's clock.
     pub(crate) fn registered(&self, ack: &HelloAck) {
         let mut state = self.lock();
         state.register(ack.compute_target_id, ack.server_capabilities.compute_target_signing);
         state.set_server_time(&ack.server_time, Timestamp::now());
     }
 
-    /// A hello was acknowledged; commands run from now on.
+    /// Handles the acknowledgement of a hello: replays events and starts queued commands.
     pub(crate) fn resume(self: &Arc<Self>, resume: &BTreeMap<String, u64>) {
         self.lock().resume(resume);
         self.start_ready();
     }
 
-    /// The connection was lost; nothing new starts.
+    /// Handles a lost connection: no queued command is started until the next hello.
     pub(crate) fn disconnected(&self) {
         self.lock().disconnect();
     }
 
-    /// The server has an event.
+    /// Handles the acknowledgement of an event.
     pub(crate) fn acknowledged(&self, ack: &CommandEventAck) {
         self.lock().acknowledge(&ack.command_id, ack.sequence, Instant::now());
     }
 
-    /// The next thing for the wire, as soon as there is one. For one connection at a time; nothing
-    /// is lost when the future is dropped.
+    /// Waits for the next report to send, and returns it. Supports one caller at a time. Cancel-safe.
     pub(crate) async fn next_report(&self) -> ExecutorReport {
         let timing = &self.config.timing;
         loop {
@@ -366,7 +376,7 @@ impl Executor {
         }
     }
 
-    /// Starts what may run, and tells of changed counters.
+    /// Starts all commands that may run, and publishes changed counters.
     pub(super) fn start_ready(self: &Arc<Self>) {
         let mut jobs = Vec::new();
         let mut state = self.lock();
@@ -403,19 +413,20 @@ impl Executor {
     }
 }
 
-/// The events that end a command from before a restart, given the last sequence that the server has.
+/// Returns the events that end a command of an earlier process, given the last sequence that the server has.
 fn terminal_events(progress: CommandProgress, seed: u64) -> Vec<answer::EventBody> {
-    let logged: Vec<CommandEvent> = match progress {
+    let logged_events: Vec<CommandEvent> = match progress {
         CommandProgress::Finished { events } => {
             events.into_iter().filter(|event| event.sequence > seed).collect()
         }
         CommandProgress::Started => Vec::new(),
     };
-    let is_complete = logged.first().is_some_and(|first| first.sequence == seed + 1);
+    // The log may retain only the last event of a large result. The server rejects events after a gap.
+    let is_complete = logged_events.first().is_some_and(|first| first.sequence == seed + 1);
     if is_complete {
-        logged.into_iter().map(|event| (event.event_type, event.data)).collect()
+        logged_events.into_iter().map(|event| (event.event_type, event.data)).collect()
     } else {
-        let text = "the desktop was restarted while the command ran";
+        let text = "the desktop was restarted while the command was running";
         vec![answer::failure(CommandFailure::Interrupted, text)]
     }
 }

@@ -1,4 +1,4 @@
-//! The interface of the gateway for the executor: it answers requests.
+//! Interface of the gateway to the executor.
 
 use std::convert::Infallible;
 
@@ -8,14 +8,14 @@ use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use tower::{Service, ServiceExt as _};
 
-/// Answers the requests of commands.
+/// Handles the requests of commands.
 pub trait CommandHandler: Send + Sync + 'static {
-    /// Answers one request. Dropping the future, or the body, cancels the request.
+    /// Handles one request. Dropping the future or the response body cancels it.
     fn call(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Body>>;
 }
 
-/// The gateway's own service, called without a socket: a relayed request passes the same gates as
-/// a local one.
+/// The gateway's service, called in process without a socket. A relayed request passes the same checks as a
+/// local one.
 #[derive(Debug, Clone)]
 pub struct InProcess<S>(pub S);
 

@@ -1,4 +1,4 @@
-//! Which commands may not run beside each other.
+//! Lock keys: commands with the same key do not run concurrently.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,40 +8,46 @@ use loopgate_api::operation::OperationId;
 use loopgate_home::expand_home;
 use serde_json::Value;
 
-/// Members of a body that name the place of the work; the first that is not blank counts.
-const PLACES: [&str; 5] = ["repoPath", "worktreePath", "workDir", "runDir", "path"];
+/// Members of a body that name the path a command works in, in order of precedence. Blank values are skipped.
+const PATH_MEMBERS: [&str; 5] = ["repoPath", "worktreePath", "workDir", "runDir", "path"];
 
-/// The key of a command, when it has one. Paths are compared in their true form, so that a link,
-/// another case or a trailing slash is no way around a lock; a disk that does not answer in time
-/// leaves the path as it is written.
+/// Returns the lock key of a command: its explicit one, or its operation and path. Paths are canonicalized,
+/// so
+/// that a symlink, different case or a trailing slash yields the same key. A disk that does not respond in
+/// time
+/// leaves the path as written.
 pub(crate) async fn key(command: &LinkCommand, operation: OperationId, limit: Duration) -> Option<String> {
     let explicit = command.lock_key.as_deref().map(str::trim).filter(|key| !key.is_empty());
     if let Some(key) = explicit {
         return Some(key.to_owned());
     }
-    let written = place(command.body.as_ref()?)?;
+    let written = path_of(command.body.as_ref()?)?;
     let path = expand_home(written);
-    let true_form = tokio::task::spawn_blocking({
+    let canonicalization = tokio::task::spawn_blocking({
         let path = path.clone();
         move || canonical(&path)
     });
-    let path = match tokio::time::timeout(limit, true_form).await {
-        Ok(Ok(true_form)) => true_form,
+    let path = match tokio::time::timeout(limit, canonicalization).await {
+        Ok(Ok(canonical_path)) => canonical_path,
         _ => path,
     };
     Some(format!("{operation}:{}", path.display()))
 }
 
-fn place(body: &Value) -> Option<&str> {
-    PLACES.iter().filter_map(|name| body.get(name)?.as_str()).map(str::trim).find(|path| !path.is_empty())
+fn path_of(body: &Value) -> Option<&str> {
+    PATH_MEMBERS
+        .iter()
+        .filter_map(|name| body.get(name)?.as_str())
+        .map(str::trim)
+        .find(|path| !path.is_empty())
 }
 
-/// The true form of a path; of one that does not exist, of its nearest existing ancestor.
+/// Canonicalizes a path. If it does not exist, canonicalizes its nearest existing ancestor.
 fn canonical(path: &Path) -> PathBuf {
     for ancestor in path.ancestors() {
-        if let Ok(true_form) = ancestor.canonicalize() {
-            let rest = path.strip_prefix(ancestor).unwrap_or(Path::new(""));
-            return true_form.components().chain(rest.components()).collect();
+        if let Ok(canonical_path) = ancestor.canonicalize() {
+            let suffix = path.strip_prefix(ancestor).unwrap_or(Path::new(""));
+            return canonical_path.components().chain(suffix.components()).collect();
         }
     }
     path.components().collect()
@@ -59,7 +65,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn first_place_counts() {
+    async fn first_path_that_is_not_blank_is_used() {
         assert_eq!(
             of(json!({"repoPath": " ", "path": "/nope/b", "runDir": "/nope/a/"})).await.unwrap(),
             "git_action:/nope/a"
@@ -72,7 +78,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn link_and_a_slash_are_no_way_around() {
+    async fn symlink_and_trailing_slash_yield_the_same_key() {
         let dir = tempfile::tempdir().unwrap();
         let real = dir.path().join("real");
         std::fs::create_dir(&real).unwrap();

@@ -1,8 +1,9 @@
-//! Runs the commands of the control plane against this desktop's own gateway.
+//! Runs the control plane's commands against this desktop's gateway.
 //!
-//! Commands wait in order, two run at a time, and those with one lock never beside each other.
-//! Their events are kept until they are acknowledged. The executor lives longer than any
-//! connection: what runs goes on while there is none.
+//! Commands are queued in order; at most two run concurrently, and never two with the same lock key. Their
+//! events
+//! are retained until they are acknowledged. The executor is independent of connections: running commands
+//! continue while the link is down.
 
 mod answer;
 mod browser_key_command;

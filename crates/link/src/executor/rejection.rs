@@ -1,62 +1,62 @@
-//! Why a desktop does not take a command.
+//! Reasons for which a desktop rejects a command.
 
 use loopgate_api::link::CommandAck;
 use thiserror::Error;
 
 use super::signing::SigningRejection;
 
-/// The reason of a rejecting acknowledgement: its text is exact, its code stable.
+/// Reason of a rejecting acknowledgement. Clients compare both the message and the code.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum Rejection {
-    /// The desktop is not set up.
+    /// Onboarding of the desktop is not complete.
     #[error("onboarding not completed")]
     OnboardingNotCompleted,
-    /// No operation has this path.
+    /// No operation matches the path.
     #[error("operationId/path mismatch")]
     OperationPathMismatch,
-    /// The gateway cannot be reached, and why.
+    /// The gateway is unreachable, with the reason.
     #[error("gateway recovering: {0}")]
     GatewayRecovering(String),
-    /// The user paused commands from the control plane.
+    /// The user has paused commands from the control plane.
     #[error("cloud commands paused by user")]
     Paused,
     /// The command has no id.
     #[error("commandId is required")]
     MissingCommandId,
-    /// Not one of the five methods.
+    /// The method is not supported by the gateway.
     #[error("unsupported method")]
     UnsupportedMethod,
-    /// The path is not the gateway's.
+    /// The path does not belong to the gateway.
     #[error("path must start with /api/gateway/")]
     ForeignPath,
-    /// It is not signed as it must be.
+    /// The required signature is missing or not valid.
     #[error(transparent)]
     Unauthorized(#[from] SigningRejection),
-    /// The body of a command about a browser key does not read.
+    /// The body of a browser key command is not valid.
     #[error(
         "invalid browser command key {} payload",
         if *revokes { "revocation" } else { "approval request" }
     )]
     InvalidKeyReference {
-        /// Whether it takes the key away.
+        /// Whether the command revokes the key.
         revokes: bool,
     },
-    /// It is about a key for another desktop.
+    /// The command is addressed to another desktop.
     #[error("browser command key target context mismatch")]
     KeyContextMismatch,
-    /// The key could not be taken out of its file.
+    /// The key could not be removed from the file of authorized keys.
     #[error("browser command key revocation failed")]
     RevocationFailed,
-    /// It came after its own end.
+    /// The command arrived after its expiry.
     #[error("command expired")]
     Expired,
-    /// Too many commands wait.
+    /// The queue has reached its limit.
     #[error("queue full")]
     QueueFull,
 }
 
 impl Rejection {
-    /// Stable identifier of the case.
+    /// Returns the stable error code.
     pub(crate) const fn code(&self) -> &'static str {
         match self {
             Self::OnboardingNotCompleted => "onboarding_not_completed",

@@ -1,7 +1,8 @@
-//! A command as a request to the gateway: method, target, headers, body.
+//! Converts a command into a request to the gateway: method, target, headers, body.
 //!
-//! What a command may say of itself ends here: nothing in its headers can replace the
-//! gateway's credentials, its caller or its connection.
+//! Headers of a command are untrusted: they cannot replace the gateway's credentials, the caller's identity
+//! or
+//! connection-level headers.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST};
@@ -16,10 +17,10 @@ use serde_json::Value;
 use thiserror::Error;
 use uuid::Uuid;
 
-/// Methods that a command may have.
+/// Methods that a command may use.
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/// Headers that a command may not set, beside every `X-Desktop-*`.
+/// Headers that a command may not set, in addition to all `X-Desktop-*`.
 const FORBIDDEN: [&str; 15] = [
     "authorization",
     "connection",
@@ -38,23 +39,23 @@ const FORBIDDEN: [&str; 15] = [
     "upgrade",
 ];
 
-/// A command whose target is no URL.
+/// Error of a command whose target is not a valid URI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("malformed request target")]
 pub(crate) struct InvalidCommandTarget;
 
-/// The method in upper case, when it is one of the five.
+/// Returns the method in upper case, or `None` if it is not in [`METHODS`].
 pub(crate) fn method(command: &LinkCommand) -> Option<Method> {
     let name = command.method.to_ascii_uppercase();
     METHODS.contains(&name.as_str()).then(|| Method::from_bytes(name.as_bytes()).ok()).flatten()
 }
 
-/// The path without the query that may be glued to it.
+/// Returns the path without a query string or fragment.
 pub(crate) fn path(command: &LinkCommand) -> &str {
     command.path.split(['?', '#']).next().unwrap_or_default()
 }
 
-/// Builds the request.
+/// Builds the request. Fails when the target is not a valid URI.
 pub(crate) fn build(
     command: &LinkCommand,
     method: Method,
@@ -68,7 +69,7 @@ pub(crate) fn build(
             headers.append(name, value);
         }
     }
-    add_own(headers, command, gateway_token);
+    add_gateway_headers(headers, command, gateway_token);
     if method != Method::GET
         && let Some(body) = &command.body
     {
@@ -93,7 +94,7 @@ fn permitted(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
     Some((name, HeaderValue::from_str(value).ok()?))
 }
 
-fn add_own(headers: &mut HeaderMap, command: &LinkCommand, gateway_token: &SecretString) {
+fn add_gateway_headers(headers: &mut HeaderMap, command: &LinkCommand, gateway_token: &SecretString) {
     headers.insert(HOST, HeaderValue::from_static("127.0.0.1"));
     headers.insert(SOURCE_HEADER, HeaderValue::from_static(CLOUD_SOURCE));
     if let Ok(mut token) = HeaderValue::from_str(gateway_token.expose_secret()) {
@@ -110,7 +111,7 @@ fn add_own(headers: &mut HeaderMap, command: &LinkCommand, gateway_token: &Secre
     }
 }
 
-/// Sets a header whose value is printable ASCII; any other value is left out.
+/// Sets a header if the value is printable ASCII; skips it otherwise.
 fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
     let printable = !value.is_empty() && value.bytes().all(|byte| (0x20..0x7f).contains(&byte));
     if printable && let Ok(value) = HeaderValue::from_str(value) {
@@ -119,9 +120,9 @@ fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
 }
 
 fn target(command: &LinkCommand) -> Result<Uri, InvalidCommandTarget> {
-    let (path, glued) = command.path.split_once('?').unwrap_or((&command.path, ""));
+    let (path, query) = command.path.split_once('?').unwrap_or((&command.path, ""));
     let mut target = escape(path);
-    let mut query = escape(glued.split('#').next().unwrap_or_default());
+    let mut query = escape(query.split('#').next().unwrap_or_default());
     let mut pairs = url::form_urlencoded::Serializer::new(String::new());
     for (name, values) in &command.query {
         for value in values.values() {
@@ -140,7 +141,7 @@ fn target(command: &LinkCommand) -> Result<Uri, InvalidCommandTarget> {
     target.parse().map_err(|_| InvalidCommandTarget)
 }
 
-/// Percent-encodes what may not be in a target as it is; what is encoded already stays.
+/// Percent-encodes characters that are not allowed in a request target. Leaves existing escapes unchanged.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn command_cannot_speak_for_the_gateway() {
+    fn command_cannot_override_protected_headers() {
         let mut hostile = command();
         for name in
             ["Host", "Origin", "Cookie", "Authorization", "X-Desktop-Source", "x-desktop-gateway-token"]
@@ -198,7 +199,7 @@ mod tests {
 
     // CL-24, CL-25
     #[test]
-    fn ids_travel_only_when_they_are_harmless() {
+    fn ids_are_sent_only_if_they_are_valid() {
         let mut odd = command();
         assert_eq!(request(&odd).headers()[COMMAND_ID_HEADER], odd.command_id.as_str());
         odd.command_id = "abc".into();
@@ -209,19 +210,19 @@ mod tests {
     }
 
     #[test]
-    fn approval_is_asked_for_in_headers() {
-        let mut asking = command();
-        assert!(!request(&asking).headers().contains_key(FORCE_APPROVAL_HEADER));
-        asking.requires_approval = Some(true);
-        asking.approval_reason = Some("deploys".into());
-        let request = request(&asking);
+    fn required_approval_is_sent_in_headers() {
+        let mut guarded = command();
+        assert!(!request(&guarded).headers().contains_key(FORCE_APPROVAL_HEADER));
+        guarded.requires_approval = Some(true);
+        guarded.approval_reason = Some("deploys".into());
+        let request = request(&guarded);
         assert_eq!(request.headers()[FORCE_APPROVAL_HEADER], "1");
         assert_eq!(request.headers()[APPROVAL_REASON_HEADER], "deploys");
     }
 
     // CL-23
     #[test]
-    fn only_get_goes_without_its_body() {
+    fn only_get_is_sent_without_a_body() {
         let mut with_body = LinkCommand { body: Some(json!({"a": 1})), ..command() };
         for (name, body) in [("DELETE", "{\"a\":1}"), ("GET", "")] {
             with_body.method = name.into();
@@ -239,16 +240,16 @@ mod tests {
 
     #[test]
     fn query_is_encoded_once() {
-        let mut asking = command();
-        asking.path = "/api/gateway/git?a=%20b".into();
-        asking.query.insert("q".into(), QueryValue::Many(vec!["x y".into(), "&".into()]));
-        assert_eq!(request(&asking).uri(), "/api/gateway/git?a=%20b&q=x+y&q=%26");
-        assert_eq!(path(&asking), "/api/gateway/git");
+        let mut guarded = command();
+        guarded.path = "/api/gateway/git?a=%20b".into();
+        guarded.query.insert("q".into(), QueryValue::Many(vec!["x y".into(), "&".into()]));
+        assert_eq!(request(&guarded).uri(), "/api/gateway/git?a=%20b&q=x+y&q=%26");
+        assert_eq!(path(&guarded), "/api/gateway/git");
     }
 
     proptest! {
         #[test]
-        fn no_command_panics(
+        fn building_a_request_never_panics(
             path in ".{0,40}", name in ".{0,10}", value in ".{0,10}", method_name in ".{0,8}", id in ".{0,10}",
         ) {
             let mut any = command();

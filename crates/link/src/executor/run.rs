@@ -1,4 +1,4 @@
-//! One command from its start to its last event.
+//! Execution of one command, from its start to its terminal event.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -18,11 +18,12 @@ use super::executor::Executor;
 use super::state::{MAX_UNACKNOWLEDGED, Overflow, QueuedCommand};
 use super::{request, signing};
 
-/// Room for the frame around an event.
+/// Bytes reserved for the envelope of an event in its frame.
 const FRAME_BYTES: usize = 4096;
 
-/// Routes whose answers may need long preparation, below `/api/gateway/`; a slash at the end
-/// stands for everything below.
+/// Routes below `/api/gateway/` that may need a long time before they respond. A trailing slash matches all
+/// paths
+/// below it.
 const SLOW_ROUTES: [&str; 6] = [
     "orchestrator/loop",
     "orchestrator/loop/kill",
@@ -32,10 +33,12 @@ const SLOW_ROUTES: [&str; 6] = [
     "deploy/",
 ];
 
-/// The command has its last event; nothing may follow.
+/// The command has its terminal event; no further events may be emitted.
 struct TerminalEvent;
 
-/// Whether an event fits into one message. Escapes can make a text several times as long.
+/// Returns whether an event fits into one message. JSON escapes lengthen a text up to sixfold (`\u0000`), so
+/// only
+/// values near the limit are serialized for an exact answer.
 fn fits(data: &Value, weight: usize) -> bool {
     const MAX_BYTES: usize = MAX_MESSAGE_BYTES - FRAME_BYTES;
     weight <= MAX_BYTES / 8
@@ -54,8 +57,10 @@ impl Executor {
                 None => std::future::pending().await,
             }
         };
+        // A panic in a route handler must end its command, but not the executor.
         let executing = AssertUnwindSafe(self.execute(&command, operation)).catch_unwind();
         tokio::select! {
+            // Cancellation takes precedence over a result that is ready at the same time.
             biased;
             () = abort_handle.token.cancelled() => match abort_handle.reason() {
                 Some(reason) => {
@@ -74,22 +79,24 @@ impl Executor {
                 self.trace(Severity::Warn, "command.timeout", "Command timed out", &command, operation);
             }
         }
+        // Free the slot before the log is written, which may wait for the disk.
         self.lock().stopped(&command_id);
         self.start_ready();
         self.log_end(command_id).await;
     }
 
     async fn execute(&self, command: &LinkCommand, operation: OperationId) {
-        // The end of the command is in its log already when this fails.
+        // An error only means that the terminal event is in the log already.
         let _ = self.try_execute(command, operation).await;
     }
 
     async fn try_execute(&self, command: &LinkCommand, operation: OperationId) -> Result<(), TerminalEvent> {
         let id = &command.command_id;
+        // Before the request reaches the gateway: after a crash the command must be known as started.
         self.log_progress(id, CommandProgress::Started).await;
         let running = json!({"type": "status", "status": "running", "operationId": operation});
         self.emit(id, (EventType::Status, running))?;
-        // Both were checked before the command was accepted.
+        // Method and path were checked when the command was admitted.
         let method = request::method(command).ok_or(TerminalEvent)?;
         let fetched;
         let command = match signing::signed_loop(command) {
@@ -114,14 +121,16 @@ impl Executor {
         };
         let wait = self.header_wait(request::path(command));
         let Ok(response) = timeout(wait, self.config.gateway.call(request)).await else {
-            return self.give_up(command, operation);
+            return self.fail_gateway_timeout(command, operation);
         };
         match answer::stream_kind(response.headers()) {
             Some(kind) => self.relay(id, response, kind).await?,
             None => {
                 let status = response.status().as_u16();
                 let reading = axum::body::to_bytes(response.into_body(), answer::MAX_ANSWER_BYTES);
-                let Ok(body) = timeout(wait, reading).await else { return self.give_up(command, operation) };
+                let Ok(body) = timeout(wait, reading).await else {
+                    return self.fail_gateway_timeout(command, operation);
+                };
                 let Ok(body) = body else { return self.emit(id, answer::too_large()) };
                 for event in answer::whole(status, &body) {
                     self.emit(id, event)?;
@@ -137,34 +146,41 @@ impl Executor {
         Ok(())
     }
 
-    /// What the server adds to the wish of a person to start or end a loop.
+    /// Fetches the complete body of a user's signed request to start or cancel a loop.
     async fn loop_body(&self, command: &LinkCommand, loop_id: String) -> Result<Value, String> {
         let target_id = self.lock().target_id().ok_or("this desktop is not registered")?;
         self.config.signing.loop_credentials.fetch(target_id, loop_id, command.command_id.clone()).await
     }
 
     fn header_wait(&self, path: &str) -> Duration {
-        let rest = path.strip_prefix(loopgate_api::operation::GATEWAY_PREFIX).unwrap_or_default();
-        let slow = SLOW_ROUTES
-            .iter()
-            .any(|route| if route.ends_with('/') { rest.starts_with(route) } else { rest == *route });
+        let route_path = path.strip_prefix(loopgate_api::operation::GATEWAY_PREFIX).unwrap_or_default();
+        let slow = SLOW_ROUTES.iter().any(|route| {
+            if route.ends_with('/') { route_path.starts_with(route) } else { route_path == *route }
+        });
         if slow { self.config.timing.long_header_wait } else { self.config.timing.header_wait }
     }
 
-    fn give_up(&self, command: &LinkCommand, operation: OperationId) -> Result<(), TerminalEvent> {
+    fn fail_gateway_timeout(
+        &self,
+        command: &LinkCommand,
+        operation: OperationId,
+    ) -> Result<(), TerminalEvent> {
         let text = "The gateway did not answer in time";
         self.trace(Severity::Error, "command.gateway_error", text, command, operation);
         let failure = answer::failure(CommandFailure::GatewayTimeout, "gateway response timeout");
         self.emit(&command.command_id, failure)
     }
 
-    /// Hands a stream on, line by line.
+    /// Relays a streamed response line by line.
     async fn relay(&self, id: &str, response: Response<Body>, kind: StreamKind) -> Result<(), TerminalEvent> {
         let mut reader = StreamParser::new(kind);
         let mut body = response.into_body().into_data_stream();
         while let Some(bytes) = body.next().await {
             let Ok(bytes) = bytes else {
-                let failure = answer::failure(CommandFailure::StreamFailed, "the gateway's stream broke off");
+                let failure = answer::failure(
+                    CommandFailure::StreamFailed,
+                    "the gateway's response stream was interrupted",
+                );
                 return self.emit(id, failure);
             };
             let Ok(events) = reader.feed(&bytes) else { return self.emit(id, answer::too_large()) };
@@ -178,7 +194,7 @@ impl Executor {
         self.emit(id, answer::done())
     }
 
-    /// Adds an event to the command's log. What cannot be kept or sent ends the command instead.
+    /// Appends an event to the command's log. An event that exceeds a limit is replaced by a terminal error.
     fn emit(&self, id: &str, event: EventBody) -> Result<(), TerminalEvent> {
         let (mut event, mut bytes) = answer::weighed(event);
         if !fits(&event.1, bytes) {
@@ -187,6 +203,7 @@ impl Executor {
         let mut state = self.lock();
         let Some(admitted) = state.admits(id, bytes) else { return Err(TerminalEvent) };
         let ends = event.0.is_terminal(&event.1);
+        // Terminal events are accepted above the limits, so that every command can end.
         if let (Err(overflow), false) = (admitted, ends) {
             (event, bytes) =
                 answer::weighed(answer::failure(CommandFailure::BufferOverflow, &overflow.to_string()));
@@ -202,8 +219,9 @@ impl Executor {
         let writing = self.config.command_log.record(id.to_owned(), progress);
         match timeout(self.config.timing.command_log, writing).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(id, %error, "the progress of a command could not be logged"),
-            Err(_) => tracing::warn!(id, "the progress of a command could not be logged in time"),
+            // The command is executed regardless; only its deduplication after a restart is lost.
+            Ok(Err(error)) => tracing::warn!(command_id = id, %error, "failed to write the command log"),
+            Err(_) => tracing::warn!(command_id = id, "timed out writing the command log"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Signatures of browser keys on commands: when they are demanded, and what they are held against.
+//! Verification of browser key signatures on commands.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,33 +10,35 @@ use serde_json::Value;
 use thiserror::Error;
 use uuid::Uuid;
 
-/// Seconds that a signature is good for.
+/// Seconds for which a signature is valid.
 const MAX_AGE: i64 = 45;
-/// Seconds that the browser's clock may be ahead of ours.
+/// Seconds by which the browser's clock may be ahead of the local clock.
 const MAX_AHEAD: i64 = 5;
-/// Signatures remembered at once; a further one is refused until one of them is too old to come again.
+/// Nonces remembered at once. Above it signed commands are rejected until the oldest nonces expire: dropping
+/// one
+/// early would allow a replay.
 const MAX_NONCES: usize = 10_000;
 
-/// What the executor needs for signed commands.
+/// Dependencies of the executor for signed commands.
 pub struct Signing {
-    /// The keys that the user authorized.
+    /// Keys that the user has authorized.
     pub keys: AuthorizedKeys,
-    /// Whether the user demands signatures. They count only while the server supports them, too.
+    /// Returns whether the user requires signatures. Not enforced while the server does not forward them.
     pub required: Box<dyn Fn() -> bool + Send + Sync>,
-    /// Id of this installation; commands about keys name it.
+    /// Id of this installation, to which browser key commands are addressed.
     pub gateway_id: Uuid,
-    /// Called when the control plane says that a key asks to be authorized.
+    /// Called when the control plane relays a key's request for authorization.
     pub key_asks: Box<dyn Fn(Fingerprint) + Send + Sync>,
-    /// Where the server's part of a signed start or end of a loop comes from.
+    /// Source of the server's part of a signed request to start or cancel a loop.
     pub loop_credentials: Arc<dyn LoopCredentials>,
 }
 
-/// Fetches what a signed start or end of a loop lacks.
+/// Completes signed requests to start or cancel a loop.
 pub trait LoopCredentials: Send + Sync + 'static {
-    /// The whole body of the request to the gateway. Given out once a command.
+    /// Returns the complete body of the request to the gateway. The server issues it once per command.
     ///
     /// # Errors
-    /// Why there is none, for a person.
+    /// Fails with a message for the user.
     fn fetch(
         &self,
         target_id: Uuid,
@@ -45,7 +47,7 @@ pub trait LoopCredentials: Send + Sync + 'static {
     ) -> BoxFuture<'_, Result<Value, String>>;
 }
 
-/// Why a command is not taken when signatures are demanded. The texts are exact.
+/// Reason for which a command is rejected when signatures are required. Clients compare the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(crate) enum SigningRejection {
     #[error("unauthorized: no keys authorized")]
@@ -63,7 +65,7 @@ pub(crate) enum SigningRejection {
 }
 
 impl SigningRejection {
-    /// Stable identifier of the case.
+    /// Returns the stable error code.
     pub(crate) const fn code(self) -> &'static str {
         match self {
             Self::NoKeys => CommandAck::NO_KEYS_AUTHORIZED,
@@ -76,10 +78,11 @@ impl SigningRejection {
     }
 }
 
-/// Remembers signatures for as long as they would be accepted again.
+/// Verifies signatures, and remembers nonces until they expire, to reject replays.
 pub(super) struct SignatureVerifier {
-    /// Seconds since the epoch. What was signed before may have been carried out by an earlier process, so it is
-    /// refused.
+    /// Start of the process in seconds since the epoch. Earlier signatures are rejected, because an earlier
+    /// process
+    /// may have executed their commands.
     started_at: i64,
     seen: HashMap<(Fingerprint, String), i64>,
 }
@@ -89,7 +92,7 @@ impl SignatureVerifier {
         Self { started_at, seen: HashMap::new() }
     }
 
-    /// Checks a command against the keys, at a moment in seconds since the epoch. A signature counts once.
+    /// Verifies a command against the keys at `now`, in seconds since the epoch. Accepts each nonce once.
     pub(super) fn verify(
         &mut self,
         keys: &[BrowserKey],
@@ -116,19 +119,23 @@ impl SignatureVerifier {
             return Err(SigningRejection::PayloadMismatch);
         }
         self.seen.retain(|_, signed_at| *signed_at >= now - MAX_AGE);
-        let own = (key.fingerprint.clone(), payload.nonce);
-        if self.seen.contains_key(&own) || self.seen.len() >= MAX_NONCES {
+        let nonce = (key.fingerprint.clone(), payload.nonce);
+        if self.seen.contains_key(&nonce) || self.seen.len() >= MAX_NONCES {
             return Err(SigningRejection::StaleOrReplayed);
         }
+        // Only after all cheaper checks: verifying a signature is the expensive step.
         if !key.verifies(text, signature) {
             return Err(SigningRejection::InvalidSignature);
         }
-        self.seen.insert(own, payload.timestamp);
+        // Only valid signatures are remembered, so that a forged one cannot block the nonce of the genuine
+        // one.
+        self.seen.insert(nonce, payload.timestamp);
         Ok(())
     }
 }
 
-/// The loop that a signed command starts or ends, when the server's part of its body is to be fetched.
+/// Returns the id of the loop that a signed command starts or cancels, if its body must be fetched from the
+/// server.
 pub(super) fn signed_loop(command: &LinkCommand) -> Option<String> {
     use loopgate_api::link::USER_INTENT;
     use loopgate_api::operation::OperationId;

@@ -1,6 +1,6 @@
-//! What the executor knows: commands that wait, run or ended, and what is to be sent.
+//! State of the executor: queued, running and ended commands, and the reports to send.
 //!
-//! Pure bookkeeping under one lock; nothing here waits.
+//! Synchronous bookkeeping behind one mutex; nothing here performs I/O or awaits.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, OnceLock};
@@ -16,35 +16,37 @@ use super::event_log::EventLog;
 use super::rejection::Rejection;
 use super::timing::ExecutorTiming;
 
-/// Commands that run at once.
+/// Commands that run concurrently. Reported to the server in the hello.
 pub const MAX_IN_FLIGHT: usize = 2;
-/// Commands that wait.
+/// Queued commands; further ones are rejected.
 pub(super) const MAX_QUEUED: usize = 500;
-/// Events of one command that are not acknowledged.
+/// Unacknowledged events per command. Above it the command is ended with an overflow error.
 pub(super) const MAX_UNACKNOWLEDGED: u64 = 10_000;
-/// Most bytes of one command's events that are retained.
+/// Bytes of retained events per command: 64 MiB.
 const MAX_COMMAND_BYTES: usize = 64 * 1024 * 1024;
-/// Most bytes of all commands' events that are retained.
+/// Bytes of retained events of all commands: 256 MiB.
 const MAX_TOTAL_BYTES: usize = 256 * 1024 * 1024;
-/// Most ended commands that are retained for replay.
+/// Ended commands that are retained for replay.
 const MAX_ENDED: usize = 200;
-/// Times that a command's events are sent again on one connection without any progress.
+/// Replays of a command's events per connection without progress. A server that never acknowledges would
+/// otherwise receive the same events every ten seconds.
 const MAX_REPLAYS: u8 = 3;
-/// Largest sequence that a server can mean: what every reader of JSON keeps exact.
+/// Largest accepted sequence: 2^53, above which JSON readers that use doubles lose precision.
 const MAX_SEQUENCE: u64 = 1 << 53;
-/// Telemetry and presence that wait for the wire; the oldest go first.
+/// Queued telemetry events and presence updates, each. Above it new telemetry and the oldest presence are
+/// dropped.
 const MAX_REPORTS: usize = 256;
 
-/// Numbers of commands that run and that wait.
+/// Numbers of running and queued commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueStats {
-    /// Commands that run.
+    /// Commands that run now.
     pub active_commands: u32,
-    /// Commands that wait.
+    /// Commands waiting in the queue.
     pub queue_depth: u32,
 }
 
-/// What the executor has for the wire.
+/// A message of the executor to the control plane.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ExecutorReport {
     Event(CommandEvent),
@@ -52,7 +54,7 @@ pub(crate) enum ExecutorReport {
     Telemetry(Box<Telemetry>),
 }
 
-/// A command that may run.
+/// A queued command with its operation and lock key.
 pub(super) struct QueuedCommand {
     pub(super) command: LinkCommand,
     pub(super) operation: OperationId,
@@ -60,7 +62,7 @@ pub(super) struct QueuedCommand {
     pub(super) abort_handle: Arc<AbortHandle>,
 }
 
-/// Ends a running command.
+/// Aborts a running command.
 #[derive(Default)]
 pub(super) struct AbortHandle {
     reason: OnceLock<String>,
@@ -73,7 +75,7 @@ impl AbortHandle {
         self.token.cancel();
     }
 
-    /// Why the command was ended; none when the program ends.
+    /// Returns why the command was aborted; `None` during a shutdown.
     pub(super) fn reason(&self) -> Option<&str> {
         self.reason.get().map(String::as_str)
     }
@@ -87,14 +89,14 @@ struct RunningCommand {
 struct CommandEntry {
     log: EventLog,
     ended: Option<Instant>,
-    /// Since when an acknowledgement is awaited.
+    /// Start of the period without an acknowledgement; `None` when nothing is unacknowledged.
     waiting_since: Option<Instant>,
     replays: u8,
-    /// It is in the list of commands with something to send.
-    listed: bool,
+    /// Whether the command is in [`ExecutorState::ready`].
+    in_ready: bool,
 }
 
-/// Why an event was not taken: nothing may follow for its command.
+/// Limit that an event would exceed. The command is then ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overflow {
     Events,
@@ -105,24 +107,24 @@ pub(super) enum Overflow {
 pub(super) struct ExecutorState {
     pub(super) online: bool,
     pub(super) paused: bool,
-    /// Why the gateway cannot be reached just now.
+    /// Reason for which the gateway is unreachable, if it is.
     pub(super) gateway_lost: Option<String>,
-    /// The id by which the server knows this desktop.
+    /// Id of this desktop at the control plane.
     target_id: Option<Uuid>,
-    /// Whether the server of this connection hands signatures on.
+    /// Whether the server of the current connection forwards signatures.
     supports_signing: bool,
-    /// How far the server's clock is ahead of ours.
+    /// Offset of the server's clock from the local clock.
     server_clock_offset: SignedDuration,
-    /// The program ends: nothing starts any more.
+    /// A shutdown is in progress; no command is started.
     stopping: bool,
     queue: VecDeque<QueuedCommand>,
     running: HashMap<String, RunningCommand>,
     commands: HashMap<String, CommandEntry>,
-    /// Ended commands, the earliest first.
+    /// Ended commands, oldest first.
     ended: VecDeque<String>,
-    /// Last sequences that the server has of commands from an earlier life of this program.
+    /// Last sequences that the server has stored for commands of an earlier process, by command id.
     seeds: BTreeMap<String, u64>,
-    /// Commands with something to send, in turn.
+    /// Ids of commands with unsent events, served round-robin.
     ready: VecDeque<String>,
     presence: VecDeque<Presence>,
     telemetry: VecDeque<Telemetry>,
@@ -131,13 +133,11 @@ pub(super) struct ExecutorState {
 }
 
 impl ExecutorState {
-    // Commands
-
     pub(super) fn is_known(&self, command_id: &str) -> bool {
         self.commands.contains_key(command_id)
     }
 
-    /// Notes what the server of this connection said.
+    /// Stores the properties of the current connection.
     pub(super) const fn register(&mut self, target_id: Uuid, supports_signing: bool) {
         self.target_id = Some(target_id);
         self.supports_signing = supports_signing;
@@ -151,14 +151,14 @@ impl ExecutorState {
         self.supports_signing
     }
 
-    /// Notes what the server's clock says; a text that is no time changes nothing.
+    /// Stores the offset of the server's clock. Ignores text that is not a timestamp.
     pub(super) fn set_server_time(&mut self, server_time: &str, now: Timestamp) {
         if let Ok(server_time) = server_time.parse::<Timestamp>() {
             self.server_clock_offset = server_time.duration_since(now);
         }
     }
 
-    /// Whether the end of a command has passed. One that names none, or no time, does not expire.
+    /// Returns whether a command has expired by the server's clock. Without a valid expiry it never does.
     pub(super) fn has_expired(&self, command: &LinkCommand, now: Timestamp) -> bool {
         let expires_at = command.expires_at.as_deref().and_then(|text| text.parse::<Timestamp>().ok());
         let server_now = now.saturating_add(self.server_clock_offset).unwrap_or(now);
@@ -169,15 +169,15 @@ impl ExecutorState {
         self.queue.len() >= MAX_QUEUED
     }
 
-    /// The last sequence that the server named for a command that is unknown here.
+    /// Returns the last sequence that the server has stored for an untracked command, or 0.
     pub(super) fn seed(&self, command_id: &str) -> u64 {
         self.seeds.get(command_id).copied().unwrap_or(0)
     }
 
-    /// Begins to keep the events of a command.
+    /// Starts retaining the events of a command.
     pub(super) fn track(&mut self, command_id: &str) {
         let log = EventLog::after(command_id, self.seed(command_id));
-        let entry = CommandEntry { log, ended: None, waiting_since: None, replays: 0, listed: false };
+        let entry = CommandEntry { log, ended: None, waiting_since: None, replays: 0, in_ready: false };
         self.commands.insert(command_id.to_owned(), entry);
     }
 
@@ -186,14 +186,17 @@ impl ExecutorState {
         self.queue.push_back(job);
     }
 
-    /// The next command that may start, marked as running.
+    /// Marks the next command that may start as running, and returns it.
     pub(super) fn start_next(&mut self) -> Option<QueuedCommand> {
         if !self.online || self.stopping || self.running.len() >= MAX_IN_FLIGHT {
             return None;
         }
-        let held: HashSet<&str> =
+        let locked: HashSet<&str> =
             self.running.values().filter_map(|running| running.lock.as_deref()).collect();
-        let free = |job: &QueuedCommand| job.lock.as_deref().is_none_or(|lock| !held.contains(lock));
+        let free = |job: &QueuedCommand| job.lock.as_deref().is_none_or(|lock| !locked.contains(lock));
+        // The first command whose lock key is free, not the first of the queue: a busy repository must not
+        // block
+        // commands for other repositories.
         let index = self.queue.iter().position(free)?;
         let job = self.queue.remove(index)?;
         let running = RunningCommand { lock: job.lock.clone(), abort_handle: Arc::clone(&job.abort_handle) };
@@ -205,13 +208,13 @@ impl ExecutorState {
         self.running.remove(command_id);
     }
 
-    /// Takes a command out of the queue.
+    /// Removes a command from the queue.
     pub(super) fn unqueue(&mut self, command_id: &str) -> Option<QueuedCommand> {
         let index = self.queue.iter().position(|job| job.command.command_id == command_id)?;
         self.queue.remove(index)
     }
 
-    /// Ends a running command; answers whether it runs.
+    /// Aborts a running command. Returns whether it was running.
     pub(super) fn abort_running(&self, command_id: &str, reason: &str) -> bool {
         let running = self.running.get(command_id);
         if let Some(running) = running {
@@ -220,7 +223,7 @@ impl ExecutorState {
         running.is_some()
     }
 
-    /// Aborts every running command without an event, and drops those that wait.
+    /// Aborts all running commands without emitting events, and clears the queue.
     pub(super) fn abandon(&mut self) {
         self.stopping = true;
         self.queue.clear();
@@ -233,9 +236,7 @@ impl ExecutorState {
         self.stopping
     }
 
-    // Events
-
-    /// Whether a command takes events, and whether this one fits.
+    /// Returns whether an event of this size fits, or `None` when the command is unknown or ended.
     pub(super) fn admits(&self, command_id: &str, bytes: usize) -> Option<Result<(), Overflow>> {
         let log = &self.commands.get(command_id).filter(|entry| !entry.log.ended())?.log;
         Some(if log.unacknowledged() >= MAX_UNACKNOWLEDGED {
@@ -264,10 +265,11 @@ impl ExecutorState {
             entry.ended = Some(now);
             self.ended.push_back(command_id.to_owned());
         }
-        self.list(command_id);
+        self.mark_ready(command_id);
     }
 
-    /// What is worth remembering of an ended command.
+    /// Returns the events to log for an ended command: the unacknowledged ones, or only the last above
+    /// `max_bytes`.
     pub(super) fn unacknowledged_events(&self, command_id: &str, max_bytes: usize) -> Vec<CommandEvent> {
         let Some(entry) = self.commands.get(command_id) else { return Vec::new() };
         if entry.log.bytes() <= max_bytes {
@@ -277,30 +279,28 @@ impl ExecutorState {
         }
     }
 
-    /// Sends the retained events of an ended command again.
+    /// Sends all retained events of an ended command again.
     pub(super) fn repeat_if_ended(&mut self, command_id: &str) {
         if let Some(entry) = self.commands.get_mut(command_id)
             && entry.log.ended()
         {
             entry.log.send_all_again();
             entry.replays = 0;
-            self.list(command_id);
+            self.mark_ready(command_id);
         }
     }
 
-    fn list(&mut self, command_id: &str) {
+    fn mark_ready(&mut self, command_id: &str) {
         if let Some(entry) = self.commands.get_mut(command_id)
             && entry.log.has_unsent()
-            && !entry.listed
+            && !entry.in_ready
         {
-            entry.listed = true;
+            entry.in_ready = true;
             self.ready.push_back(command_id.to_owned());
         }
     }
 
-    // The connection
-
-    /// A hello was acknowledged: a first time on a connection, or again because of a gap.
+    /// Handles the acknowledgement of a hello: the first one of a connection, or a later one after a gap.
     pub(super) fn resume(&mut self, resume: &BTreeMap<String, u64>) {
         let resume: BTreeMap<&String, &u64> =
             resume.iter().filter(|(_, last)| **last <= MAX_SEQUENCE).collect();
@@ -310,13 +310,13 @@ impl ExecutorState {
                 self.seeds.insert((*command_id).clone(), **last);
             }
         }
-        let mut listed = Vec::new();
+        let mut replayed = Vec::new();
         for (command_id, entry) in &mut self.commands {
             let before = entry.log.bytes();
             match resume.get(command_id) {
                 Some(last) if first => entry.log.reconnect(**last),
                 Some(last) => entry.log.resume(**last),
-                // The server has its last event, or has dropped the command.
+                // Not listed by the server: it has stored the terminal event or has dropped the command.
                 None if first && entry.log.ended() => {
                     entry.log.acknowledge(entry.log.last());
                 }
@@ -326,17 +326,17 @@ impl ExecutorState {
             self.bytes -= before - entry.log.bytes();
             entry.waiting_since = None;
             entry.replays = if first { 0 } else { entry.replays };
-            listed.push(command_id.clone());
+            replayed.push(command_id.clone());
         }
-        for command_id in listed {
-            self.list(&command_id);
+        for command_id in replayed {
+            self.mark_ready(&command_id);
         }
         if first {
-            self.presence.push_back(self.presence_now());
+            self.presence.push_back(self.current_presence());
         }
     }
 
-    /// Forgets the connection and the frames that were meant for it alone.
+    /// Discards the state of the connection and the reports that are valid on it only.
     pub(super) fn disconnect(&mut self) {
         self.online = false;
         self.supports_signing = false;
@@ -345,7 +345,7 @@ impl ExecutorState {
         self.telemetry.clear();
         self.ready.clear();
         for entry in self.commands.values_mut() {
-            entry.listed = false;
+            entry.in_ready = false;
             entry.waiting_since = None;
         }
     }
@@ -360,7 +360,7 @@ impl ExecutorState {
         }
     }
 
-    /// The next thing for the wire.
+    /// Returns the next report to send: presence first, then events round-robin, then telemetry.
     pub(super) fn next_report(&mut self, now: Instant) -> Option<ExecutorReport> {
         if !self.online {
             return None;
@@ -370,22 +370,23 @@ impl ExecutorState {
         }
         while let Some(command_id) = self.ready.pop_front() {
             let Some(entry) = self.commands.get_mut(&command_id) else { continue };
-            entry.listed = false;
+            entry.in_ready = false;
             let Some(event) = entry.log.take() else { continue };
+            // The timeout starts with the first unacknowledged event.
             entry.waiting_since.get_or_insert(now);
-            self.list(&command_id);
+            self.mark_ready(&command_id);
             return Some(ExecutorReport::Event(event));
         }
         self.telemetry.pop_front().map(|telemetry| ExecutorReport::Telemetry(Box::new(telemetry)))
     }
 
-    /// When the first acknowledgement is overdue.
+    /// Returns when the earliest acknowledgement becomes overdue.
     pub(super) fn overdue_at(&self, timing: &ExecutorTiming) -> Option<Instant> {
         let since = |entry: &CommandEntry| entry.waiting_since.filter(|_| entry.replays < MAX_REPLAYS);
         self.commands.values().filter_map(since).min().map(|since| since + timing.ack_progress)
     }
 
-    /// Sends again what was not acknowledged in time.
+    /// Sends events again whose acknowledgement is overdue.
     pub(super) fn replay_overdue(&mut self, now: Instant, timing: &ExecutorTiming) {
         let mut overdue = Vec::new();
         for (command_id, entry) in &mut self.commands {
@@ -398,14 +399,12 @@ impl ExecutorState {
             }
         }
         for command_id in overdue {
-            tracing::info!(command_id, "no acknowledgement came; its events are sent again");
-            self.list(&command_id);
+            tracing::info!(command_id, "acknowledgement overdue, replaying events");
+            self.mark_ready(&command_id);
         }
     }
 
-    // Presence, telemetry, retention
-
-    /// Notes a change of the counters; says whether there was one.
+    /// Updates the counters. Returns them if they changed.
     pub(super) fn note_stats(&mut self) -> Option<QueueStats> {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let stats =
@@ -418,27 +417,27 @@ impl ExecutorState {
         Some(stats)
     }
 
-    /// Queues the presence of this desktop, when it is connected.
+    /// Queues a presence update, if connected.
     pub(super) fn announce(&mut self) {
         if self.online {
             if self.presence.len() >= MAX_REPORTS {
                 self.presence.pop_front();
             }
-            self.presence.push_back(self.presence_now());
+            self.presence.push_back(self.current_presence());
         }
     }
 
-    /// Why nothing new is taken, if that is so.
+    /// Returns why new commands are rejected, if they are.
     pub(super) fn rejection(&self) -> Option<Rejection> {
         let lost = self.gateway_lost.clone().map(Rejection::GatewayRecovering);
         lost.or(self.paused.then_some(Rejection::Paused))
     }
 
-    fn presence_now(&self) -> Presence {
-        let closed = self.rejection();
+    fn current_presence(&self) -> Presence {
+        let rejection = self.rejection();
         Presence {
-            state: if closed.is_some() { PresenceState::Degraded } else { PresenceState::Online },
-            error: closed.map(|rejection| rejection.to_string()),
+            state: if rejection.is_some() { PresenceState::Degraded } else { PresenceState::Online },
+            error: rejection.map(|rejection| rejection.to_string()),
             active_commands: Some(self.stats.active_commands),
             queue_depth: Some(self.stats.queue_depth),
         }
@@ -450,8 +449,9 @@ impl ExecutorState {
         }
     }
 
-    /// Forgets ended commands that are old or too many. Those that the server may still
-    /// ask for go last.
+    /// Drops ended commands that exceed the retention time or the limit. Above the limit, those whose events
+    /// are all
+    /// acknowledged are dropped first, because the server may still request the others.
     pub(super) fn prune(&mut self, now: Instant, timing: &ExecutorTiming) {
         let commands = &self.commands;
         let keep = |command_id: &String| {
@@ -461,14 +461,14 @@ impl ExecutorState {
                 entry.ended.is_none_or(|ended| now.duration_since(ended) < limit)
             })
         };
-        let (mut kept, mut dropped): (Vec<String>, Vec<String>) = self.ended.drain(..).partition(keep);
-        let excess = kept.len().saturating_sub(MAX_ENDED);
+        let (mut retained, mut dropped): (Vec<String>, Vec<String>) = self.ended.drain(..).partition(keep);
+        let excess = retained.len().saturating_sub(MAX_ENDED);
         if excess > 0 {
-            // A stable sort: settled ones first, each kind from the earliest to the latest.
-            kept.sort_by_key(|command_id| commands.get(command_id).is_some_and(|t| !t.log.settled()));
-            dropped.extend(kept.drain(..excess));
+            // The sort is stable: settled commands first, and by age within each group.
+            retained.sort_by_key(|command_id| commands.get(command_id).is_some_and(|t| !t.log.settled()));
+            dropped.extend(retained.drain(..excess));
         }
-        self.ended = kept.into();
+        self.ended = retained.into();
         for command_id in dropped {
             if let Some(entry) = self.commands.remove(&command_id) {
                 self.bytes -= entry.log.bytes();

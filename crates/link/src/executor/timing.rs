@@ -1,23 +1,23 @@
-//! Time limits of the executor.
+//! Timeouts and retention periods of the executor.
 
 use std::time::Duration;
 
-/// Time limits of the executor.
+/// Timeouts and retention periods of the executor.
 #[derive(Debug, Clone, Copy)]
 pub struct ExecutorTiming {
-    /// For the head of an answer.
+    /// Timeout of the gateway's response headers.
     pub header_wait: Duration,
-    /// For the head of an answer that needs long preparation.
+    /// Timeout of the response headers for routes with long preparation, such as the start of a loop.
     pub long_header_wait: Duration,
-    /// For an acknowledgement of what was sent; then it is sent again.
+    /// Time without an acknowledgement after which unacknowledged events are sent again.
     pub ack_progress: Duration,
-    /// How long an ended command with every event acknowledged is kept.
+    /// Retention of ended commands whose events are all acknowledged.
     pub settled_retention: Duration,
-    /// How long any other ended command is kept.
+    /// Retention of ended commands with unacknowledged events.
     pub unsettled_retention: Duration,
-    /// For the disk to tell the true form of a path.
+    /// Timeout of canonicalizing the path of a lock key. Network file systems may hang.
     pub lock_path: Duration,
-    /// For the command log to be written.
+    /// Timeout of a write to the command log.
     pub command_log: Duration,
 }
 

@@ -1,15 +1,18 @@
-//! Bytes of frames that all connections together may hold until they are handled.
+//! Memory budget for received frames, shared by all connections of the process.
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes of one permit: a semaphore counts too little for single bytes on small machines.
+/// Bytes per semaphore permit. [`Semaphore`] counts at most `usize::MAX >> 3` permits, which is too few
+/// single
+/// bytes on 32-bit machines.
 const UNIT: usize = 1024;
-/// Most bytes of all connections. One key, with all the connections that it may have, stays below.
+/// Total bytes of all connections: 256 MiB. The connections of one key together stay below it (10 connections
+/// of 16 MiB each), so one key cannot starve the others.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 
-/// What is left of the bytes.
+/// Bytes that are still available.
 pub(super) struct ByteBudget(Arc<Semaphore>);
 
 impl Default for ByteBudget {
@@ -19,13 +22,13 @@ impl Default for ByteBudget {
 }
 
 impl ByteBudget {
-    /// Takes the bytes if they are there now.
+    /// Reserves the bytes if they are available now.
     pub(super) fn try_reserve(&self, bytes: usize) -> Option<ByteReservation> {
         let permit = Arc::clone(&self.0).try_acquire_many_owned(units(bytes)).ok()?;
         Some(ByteReservation { bytes, _permit: Some(permit) })
     }
 
-    /// Takes the bytes as soon as they are there; who asked first gets them first.
+    /// Waits until the bytes are available and reserves them. Waiters are served first in, first out.
     pub(super) async fn reserve(&self, bytes: usize) -> ByteReservation {
         let permit = Arc::clone(&self.0).acquire_many_owned(units(bytes)).await.ok();
         ByteReservation { bytes, _permit: permit }
@@ -36,19 +39,18 @@ fn units(bytes: usize) -> u32 {
     u32::try_from(bytes.min(MAX_BYTES).div_ceil(UNIT)).unwrap_or(u32::MAX)
 }
 
-/// Bytes that are taken until this is dropped.
+/// Reserved bytes, returned to the budget on drop.
 pub(super) struct ByteReservation {
     bytes: usize,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl ByteReservation {
-    /// For work that holds no frame.
+    /// Returns a reservation of zero bytes, for tasks without a frame.
     pub(super) const fn none() -> Self {
         Self { bytes: 0, _permit: None }
     }
 
-    /// The bytes.
     pub(super) const fn bytes(&self) -> usize {
         self.bytes
     }
@@ -61,16 +63,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_come_back_when_they_are_no_longer_needed() {
+    fn reserved_bytes_are_returned_on_drop() {
         let budget = ByteBudget::default();
-        let most = budget.try_reserve(MAX_BYTES - UNIT).unwrap();
-        let rest = budget.try_reserve(1).unwrap();
+        let large = budget.try_reserve(MAX_BYTES - UNIT).unwrap();
+        let small = budget.try_reserve(1).unwrap();
         assert!(budget.try_reserve(1).is_none());
         let mut waiting = Box::pin(budget.reserve(UNIT + 1));
         assert!(waiting.as_mut().now_or_never().is_none());
-        drop(rest);
-        assert!(waiting.as_mut().now_or_never().is_none(), "two units are asked for");
-        drop(most);
+        drop(small);
+        assert!(waiting.as_mut().now_or_never().is_none(), "two units are requested, one is free");
+        drop(large);
         assert_eq!(waiting.now_or_never().unwrap().bytes(), UNIT + 1);
     }
 }

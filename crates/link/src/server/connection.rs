@@ -1,7 +1,8 @@
 //! One connection of a desktop, from the upgrade to the close.
 //!
-//! Reading and writing run beside each other in one task; whatever one of them awaits is dropped
-//! when the connection ends, so nothing of a superseded connection has an effect any more.
+//! A single task reads and writes concurrently. Futures that it awaits are dropped when the connection ends,
+//! so
+//! a superseded connection has no effect afterwards.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -27,19 +28,20 @@ use super::registry::{CloseHandle, ConnectionHandle, ConnectionRegistry};
 use super::telemetry;
 use crate::outbox::{CloseReason, OutboundMessage, SendQueue};
 
-/// Frames that wait for the handshake; more are dropped.
+/// Frames that are buffered before the hello. Further ones are dropped, because the peer is not registered
+/// yet
+/// and must not be able to occupy memory.
 const MAX_EARLY_FRAMES: usize = 100;
-/// Bytes of these frames; what goes beyond is dropped.
+/// Bytes of the frames that are buffered before the hello. Frames beyond that are dropped.
 const MAX_EARLY_BYTES: usize = 1024 * 1024;
 
-/// A frame, and the bytes that it takes of those of the process.
+/// A frame and the reservation of its bytes in the process-wide budget.
 type ReservedFrame = (Frame, ByteReservation);
 
-/// Why a connection ends.
 enum ConnectionEnd {
-    /// The socket failed or was closed by the other end.
+    /// The socket failed or the peer closed it.
     Lost,
-    /// We close it. With the flag, what is queued does not leave any more.
+    /// This end closes the connection. With the flag, queued messages are dropped.
     Close(CloseReason, bool),
 }
 
@@ -49,14 +51,14 @@ impl ConnectionEnd {
     }
 }
 
-/// What the socket brought.
+/// A message that was read from the socket.
 enum ReceivedMessage {
     Frame(Frame, usize),
     Pong,
     Nothing,
 }
 
-/// Work of one connection that keeps its order.
+/// Key of a task: tasks with the same key run in order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum TaskKey {
     Command(String),
@@ -66,7 +68,7 @@ enum TaskKey {
     Handshake,
 }
 
-/// Serves one upgraded connection until it ends.
+/// Serves an upgraded connection until it ends.
 pub(super) async fn serve<H: Host>(registry: &ConnectionRegistry<H>, socket: WebSocket, identity: Identity) {
     let guard = registry.open(identity);
     let (session_id, close_handle) = (guard.session_id, Arc::clone(&guard.close_handle));
@@ -77,19 +79,20 @@ pub(super) async fn serve<H: Host>(registry: &ConnectionRegistry<H>, socket: Web
     let mut writer = pin!(outbox.write_to(sink, message));
     let mut session = None;
     let end = tokio::select! {
-        end = connection.converse(&mut stream, &mut session) => end,
+        end = connection.run(&mut stream, &mut session) => end,
         closing = connection.close_handle.requested() => {
-            // A full queue would never get to the close.
+            // A peer that has stopped reading would never drain the queue in front of the close frame.
             let at_once = closing.code == close::TRY_AGAIN_LATER;
             ConnectionEnd::Close(closing, at_once)
         }
         () = &mut writer => ConnectionEnd::Lost,
     };
     if let ConnectionEnd::Close(closing, at_once) = end {
-        tracing::info!(code = closing.code, reason = closing.reason, %session_id, "closing a desktop's connection");
+        tracing::info!(code = closing.code, reason = closing.reason, %session_id, "closing link connection");
         outbox.close(closing, at_once);
-        let last_words = async { tokio::join!(writer, drain(&mut stream)) };
-        let _ = timeout(registry.timing.close, last_words).await;
+        let close_handshake = async { tokio::join!(writer, drain(&mut stream)) };
+        // The peer may be unreachable; the timeout bounds the wait and its expiry needs no handling.
+        let _ = timeout(registry.timing.close, close_handshake).await;
     }
     if let Some(session) = session {
         registry.disconnect(&session).await;
@@ -106,7 +109,9 @@ fn message(outgoing: OutboundMessage) -> Message {
     }
 }
 
-/// Reads to the end, so that the other side is not cut off before it has read our close.
+/// Reads until the peer closes. Dropping the socket with unread data would make the kernel send a reset, and
+/// the
+/// peer could lose the close frame.
 async fn drain(stream: &mut SplitStream<WebSocket>) {
     while let Some(Ok(_)) = stream.next().await {}
 }
@@ -120,18 +125,22 @@ struct Connection<'a, H> {
 }
 
 impl<H: Host> Connection<'_, H> {
-    async fn converse(
+    async fn run(
         &self,
         stream: &mut SplitStream<WebSocket>,
         registered: &mut Option<DesktopSession>,
     ) -> ConnectionEnd {
         match self.handshake(stream, registered).await {
-            Ok((session, capabilities, early)) => self.talk(stream, session, capabilities, early).await,
+            Ok((session, capabilities, early)) => {
+                self.serve_registered(stream, session, capabilities, early).await
+            }
             Err(end) => end,
         }
     }
 
-    /// Waits for the hello and answers it. Frames that came before it are handed on.
+    /// Waits for the hello, registers the desktop and acknowledges it. Returns the frames that arrived before
+    /// the
+    /// hello, so that they are handled once the session exists.
     async fn handshake(
         &self,
         stream: &mut SplitStream<WebSocket>,
@@ -155,7 +164,8 @@ impl<H: Host> Connection<'_, H> {
                 early.push((frame, reservation));
             }
         };
-        let refused = |nack: HelloNack| {
+        // Frames that request an acknowledgement get one, so that the desktop does not wait for its timeout.
+        let refuse = |nack: HelloNack| {
             for (frame, _) in &early {
                 self.acknowledge(frame, &ReportAck::no("validation_failed"));
             }
@@ -166,9 +176,10 @@ impl<H: Host> Connection<'_, H> {
             message: Some(error.to_string()),
         });
         let (session, capabilities) = match hello {
-            Ok(hello) => self.register(hello).await.map_err(&refused)?,
-            Err(nack) => return Err(refused(nack)),
+            Ok(hello) => self.register(hello).await.map_err(&refuse)?,
+            Err(nack) => return Err(refuse(nack)),
         };
+        // Set before the remaining steps: from here on the end of the connection is reported to the host.
         *registered = Some(session);
         let handle = ConnectionHandle {
             session,
@@ -176,19 +187,20 @@ impl<H: Host> Connection<'_, H> {
             close_handle: Arc::clone(&self.close_handle),
         };
         self.registry.connect(handle).await;
-        // Whatever the end of a former connection stored, the target is online now.
+        // The previous connection may have stored "offline" after the registration above; set it online
+        // again.
         let online = timeout(self.registry.timing.registration_step, self.registry.host.touch(&session));
         if online.await.is_err() {
-            return Err(refused(NackReason::OnlineStateUpdateFailed.into()));
+            return Err(refuse(NackReason::OnlineStateUpdateFailed.into()));
         }
-        let outstanding = self.outstanding(&session).await.map_err(&refused)?;
+        let outstanding = self.outstanding(&session).await.map_err(&refuse)?;
         self.welcome(&session, capabilities, &outstanding).await;
         self.outbox.release();
         Ok((session, capabilities, early))
     }
 
     async fn register(&self, hello: Hello) -> Result<(DesktopSession, ServerCapabilities), HelloNack> {
-        let failed = if hello.compute_target_id.is_some() {
+        let timeout_reason = if hello.compute_target_id.is_some() {
             NackReason::ComputeTargetUpdateFailed
         } else {
             NackReason::ComputeTargetRegisterFailed
@@ -197,7 +209,7 @@ impl<H: Host> Connection<'_, H> {
         let step = self.registry.timing.registration_step;
         let registration = timeout(step, host.register(&self.identity, self.session_id, hello))
             .await
-            .map_err(|_| HelloNack::from(failed))??;
+            .map_err(|_| HelloNack::from(timeout_reason))??;
         let session = DesktopSession {
             target_id: registration.target_id,
             session_id: self.session_id,
@@ -212,7 +224,8 @@ impl<H: Host> Connection<'_, H> {
             .map_err(|_| HelloNack::from(NackReason::PendingCommandsLookupFailed))?
     }
 
-    /// Sends the acknowledgement of a hello, then what is outstanding, as fast as it is taken.
+    /// Sends the acknowledgement of a hello and then the outstanding commands, at the rate at which the
+    /// desktop reads.
     async fn welcome(
         &self,
         session: &DesktopSession,
@@ -227,9 +240,11 @@ impl<H: Host> Connection<'_, H> {
             let bytes = text.len();
             if bytes > MAX_MESSAGE_BYTES {
                 let command_id = frame.data.get("commandId").and_then(serde_json::Value::as_str);
-                tracing::warn!(command_id, bytes, "a command is too large for the connection");
+                tracing::warn!(command_id, bytes, "outstanding command exceeds the message limit, not sent");
                 continue;
             }
+            // Outstanding commands can exceed the queue limit together, so wait until the writer has made
+            // room.
             if timeout(self.registry.timing.pong, self.outbox.room_for(bytes)).await.is_err() {
                 return self.close_handle.end(close::TRY_AGAIN_LATER, "too far behind");
             }
@@ -258,8 +273,8 @@ impl<H: Host> Connection<'_, H> {
         ConnectionEnd::close(nack.reason.close_code(), nack.reason.as_str())
     }
 
-    /// The life of a registered connection.
-    async fn talk(
+    /// Serves a registered connection: frames, pings and presence updates.
+    async fn serve_registered(
         &self,
         stream: &mut SplitStream<WebSocket>,
         session: DesktopSession,
@@ -273,7 +288,8 @@ impl<H: Host> Connection<'_, H> {
         for frame in early {
             registered_connection.handle(frame, &mut tasks, &mut rate);
         }
-        // A frame that waits for its bytes; until it has them, nothing is read.
+        // A frame that waits for the process-wide byte budget. Reading is paused until it is admitted, which
+        // applies backpressure to the desktop through TCP.
         let mut admission: Option<BoxFuture<'_, ReservedFrame>> = None;
         let mut next_ping = Instant::now() + timing.ping;
         let mut next_touch = Instant::now() + timing.touch;
@@ -281,12 +297,13 @@ impl<H: Host> Connection<'_, H> {
         loop {
             let may_read = admission.is_none() && tasks.has_room();
             tokio::select! {
-                // In this order a deadline never fires while its answer lies unread.
+                // With this order the pong deadline fires only after all readable messages were processed.
                 biased;
                 () = tasks.step() => {}
                 () = sleep_until(next_ping) => {
                     self.outbox.ping();
                     next_ping += timing.ping;
+                    // A later ping must not extend the deadline of an unanswered one.
                     pong_due.get_or_insert(Instant::now() + timing.pong);
                 }
                 () = sleep_until(next_touch) => {
@@ -306,8 +323,9 @@ impl<H: Host> Connection<'_, H> {
                     Ok(ReceivedMessage::Nothing) => {}
                     Err(end) => return end,
                 },
+                // Not while reading is paused: the pong may be waiting in the socket buffer.
                 () = sleep_until(pong_due.unwrap_or(next_ping)), if pong_due.is_some() && may_read => {
-                    tracing::info!(target_id = %session.target_id, "a desktop stopped answering");
+                    tracing::info!(target_id = %session.target_id, "pong timeout, dropping link connection");
                     return ConnectionEnd::Lost;
                 }
             }
@@ -331,7 +349,7 @@ impl<H: Host> Connection<'_, H> {
     }
 }
 
-/// A registered connection.
+/// A connection whose hello was accepted, with its session.
 struct RegisteredConnection<'a, H> {
     connection: &'a Connection<'a, H>,
     session: DesktopSession,
@@ -347,7 +365,10 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
     ) {
         match frame.event.as_str() {
             event::COMMAND_EVENT => {
+                // A malformed report is dropped. Closing the connection would only make the desktop send it
+                // again.
                 let Ok(command_event) = frame.payload::<CommandEvent>() else { return };
+                // Sequences start at 1.
                 if command_event.sequence > 0 {
                     let key = TaskKey::Command(command_event.command_id.clone());
                     tasks.push(key, reservation, async move { self.command_event(command_event).await });
@@ -378,10 +399,11 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
             event::AGENT_SESSIONS => {
                 self.connection.acknowledge(&frame, &ReportAck::no("feature_disabled"));
             }
-            // A desktop that missed our answer says hello again.
+            // A desktop that did not receive the acknowledgement sends its hello again.
             event::HELLO => {
                 tasks.push(TaskKey::Handshake, reservation, async move { self.repeat_welcome().await });
             }
+            // Acknowledgements are never acknowledged themselves.
             _ if frame.ack.is_some() => {}
             _ => self.connection.acknowledge(&frame, &ReportAck::no("unknown_event")),
         }
@@ -393,7 +415,7 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
 
     async fn limited(&self, call: impl Future<Output = ()>) {
         if timeout(self.connection.registry.timing.host_call, call).await.is_err() {
-            tracing::warn!(target_id = %self.session.target_id, "a report of a desktop could not be stored in time");
+            tracing::warn!(target_id = %self.session.target_id, "host call timed out, report of the desktop not stored");
         }
     }
 
@@ -401,9 +423,9 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
         let command_id = command_event.command_id.clone();
         let sequence = command_event.sequence;
         let ingesting = self.host().command_event(&self.session, command_event);
-        // Without an acknowledgement the desktop sends the event again.
+        // Not acknowledged: the desktop retains the event and sends it again.
         let Ok(ingested) = timeout(self.connection.registry.timing.host_call, ingesting).await else {
-            tracing::warn!(command_id, sequence, "a command event could not be stored in time");
+            tracing::warn!(command_id, sequence, "host call timed out, command event not acknowledged");
             return;
         };
         match ingested {
@@ -424,13 +446,13 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
             Ok(outstanding) => {
                 self.connection.welcome(&self.session, self.capabilities, &outstanding).await;
             }
-            Err(nack) => tracing::warn!(reason = %nack.reason, "a repeated hello could not be answered"),
+            Err(nack) => tracing::warn!(reason = %nack.reason, "failed to answer a repeated hello"),
         }
     }
 
     async fn analytics(&self, frame: &Frame, analytics: Analytics) {
-        let taking = self.host().analytics(&self.session, analytics);
-        if let Ok(result) = timeout(self.connection.registry.timing.host_call, taking).await {
+        let call = self.host().analytics(&self.session, analytics);
+        if let Ok(result) = timeout(self.connection.registry.timing.host_call, call).await {
             self.connection.acknowledge(frame, &result);
         }
     }
@@ -445,7 +467,7 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
         let category = frame.data.get("category").and_then(serde_json::Value::as_str).unwrap_or_default();
         let Some(dropped) = rate.admit(category, Instant::now()) else { return };
         if dropped > 0 {
-            tracing::warn!(target_id = %self.session.target_id, dropped, "telemetry above its rate was dropped");
+            tracing::warn!(target_id = %self.session.target_id, dropped, "telemetry dropped by the rate limit");
         }
         match telemetry::read(&frame.data, self.session.target_id) {
             Ok(telemetry) => tasks.push(TaskKey::Telemetry, reservation, async move {
@@ -460,13 +482,14 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
     }
 
     fn touch<'k>(&'k self, tasks: &mut KeyedTasks<'k, TaskKey>) {
+        // Same key as presence reports, so that host calls about the online state are made in order.
         tasks.push(TaskKey::Presence, ByteReservation::none(), async move {
             self.limited(self.host().touch(&self.session)).await;
         });
     }
 }
 
-/// Reads one message and applies the rules that every frame is under.
+/// Reads one message and enforces the limits of the protocol: size, text frames only, valid frames only.
 async fn read(stream: &mut SplitStream<WebSocket>) -> Result<ReceivedMessage, ConnectionEnd> {
     match stream.next().await {
         Some(Ok(Message::Text(text))) if text.len() > MAX_MESSAGE_BYTES => {
@@ -478,13 +501,14 @@ async fn read(stream: &mut SplitStream<WebSocket>) -> Result<ReceivedMessage, Co
         },
         Some(Ok(Message::Binary(_))) => Err(ConnectionEnd::close(close::UNSUPPORTED, "binary frame")),
         Some(Ok(Message::Pong(_))) => Ok(ReceivedMessage::Pong),
+        // The WebSocket library answers pings itself.
         Some(Ok(Message::Ping(_))) => Ok(ReceivedMessage::Nothing),
         Some(Ok(Message::Close(_))) | None => Err(ConnectionEnd::Lost),
-        Some(Err(error)) => Err(unreadable(error)),
+        Some(Err(error)) => Err(read_error(error)),
     }
 }
 
-fn unreadable(error: axum::Error) -> ConnectionEnd {
+fn read_error(error: axum::Error) -> ConnectionEnd {
     match error.into_inner().downcast_ref::<tungstenite::Error>() {
         Some(tungstenite::Error::Utf8(_)) => ConnectionEnd::close(close::INVALID_TEXT, "text is not UTF-8"),
         Some(tungstenite::Error::Capacity(_)) => ConnectionEnd::close(close::TOO_BIG, "message above 10 MiB"),

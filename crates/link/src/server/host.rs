@@ -1,4 +1,4 @@
-//! The interface to the control plane that stores what desktops report.
+//! Storage interface of the link: implemented by the control plane.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -9,74 +9,70 @@ use loopgate_api::link::{
 };
 use uuid::Uuid;
 
-/// Who opened a connection: the owner of its key. The key itself is not stored.
+/// Principal of a connection, derived from its API key. The secret itself is not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
-    /// Owner of the key.
     pub user_id: Uuid,
-    /// The key's organization.
     pub organization_id: Uuid,
-    /// The key.
     pub key_id: Uuid,
 }
 
-/// A registered connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DesktopSession {
-    /// The desktop's target.
+    /// Id of the desktop's compute target.
     pub target_id: Uuid,
-    /// This connection.
+    /// Id of this connection; a reconnect gets a new one.
     pub session_id: Uuid,
-    /// Who opened it.
+    /// Principal that opened the connection.
     pub identity: Identity,
 }
 
-/// What an accepted hello is answered with.
+/// Result of a successful registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AcceptedHello {
-    /// The desktop's target, now online.
+    /// Id of the desktop's compute target, which is now online.
     pub target_id: Uuid,
-    /// What the control plane offers on this connection.
+    /// Capabilities of the control plane on this connection.
     pub server_capabilities: ServerCapabilities,
 }
 
-/// What a target has yet to finish.
+/// Commands of a target without a terminal status.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OutstandingCommands {
-    /// Every command that is not terminal → last sequence that is stored, 0 when there is none.
+    /// Last stored sequence per command id; 0 if no event is stored.
     pub resume_from_sequence: BTreeMap<String, u64>,
-    /// The same commands without those that are to be cancelled, oldest first.
+    /// Commands to be sent again, oldest first. Excludes those in `cancelled`.
     pub pending: Vec<LinkCommand>,
-    /// Those that are to be cancelled, whether the desktop has them or not.
+    /// Commands with a pending cancellation, whether or not the desktop has received them.
     pub cancelled: Vec<Cancel>,
 }
 
-/// What became of a command event.
+/// Result of ingesting a command event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventOutcome {
-    /// It is stored; it is acknowledged.
+    /// Stored now; the event is acknowledged.
     Stored,
-    /// It was stored before; it is acknowledged and has no effect.
+    /// Stored before; the event is acknowledged and has no further effect.
     Duplicate,
-    /// Events before it are missing; the desktop gets the last stored sequence.
+    /// Preceding events are missing. The desktop is sent the last stored sequence and resumes after it.
     Gap(u64),
-    /// Its command is unknown or belongs to another target; there is no acknowledgement.
+    /// The command is unknown or belongs to another target; no acknowledgement is sent.
     Ignored,
 }
 
-/// Where an event belongs, given the last sequence that is stored for its command.
+/// Position of an event relative to the last stored sequence of its command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SequenceCheck {
-    /// It is the next one.
+    /// Follows the last stored event directly.
     Next,
-    /// It is stored already.
+    /// Matches a stored sequence.
     Duplicate,
-    /// Events before it are missing.
+    /// Preceding events are missing.
     Gap,
 }
 
 impl SequenceCheck {
-    /// Compares an event's sequence with the last one that is stored (0 when there is none).
+    /// Compares the sequence of an event with the last stored one (0 if there is none).
     #[must_use]
     pub const fn of(sequence: u64, last_stored: u64) -> Self {
         if sequence <= last_stored {
@@ -89,17 +85,17 @@ impl SequenceCheck {
     }
 }
 
-/// The interface of the control plane for the registry.
+/// Stores what desktops report, and provides their outstanding commands.
 ///
-/// Calls for one command come one after the other in the order in which the desktop sent them;
-/// calls for different commands, and the other calls, run beside each other. Each is given up
-/// after a time ([`super::ServerTiming`]), and dropped when its connection ends; the desktop then sends
-/// again what was not acknowledged.
+/// Calls for one command are made sequentially, in the order in which the desktop sent its frames. Calls for
+/// different commands, and all other calls, run concurrently. Each call is dropped after a timeout
+/// ([`super::ServerTiming`]) and when its connection ends; the desktop then sends unacknowledged reports
+/// again.
 pub trait Host: Send + Sync + 'static {
-    /// Finds or makes the desktop's target, stores what the hello says, sets the target online.
+    /// Finds or creates the desktop's target, stores its hello and sets the target online.
     ///
     /// # Errors
-    /// A refusal; the connection is closed after it.
+    /// Fails with the refusal to send; the connection is closed after it.
     fn register(
         &self,
         identity: &Identity,
@@ -107,42 +103,45 @@ pub trait Host: Send + Sync + 'static {
         hello: Hello,
     ) -> impl Future<Output = Result<AcceptedHello, HelloNack>> + Send;
 
-    /// Lists what the target has yet to finish. Called when the target can be reached already, so
-    /// that a command created meanwhile is either in the list or delivered by
-    /// [`super::ConnectionRegistry::deliver`]; one that is both runs once.
+    /// Returns the target's outstanding commands. Called after the connection is registered, so a command
+    /// that is
+    /// created concurrently is in the result, sent by [`super::ConnectionRegistry::deliver`], or both. The
+    /// desktop
+    /// runs a command once, even if it receives it twice.
     ///
     /// # Errors
-    /// A refusal; the connection is closed after it.
+    /// Fails with the refusal to send; the connection is closed after it.
     fn outstanding(
         &self,
         session: &DesktopSession,
     ) -> impl Future<Output = Result<OutstandingCommands, HelloNack>> + Send;
 
-    /// Stores the desktop's decision about a command.
+    /// Stores whether the desktop accepted or rejected a command.
     fn command_ack(&self, session: &DesktopSession, ack: CommandAck) -> impl Future<Output = ()> + Send;
 
-    /// Stores an event, or says why not. A failure of the storage is [`EventOutcome::Ignored`]: the
-    /// desktop keeps the event and sends it again.
+    /// Stores an event. Returns [`EventOutcome::Ignored`] when the storage fails: the desktop retains the
+    /// event and
+    /// sends it again.
     fn command_event(
         &self,
         session: &DesktopSession,
         event: CommandEvent,
     ) -> impl Future<Output = EventOutcome> + Send;
 
-    /// Stores state and load; counts as a sign of life.
+    /// Stores state and load of the desktop; also counts as a heartbeat.
     fn presence(&self, session: &DesktopSession, presence: Presence) -> impl Future<Output = ()> + Send;
 
-    /// Takes a telemetry event that is valid, within the rate and free of credentials.
+    /// Stores a telemetry event that passed validation, rate limit and redaction.
     fn telemetry(&self, session: &DesktopSession, telemetry: Telemetry) -> impl Future<Output = ()> + Send;
 
-    /// Takes an analytics event. Off unless the control plane says otherwise.
+    /// Stores an analytics event. The default implementation declines with `feature_disabled`.
     fn analytics(&self, _: &DesktopSession, _: Analytics) -> impl Future<Output = ReportAck> + Send {
         async { ReportAck::no("feature_disabled") }
     }
 
-    /// The desktop is still there: sets it online and its last sign of life to now.
+    /// Records a heartbeat: sets the target online and its last-seen time to now.
     fn touch(&self, session: &DesktopSession) -> impl Future<Output = ()> + Send;
 
-    /// The target's connection ended and no newer one took its place: sets it offline.
+    /// Sets the target offline. Not called when a newer connection has superseded this one.
     fn disconnected(&self, session: &DesktopSession) -> impl Future<Output = ()> + Send;
 }

@@ -1,6 +1,6 @@
-//! Tasks by key: those of one key run one after the other, those of different keys concurrently.
+//! Keyed task queue: tasks with the same key run sequentially, tasks with different keys concurrently.
 //!
-//! So a slow command delays its own events only.
+//! A slow command therefore delays only its own events.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -10,16 +10,16 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
 use super::byte_budget::ByteReservation;
 
-/// Tasks that may wait or run at once on one connection.
+/// Queued and running tasks of one connection; no frame is read above it.
 const MAX_TASKS: usize = 1000;
-/// Bytes of the frames that wait or run at once on one connection.
+/// Bytes of the frames of all queued and running tasks of one connection; no frame is read above it.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 type KeyedTask<'a> = (BoxFuture<'a, ()>, ByteReservation);
 
-/// The tasks of one connection. Dropping them drops every task, running or not.
+/// Tasks of one connection. Dropping it drops all tasks, running or queued.
 pub(super) struct KeyedTasks<'a, K> {
-    /// Keys with a task that runs, and what waits behind it.
+    /// Tasks queued behind the running task of a key. A key is present while one of its tasks runs.
     waiting: HashMap<K, VecDeque<KeyedTask<'a>>>,
     running: FuturesUnordered<BoxFuture<'a, (K, ByteReservation)>>,
     count: usize,
@@ -31,12 +31,12 @@ impl<'a, K: Eq + Hash + Clone + Send + 'a> KeyedTasks<'a, K> {
         Self { waiting: HashMap::new(), running: FuturesUnordered::new(), count: 0, bytes: 0 }
     }
 
-    /// Whether more may be pushed.
+    /// Returns whether another task may be pushed.
     pub(super) const fn has_room(&self) -> bool {
         self.count < MAX_TASKS && self.bytes < MAX_BYTES
     }
 
-    /// Queues a task behind those of its key; the bytes are its own until it has ended.
+    /// Queues a task behind those with the same key. The reservation is held until the task has completed.
     pub(super) fn push(
         &mut self,
         key: K,
@@ -49,6 +49,7 @@ impl<'a, K: Eq + Hash + Clone + Send + 'a> KeyedTasks<'a, K> {
         match self.waiting.get_mut(&key) {
             Some(queue) => queue.push_back((task, reservation)),
             None => {
+                // An empty queue marks a key whose task is running.
                 self.waiting.insert(key.clone(), VecDeque::new());
                 self.start(key, (task, reservation));
             }
@@ -62,7 +63,7 @@ impl<'a, K: Eq + Hash + Clone + Send + 'a> KeyedTasks<'a, K> {
         }));
     }
 
-    /// Runs until one task ends; never returns while there is none.
+    /// Runs tasks until one completes. Never returns while there are none.
     pub(super) async fn step(&mut self) {
         let Some((key, reservation)) = self.running.next().await else {
             return std::future::pending().await;
@@ -77,7 +78,7 @@ impl<'a, K: Eq + Hash + Clone + Send + 'a> KeyedTasks<'a, K> {
         }
     }
 
-    /// Runs until no task is left.
+    /// Runs all tasks to completion.
     #[cfg(test)]
     async fn finish(mut self) {
         while self.count > 0 {
@@ -96,7 +97,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn stuck_task_delays_only_its_key() {
+    async fn blocked_task_delays_only_tasks_of_its_key() {
         let log = Mutex::new(Vec::new());
         let (unblock, blocked) = oneshot::channel::<()>();
         let (other_done, other) = oneshot::channel::<()>();
@@ -120,9 +121,10 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_bounded() {
+    fn has_room_is_false_when_the_byte_limit_is_reached() {
         let mut tasks = KeyedTasks::new();
         assert!(tasks.has_room());
+        // `has_room` is checked before a frame is read, so the limit may be exceeded by one frame.
         let full = ByteBudget::default().try_reserve(MAX_BYTES).unwrap();
         tasks.push("a", full, async {});
         assert!(!tasks.has_room());

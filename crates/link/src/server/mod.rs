@@ -1,8 +1,8 @@
-//! The control plane's end of the connection.
+//! The control plane's end of the link.
 //!
-//! The [`ConnectionRegistry`] keeps one connection a desktop and hands out commands; a connection speaks the
-//! protocol and keeps its time limits. Nothing is stored: what a desktop reports goes to the [`Host`], which
-//! decides what is new, and what was outstanding when a desktop comes back.
+//! The [`ConnectionRegistry`] keeps at most one current connection per desktop and sends commands on it. Each
+//! connection implements the protocol and its timeouts. This module has no storage: reports are passed to the
+//! [`Host`], which deduplicates them and returns outstanding commands when a desktop reconnects.
 
 mod byte_budget;
 mod connection;

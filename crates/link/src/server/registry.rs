@@ -1,4 +1,4 @@
-//! The connection of each target, and how it is reached.
+//! Registry of connections: which connection a target has, and sending to it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -16,22 +16,22 @@ use super::host::{DesktopSession, Host, Identity};
 use super::timing::ServerTiming;
 use crate::outbox::{CloseReason, SendQueue};
 
-/// Connections that one key may have at once, registered or not: a desktop has one, and a second while the
-/// first is being given up.
+/// Concurrent connections per API key, registered or not. A desktop has one, and a second during a reconnect
+/// while the first is not detected as lost; the surplus allows for desktops that share a key.
 const MAX_CONNECTIONS_PER_KEY: usize = 10;
 
-/// A frame that could not be handed to a desktop.
+/// Error of sending a frame to a desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SendError {
-    /// The target has no connection, or lost it over this frame.
+    /// The target has no connection, or its connection was closed because its send queue is full.
     #[error("target_not_connected")]
     NotConnected,
-    /// No connection could carry it.
+    /// The frame exceeds the message limit of the protocol.
     #[error("command_too_large")]
     TooLarge,
 }
 
-/// How a connection is ended from outside its own task.
+/// Requests the end of a connection from another task.
 #[derive(Default)]
 pub(super) struct CloseHandle {
     closing: OnceLock<CloseReason>,
@@ -39,20 +39,21 @@ pub(super) struct CloseHandle {
 }
 
 impl CloseHandle {
-    /// Ends the connection; only the first reason counts.
+    /// Requests the end of the connection. Later calls do not change the reason.
     pub(super) fn end(&self, code: u16, reason: &str) {
+        // An error means that a reason is set already; the first one wins.
         let _ = self.closing.set(CloseReason::new(code, reason));
         self.token.cancel();
     }
 
-    /// Returns when the connection is to end.
+    /// Waits until the end is requested, and returns the reason.
     pub(super) async fn requested(&self) -> CloseReason {
         self.token.cancelled().await;
         self.closing.get().cloned().unwrap_or_else(|| CloseReason::new(close::NORMAL, ""))
     }
 }
 
-/// Handle of one connection.
+/// Handle of a registered connection.
 #[derive(Clone)]
 pub(super) struct ConnectionHandle {
     pub(super) session: DesktopSession,
@@ -62,16 +63,17 @@ pub(super) struct ConnectionHandle {
 
 #[derive(Default)]
 struct ConnectionTable {
-    /// The current connection of each target.
+    /// The current connection of each target, by target id.
     connected: HashMap<Uuid, ConnectionHandle>,
-    /// Every connection with an identity, registered or not; to close them by key.
+    /// All connections with their principal, registered or not, by session id. Used to close them by key.
     open: HashMap<Uuid, (Identity, Arc<CloseHandle>)>,
-    /// Targets whose last connection is being reported as closed: a newer one waits for that, so
-    /// that "offline" never overwrites its "online".
+    /// Targets whose last connection is being reported as disconnected. A new connection waits for the report
+    /// to
+    /// finish, so that its "online" is not overwritten by "offline".
     leaving: HashMap<Uuid, watch::Receiver<()>>,
 }
 
-/// Every connection of this control plane.
+/// Registry of all link connections of this control plane.
 pub struct ConnectionRegistry<H> {
     pub(super) host: H,
     pub(super) timing: ServerTiming,
@@ -82,12 +84,12 @@ pub struct ConnectionRegistry<H> {
 }
 
 impl<H: Host> ConnectionRegistry<H> {
-    /// A registry with the timers of the protocol.
+    /// Creates a registry with the timeouts of the protocol.
     pub fn new(host: H) -> Arc<Self> {
         Self::with_timing(host, ServerTiming::default())
     }
 
-    /// A registry with other timers.
+    /// Creates a registry with custom timeouts.
     pub fn with_timing(host: H, timing: ServerTiming) -> Arc<Self> {
         Arc::new(Self {
             host,
@@ -99,24 +101,26 @@ impl<H: Host> ConnectionRegistry<H> {
         })
     }
 
-    /// The control plane behind it.
     pub const fn host(&self) -> &H {
         &self.host
     }
 
-    /// Admits a connection, which is in the registry until the guard is dropped. One beyond those that its
-    /// key may have is closed at once.
+    /// Registers a new connection until the returned guard is dropped. Requests its end at once when the key
+    /// has
+    /// too many connections or the registry is shutting down.
     pub(super) fn open(&self, identity: Identity) -> ConnectionGuard<'_, H> {
         let session_id = Uuid::new_v4();
         let close_handle = Arc::new(CloseHandle::default());
-        let of_key = {
+        let open_with_key = {
             let mut table = self.lock();
             table.open.insert(session_id, (identity, Arc::clone(&close_handle)));
             table.open.values().filter(|(open, _)| open.key_id == identity.key_id).count()
         };
-        if of_key > MAX_CONNECTIONS_PER_KEY {
+        if open_with_key > MAX_CONNECTIONS_PER_KEY {
             close_handle.end(close::TRY_AGAIN_LATER, "too many connections with this key");
         }
+        // Checked after the insert: either `shutdown` finds this connection in the table, or this check sees
+        // the cancellation.
         if self.closed.is_cancelled() {
             close_handle.end(close::GOING_AWAY, "shutting down");
         }
@@ -124,15 +128,15 @@ impl<H: Host> ConnectionRegistry<H> {
         ConnectionGuard { registry: self, session_id, close_handle, _token: token }
     }
 
-    /// Hands a command to a desktop. Success says that it is on its way, not that it is accepted.
+    /// Sends a command to a desktop. Success means that it was queued, not that the desktop accepted it.
     ///
     /// # Errors
-    /// See [`SendError`]; the command then waits for the next hello.
+    /// See [`SendError`]. The command stays outstanding and is sent after the next hello.
     pub fn deliver(&self, target: Uuid, command: &LinkCommand) -> Result<(), SendError> {
         self.send(target, &Frame::event(event::COMMAND, command))
     }
 
-    /// Asks a desktop to end a command.
+    /// Sends a cancellation of a command to a desktop.
     ///
     /// # Errors
     /// See [`SendError`].
@@ -140,27 +144,27 @@ impl<H: Host> ConnectionRegistry<H> {
         self.send(target, &Frame::event(event::CANCEL, cancel))
     }
 
-    /// Whether a target has a registered connection.
+    /// Returns whether a target has a registered connection.
     pub fn is_connected(&self, target: Uuid) -> bool {
         self.lock().connected.contains_key(&target)
     }
 
-    /// Every target with a registered connection.
+    /// Returns the ids of all targets with a registered connection.
     pub fn connected_targets(&self) -> Vec<Uuid> {
         self.lock().connected.keys().copied().collect()
     }
 
-    /// Who opened each connection, registered or not.
+    /// Returns the principal of each connection, registered or not.
     pub fn identities(&self) -> Vec<Identity> {
         self.lock().open.values().map(|(identity, _)| *identity).collect()
     }
 
-    /// Ends the connections of a key that was revoked or expired.
+    /// Closes the connections of a key that was revoked or expired.
     pub fn close_key(&self, key_id: Uuid) {
         self.close_where(close::KEY_ENDED, "key revoked or expired", |identity| identity.key_id == key_id);
     }
 
-    /// Ends the connections that match, for example those of a user who became inactive.
+    /// Closes the connections whose principal matches, for example those of a deactivated user.
     pub fn close_where(&self, code: u16, reason: &str, matches: impl Fn(&Identity) -> bool) {
         for (identity, close_handle) in self.lock().open.values() {
             if matches(identity) {
@@ -169,19 +173,19 @@ impl<H: Host> ConnectionRegistry<H> {
         }
     }
 
-    /// Ends the connection of a target that was removed.
+    /// Closes the connection of a target that was removed.
     pub fn close_target(&self, target: Uuid) {
         if let Some(handle) = self.lock().connected.get(&target) {
             handle.close_handle.end(close::NORMAL, "target removed");
         }
     }
 
-    /// Closes every connection and accepts no new one; returns when all are closed.
+    /// Closes all connections, refuses new ones, and returns when all have ended.
     pub async fn shutdown(&self) {
         self.closed.cancel();
         self.close_where(close::GOING_AWAY, "shutting down", |_| true);
         self.serving.close();
-        // Each connection ends by itself within its close and host limits.
+        // No timeout here: each connection ends within its own close and host timeouts.
         self.serving.wait().await;
     }
 
@@ -197,40 +201,40 @@ impl<H: Host> ConnectionRegistry<H> {
         })
     }
 
-    /// Makes a connection its target's current one; the former one is superseded.
+    /// Makes a connection the current one of its target and closes the previous one as superseded.
     pub(super) async fn connect(&self, handle: ConnectionHandle) {
         let target = handle.session.target_id;
-        let (former, leaving) = {
+        let (previous, leaving) = {
             let mut table = self.lock();
             (table.connected.insert(target, handle), table.leaving.get(&target).cloned())
         };
-        if let Some(former) = former {
-            former.close_handle.end(close::SUPERSEDED, "the same target connected again");
+        if let Some(previous) = previous {
+            previous.close_handle.end(close::SUPERSEDED, "the same target connected again");
         }
         if let Some(mut leaving) = leaving {
-            // The sender's end is the signal.
+            // The sender is dropped when the report has finished; `changed` then returns an error.
             let _ = leaving.changed().await;
         }
     }
 
-    /// Forgets a connection. Its end is reported unless a newer one took its place.
+    /// Removes a connection. Reports it to the host unless a newer connection has superseded it.
     pub(super) async fn disconnect(&self, session: &DesktopSession) {
-        let reported = {
+        let report_done = {
             let mut table = self.lock();
             if !table.is_current(session) {
                 return;
             }
-            let (reported, leaving) = watch::channel(());
+            let (report_done, leaving) = watch::channel(());
             table.connected.remove(&session.target_id);
             table.leaving.insert(session.target_id, leaving);
-            reported
+            report_done
         };
         let report = self.host.disconnected(session);
         if tokio::time::timeout(self.timing.host_call, report).await.is_err() {
-            tracing::warn!(target_id = %session.target_id, "the end of a connection could not be stored in time");
+            tracing::warn!(target_id = %session.target_id, "host call timed out, disconnect of the target not stored");
         }
         self.lock().leaving.remove(&session.target_id);
-        drop(reported);
+        drop(report_done);
     }
 
     fn lock(&self) -> MutexGuard<'_, ConnectionTable> {
@@ -246,12 +250,12 @@ impl ConnectionTable {
     }
 }
 
-/// Forgets a connection however its task ends, a panic of the host included.
+/// Removes a connection on drop, also when its task panics or is aborted.
 pub(super) struct ConnectionGuard<'a, H: Host> {
     registry: &'a ConnectionRegistry<H>,
     pub(super) session_id: Uuid,
     pub(super) close_handle: Arc<CloseHandle>,
-    /// The shutdown waits for it.
+    /// Keeps [`ConnectionRegistry::shutdown`] waiting until this connection has ended.
     _token: TaskTrackerToken,
 }
 
@@ -259,6 +263,7 @@ impl<H: Host> Drop for ConnectionGuard<'_, H> {
     fn drop(&mut self) {
         let mut table = self.registry.lock();
         table.open.remove(&self.session_id);
+        // `disconnect` has usually removed it already, but a panic skips that.
         table.connected.retain(|_, handle| handle.session.session_id != self.session_id);
     }
 }

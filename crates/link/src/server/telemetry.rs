@@ -1,4 +1,4 @@
-//! Telemetry at the door: what is valid, how much of it, and what is cut from it.
+//! Validation, rate limit and redaction of telemetry events.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,15 +9,15 @@ use serde_json::Value;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// Events a minute and connection.
+/// Events per minute and connection, except loop performance events.
 const MAX_PER_MINUTE: usize = 60;
-/// Loop performance events a minute and connection.
+/// Loop performance events (`loop.perf.*`) per minute and connection. Several are sent per loop iteration.
 const MAX_PERFORMANCE_PER_MINUTE: usize = 240;
 const WINDOW: Duration = Duration::from_secs(60);
-/// Longest tail in an event's diagnostics.
+/// Bytes of a log or stderr tail in an event's diagnostics. Longer tails are truncated at the front.
 const MAX_TAIL_BYTES: usize = 4096;
 
-/// A sliding window over one kind of event.
+/// Sliding-window counter for one class of events.
 struct SlidingWindow {
     limit: usize,
     times: VecDeque<Instant>,
@@ -40,7 +40,7 @@ impl SlidingWindow {
     }
 }
 
-/// The rate of one connection.
+/// Rate limiter of one connection.
 pub(super) struct RateLimit {
     ordinary: SlidingWindow,
     performance: SlidingWindow,
@@ -56,8 +56,9 @@ impl RateLimit {
         }
     }
 
-    /// Whether an event of this category is within the rate. The first one that is again names
-    /// the number of those that were not.
+    /// Returns `None` when an event of this category exceeds the rate, otherwise the number of events that
+    /// were
+    /// dropped since the last admitted one.
     pub(super) fn admit(&mut self, category: &str, now: Instant) -> Option<u64> {
         let window =
             if category.starts_with("loop.perf.") { &mut self.performance } else { &mut self.ordinary };
@@ -70,7 +71,7 @@ impl RateLimit {
     }
 }
 
-/// Reads an event, and names what is wrong with it.
+/// Parses, validates and redacts an event. Fails with the list of issues, which is sent to the desktop.
 pub(super) fn read(data: &Value, target: Uuid) -> Result<Telemetry, Vec<TelemetryIssue>> {
     let telemetry: Telemetry =
         serde::Deserialize::deserialize(data).map_err(|error: serde_json::Error| {
@@ -98,7 +99,7 @@ pub(super) fn read(data: &Value, target: Uuid) -> Result<Telemetry, Vec<Telemetr
     if issues.is_empty() { Ok(clean(telemetry)) } else { Err(issues) }
 }
 
-/// Cuts the tails and removes credentials.
+/// Truncates the tails and redacts credentials.
 fn clean(mut telemetry: Telemetry) -> Telemetry {
     telemetry.message = redact::credentials(&telemetry.message);
     let Some(diagnostics) = telemetry.diagnostics.take() else { return telemetry };
@@ -126,20 +127,20 @@ mod tests {
     }
 
     #[test]
-    fn sixty_first_event_of_a_minute_is_dropped_and_counted() {
+    fn events_above_the_rate_are_dropped_and_counted() {
         let mut rate = RateLimit::new();
         let start = Instant::now();
         for _ in 0..MAX_PER_MINUTE {
             assert_eq!(rate.admit("job.failed", start), Some(0));
         }
         assert_eq!(rate.admit("job.failed", start), None);
-        assert_eq!(rate.admit("loop.perf.run", start), Some(1), "performance has a window of its own");
+        assert_eq!(rate.admit("loop.perf.run", start), Some(1), "performance events are counted separately");
         assert_eq!(rate.admit("job.failed", start), None);
         assert_eq!(rate.admit("job.failed", start + WINDOW), Some(1));
     }
 
     #[test]
-    fn foreign_target_is_named() {
+    fn event_of_another_target_is_rejected_with_its_path() {
         let own = Uuid::new_v4();
         let data = serde_json::to_value(telemetry(Uuid::new_v4())).unwrap();
         assert_eq!(read(&data, own).unwrap_err()[0].path, "trace.computeTargetId");

@@ -1,23 +1,23 @@
-//! Time limits of the server's end.
+//! Timeouts of the control plane's end.
 
 use std::time::Duration;
 
-/// Time limits of the server's end.
+/// Timeouts of the control plane's end.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerTiming {
-    /// From the upgrade to the hello.
+    /// Maximum time from the upgrade to the hello.
     pub hello: Duration,
-    /// Between pings.
+    /// Interval between pings to the desktop.
     pub ping: Duration,
-    /// From a ping to its pong.
+    /// Maximum time from a ping to its pong.
     pub pong: Duration,
-    /// Time between presence updates to the host.
+    /// Interval between heartbeats that are reported to the host.
     pub touch: Duration,
-    /// Each step of the registration.
+    /// Timeout of each host call during the registration.
     pub registration_step: Duration,
-    /// Any other call of the host.
+    /// Timeout of any other host call.
     pub host_call: Duration,
-    /// For the last frames and the close to leave.
+    /// Time for queued frames and the close handshake before the socket is dropped.
     pub close: Duration,
 }
 

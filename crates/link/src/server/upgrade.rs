@@ -1,4 +1,4 @@
-//! The upgrade request: what is refused before a WebSocket exists, in order.
+//! Checks of the upgrade request, and the upgrade to a WebSocket.
 
 use std::sync::Arc;
 
@@ -18,33 +18,35 @@ use super::connection;
 use super::host::{Host, Identity};
 use super::registry::ConnectionRegistry;
 
-/// Largest message that is read at all. Above the protocol's limit, so that one just beyond it is
-/// read to its end and the close code reaches the sender.
+/// Largest message that is read. Twice the protocol's limit, so that a message slightly above the limit is
+/// read
+/// to its end and answered with a close code instead of a connection reset.
 pub(super) const MAX_READ_BYTES: usize = 2 * MAX_MESSAGE_BYTES;
 
-/// Why an upgrade is refused. The text is what the caller reads.
+/// Reason for which an upgrade is refused. The message is sent to the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum UpgradeError {
-    /// The request is no WebSocket upgrade.
+    /// The request is not a WebSocket upgrade.
     #[error("Upgrade required")]
     NotAnUpgrade,
-    /// The subprotocol is not offered.
+    /// The client does not offer the subprotocol.
     #[error("Subprotocol loopgate.v1 required")]
     SubprotocolMissing,
-    /// A browser page that is not trusted.
+    /// The `Origin` header is present and not trusted.
     #[error("Forbidden")]
     UntrustedOrigin,
-    /// No key; or a key that is invalid, ended, lacks the scope `write`, belongs to somebody
-    /// inactive, or does not prove its possession.
+    /// The key is missing, invalid, expired or revoked, lacks the scope `write`, belongs to a deactivated
+    /// user, or
+    /// the proof of possession is not valid.
     #[error("Unauthorized")]
     Unauthorized,
-    /// Keys cannot be checked at present.
+    /// Keys cannot be verified at present.
     #[error("Control plane unavailable")]
     ControlPlaneUnavailable,
 }
 
 impl UpgradeError {
-    /// Status of the answer.
+    /// HTTP status of the response.
     #[must_use]
     pub const fn status(self) -> StatusCode {
         match self {
@@ -74,12 +76,13 @@ impl IntoResponse for UpgradeError {
     }
 }
 
-/// Checks an upgrade request up to its key, which the caller verifies: scope `write`, and the
-/// proof of possession for `POST` and [`loopgate_api::link::KEY_VERIFICATION_PATH`] in the
-/// request's headers. Then comes [`accept`].
+/// Checks an upgrade request and extracts its key. The caller verifies the key (scope `write`, and the proof
+/// of
+/// possession in the request's headers for `POST` and [`loopgate_api::link::KEY_VERIFICATION_PATH`]) and then
+/// calls [`accept`].
 ///
 /// # Errors
-/// The first [`UpgradeError`] that applies.
+/// Fails with the first [`UpgradeError`] that applies.
 pub async fn admit(
     parts: &mut Parts,
     origin_trusted: impl Fn(&str) -> bool,
@@ -91,6 +94,7 @@ pub async fn admit(
     if upgrade.selected_protocol().is_none() {
         return Err(UpgradeError::SubprotocolMissing);
     }
+    // Desktops send no `Origin` header. Browsers do, and must not open a link from a foreign page.
     if let Some(origin) = parts.headers.get(ORIGIN) {
         let trusted = origin.to_str().is_ok_and(origin_trusted);
         if !trusted {
@@ -108,7 +112,7 @@ fn bearer(headers: &HeaderMap) -> Option<SecretString> {
     (scheme.eq_ignore_ascii_case("bearer") && !key.is_empty()).then(|| SecretString::from(key))
 }
 
-/// Answers an admitted upgrade and serves the connection until it ends.
+/// Completes an admitted upgrade and serves the connection until it ends.
 pub fn accept<H: Host>(
     upgrade: WebSocketUpgrade,
     registry: Arc<ConnectionRegistry<H>>,

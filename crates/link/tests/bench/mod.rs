@@ -1,7 +1,13 @@
-//! Both ends for tests: a control plane that keeps everything in memory behind a real socket, a
-//! raw desktop that says whatever a test wants, and a real desktop with a scripted gateway.
-#![allow(dead_code, reason = "each test file uses its own part")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+//! Test doubles for both ends: a control plane with in-memory storage behind a real socket, a raw desktop
+//! that
+//! sends arbitrary frames, and a real desktop with a scripted gateway.
+#![allow(dead_code, reason = "no test file uses all of it")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::expect_used,
+    reason = "a failed setup step fails the test"
+)]
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
@@ -41,30 +47,30 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// No loop is signed for here.
+/// Fails all requests; these tests sign no loops.
 struct NoCredentials;
 
 impl LoopCredentials for NoCredentials {
     fn fetch(&self, _: Uuid, _: String, _: String) -> BoxFuture<'_, Result<Value, String>> {
-        Box::pin(async { Err("there are none".to_owned()) })
+        Box::pin(async { Err("no credentials in this test".to_owned()) })
     }
 }
 
-/// Longest wait for anything in a test.
+/// Upper bound of each wait. Generous, because the tests run in parallel on loaded machines.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub const KEY: &str = "lgk_live_good";
 pub const OTHER_KEY: &str = "lgk_live_other";
 
-pub async fn patiently<T>(what: &str, wait: impl Future<Output = T>) -> T {
+pub async fn with_timeout<T>(what: &str, wait: impl Future<Output = T>) -> T {
     match tokio::time::timeout(TIMEOUT, wait).await {
         Ok(value) => value,
-        Err(_) => panic!("waited too long for {what}"),
+        Err(_) => panic!("timed out waiting for {what}"),
     }
 }
 
-/// A frame that one of our ends sent; it is as the published schema describes it.
-pub fn described_frame(text: &str) -> Frame {
+/// Parses a frame sent by the code under test, and asserts that it matches the published schema.
+pub fn validated_frame(text: &str) -> Frame {
     static SCHEMA: LazyLock<jsonschema::Validator> =
         LazyLock::new(|| jsonschema::validator_for(&loopgate_api::link::json_schema()).unwrap());
     let json = serde_json::from_str(text).unwrap();
@@ -74,7 +80,7 @@ pub fn described_frame(text: &str) -> Frame {
     Frame::parse(text).unwrap()
 }
 
-// The control plane
+// Control plane
 
 #[derive(Clone, Default)]
 pub struct CommandRecord {
@@ -92,7 +98,7 @@ impl CommandRecord {
 
 #[derive(Clone, Default)]
 pub struct MemoryStore {
-    /// Gateway id → target and owner.
+    /// Target id and owner by gateway id.
     pub targets: HashMap<Uuid, (Uuid, Uuid)>,
     pub hellos: Vec<Hello>,
     pub online: HashMap<Uuid, bool>,
@@ -101,11 +107,11 @@ pub struct MemoryStore {
     pub telemetry: Vec<Telemetry>,
     pub touches: usize,
     pub disconnects: usize,
-    /// Command events whose storage fails, counted from now.
-    pub stumbles: usize,
-    /// Events that came and were known already.
+    /// Number of following command events whose storage fails.
+    pub failing_writes: usize,
+    /// Number of events that were received more than once.
     pub duplicates: usize,
-    /// The registration is refused with this reason.
+    /// Reason with which registrations are refused.
     pub refuse: Option<NackReason>,
 }
 
@@ -115,12 +121,12 @@ impl MemoryStore {
     }
 }
 
-/// Keeps everything in memory, and lets a test wait for it.
+/// In-memory host whose changes a test can await.
 pub struct MemoryHost {
     pub store: watch::Sender<MemoryStore>,
-    /// While set, the events of this command are not stored.
-    pub stuck: Mutex<Option<(String, oneshot::Receiver<()>)>>,
-    /// While set, registrations wait.
+    /// Blocks the storage of this command's events until the sender is used or dropped.
+    pub blocked: Mutex<Option<(String, oneshot::Receiver<()>)>>,
+    /// Blocks the next registration until the sender is used or dropped.
     pub gate: Mutex<Option<oneshot::Receiver<()>>>,
 }
 
@@ -133,7 +139,7 @@ impl MemoryHost {
 
     pub async fn until(&self, what: &str, condition: impl FnMut(&MemoryStore) -> bool) -> MemoryStore {
         let mut store = self.store.subscribe();
-        patiently(what, store.wait_for(condition)).await.unwrap().clone()
+        with_timeout(what, store.wait_for(condition)).await.unwrap().clone()
     }
 
     pub fn set(&self, change: impl FnOnce(&mut MemoryStore)) {
@@ -187,16 +193,16 @@ impl Host for MemoryHost {
     }
 
     async fn command_event(&self, session: &DesktopSession, event: CommandEvent) -> EventOutcome {
-        let stuck = {
-            let mut stuck = self.stuck.lock().unwrap();
-            stuck.take_if(|(id, _)| *id == event.command_id)
+        let blocked = {
+            let mut blocked = self.blocked.lock().unwrap();
+            blocked.take_if(|(id, _)| *id == event.command_id)
         };
-        if let Some((_, release)) = stuck {
+        if let Some((_, release)) = blocked {
             let _ = release.await;
         }
         self.change(|store| {
-            if store.stumbles > 0 {
-                store.stumbles -= 1;
+            if store.failing_writes > 0 {
+                store.failing_writes -= 1;
                 return EventOutcome::Ignored;
             }
             let own = |entry: &&mut CommandRecord| {
@@ -227,7 +233,7 @@ impl Host for MemoryHost {
     }
 
     async fn analytics(&self, _: &DesktopSession, analytics: Analytics) -> ReportAck {
-        if analytics.event == "wanted" { ReportAck::yes() } else { ReportAck::no("feature_disabled") }
+        if analytics.event == "accepted" { ReportAck::yes() } else { ReportAck::no("feature_disabled") }
     }
 
     async fn touch(&self, session: &DesktopSession) {
@@ -248,7 +254,7 @@ impl Host for MemoryHost {
 pub struct ServerFixture {
     pub address: SocketAddr,
     pub registry: Arc<ConnectionRegistry<MemoryHost>>,
-    /// Headers of every upgrade that came.
+    /// Headers of all upgrade requests.
     pub upgrades: watch::Receiver<Vec<HeaderMap>>,
     stop: CancellationToken,
     serving: JoinHandle<()>,
@@ -291,14 +297,14 @@ impl ServerFixture {
 
     pub async fn start_at(address: SocketAddr, store: MemoryStore, timing: server::ServerTiming) -> Self {
         let host =
-            MemoryHost { store: watch::channel(store).0, stuck: Mutex::default(), gate: Mutex::default() };
+            MemoryHost { store: watch::channel(store).0, blocked: Mutex::default(), gate: Mutex::default() };
         let registry = ConnectionRegistry::with_timing(host, timing);
         let (seen, upgrades) = watch::channel(Vec::new());
         let app =
             Router::new().route(LINK_PATH, any(upgrade)).with_state((Arc::clone(&registry), Arc::new(seen)));
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
-        // Small frames answer each other here: waiting to fill a packet costs 40 ms each time.
+        // Nagle's algorithm delays the small frames of these tests by 40 ms each.
         let listener = listener.tap_io(|socket| socket.set_nodelay(true).unwrap());
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
@@ -316,7 +322,7 @@ impl ServerFixture {
         format!("http://{}", self.address)
     }
 
-    /// Stores a command and hands it over when its target is connected.
+    /// Stores a command and sends it if its target is connected.
     pub fn order(&self, target: Uuid, command: LinkCommand) {
         self.host().set(|store| {
             store.commands.push(CommandRecord {
@@ -325,28 +331,29 @@ impl ServerFixture {
                 ..CommandRecord::default()
             });
         });
+        // Fails when the target is not connected; the command is then sent after the next hello.
         let _ = self.registry.deliver(target, &command);
     }
 
-    pub async fn ended(&self, id: &str) -> Vec<CommandEvent> {
+    pub async fn events_until_end(&self, id: &str) -> Vec<CommandEvent> {
         let store = self.host().until(id, |store| store.entry(id).ended()).await;
         store.entry(id).events.clone()
     }
 
-    /// Ends everything and gives what was stored.
+    /// Shuts down and returns the final state of the store.
     pub async fn stop(self) -> MemoryStore {
-        patiently("the registry's end", self.registry.shutdown()).await;
+        with_timeout("the registry to shut down", self.registry.shutdown()).await;
         self.stop.cancel();
-        patiently("the server's end", self.serving).await.unwrap();
+        with_timeout("the server to stop", self.serving).await.unwrap();
         self.registry.host().store.borrow().clone()
     }
 }
 
-// A raw desktop
+// Raw desktop
 
 pub struct RawDesktop(pub WebSocketStream<MaybeTlsStream<TcpStream>>);
 
-/// What a raw desktop hears.
+/// Message received by a raw desktop.
 #[derive(Debug, PartialEq)]
 pub enum SocketEvent {
     Frame(Frame),
@@ -361,7 +368,7 @@ impl RawDesktop {
             .unwrap()
     }
 
-    /// The status of the refusal otherwise.
+    /// Fails with the status and body of the refusal.
     pub async fn try_connect(
         control_plane: &ServerFixture,
         headers: &[(&'static str, &str)],
@@ -389,10 +396,10 @@ impl RawDesktop {
     }
 
     pub async fn send(&mut self, frame: &Frame) {
-        self.say_text(&frame.to_text()).await;
+        self.send_text(&frame.to_text()).await;
     }
 
-    pub async fn say_text(&mut self, text: &str) {
+    pub async fn send_text(&mut self, text: &str) {
         self.0.send(Message::text(text)).await.unwrap();
     }
 
@@ -403,8 +410,8 @@ impl RawDesktop {
 
     pub async fn receive(&mut self) -> SocketEvent {
         loop {
-            return match patiently("a message", self.0.next()).await {
-                Some(Ok(Message::Text(text))) => SocketEvent::Frame(described_frame(&text)),
+            return match with_timeout("a message", self.0.next()).await {
+                Some(Ok(Message::Text(text))) => SocketEvent::Frame(validated_frame(&text)),
                 Some(Ok(Message::Close(frame))) => {
                     SocketEvent::Closed(frame.map_or(1005, |frame| frame.code.into()))
                 }
@@ -451,9 +458,9 @@ pub fn command(id: &str) -> LinkCommand {
     }
 }
 
-// A real desktop
+// Real desktop
 
-/// A request that reached the gateway, and the way to answer it.
+/// A request that reached the gateway, and the sender of its response.
 pub struct Call {
     pub request: http::Request<Bytes>,
     answer: oneshot::Sender<http::Response<Body>>,
@@ -474,9 +481,9 @@ struct ScriptedGateway(mpsc::UnboundedSender<Call>);
 
 impl CommandHandler for ScriptedGateway {
     fn call(&self, request: http::Request<Bytes>) -> BoxFuture<'_, http::Response<Body>> {
-        let (answer, answered) = oneshot::channel();
+        let (answer, response) = oneshot::channel();
         let _ = self.0.send(Call { request, answer });
-        Box::pin(async move { answered.await.unwrap() })
+        Box::pin(async move { response.await.unwrap() })
     }
 }
 
@@ -491,7 +498,7 @@ pub struct DesktopFixture {
     _directory: tempfile::TempDir,
 }
 
-/// Waits that make a test quick.
+/// Timing with short retry delays.
 pub fn quick() -> client::ClientTiming {
     let short = Duration::from_millis(20);
     client::ClientTiming { first_retry: short, longest_retry: short * 4, ..client::ClientTiming::default() }
@@ -506,16 +513,16 @@ impl DesktopFixture {
         origin: &str,
         key: Option<&str>,
         timing: client::ClientTiming,
-        executing: executor::ExecutorTiming,
+        executor_timing: executor::ExecutorTiming,
     ) -> Self {
-        Self::start_with_log(origin, key, timing, executing, Arc::new(InMemoryCommandLog::default()))
+        Self::start_with_log(origin, key, timing, executor_timing, Arc::new(InMemoryCommandLog::default()))
     }
 
     pub fn start_with_log(
         origin: &str,
         key: Option<&str>,
         timing: client::ClientTiming,
-        executing: executor::ExecutorTiming,
+        executor_timing: executor::ExecutorTiming,
         command_log: Arc<dyn CommandLog>,
     ) -> Self {
         let directory = tempfile::tempdir().unwrap();
@@ -537,12 +544,12 @@ impl DesktopFixture {
                 key_asks: Box::new(|_| {}),
                 loop_credentials: Arc::new(NoCredentials),
             },
-            timing: executing,
+            timing: executor_timing,
         });
-        let facts =
+        let settings =
             FixedSettings { relay_origin: origin.to_owned(), hello: HelloInfo::of_this_machine(Vec::new()) };
         let client = Client::new(ClientConfig {
-            settings: Arc::new(facts),
+            settings: Arc::new(settings),
             credentials: Arc::clone(&credentials),
             executor: Arc::clone(&executor),
             timing,
@@ -575,17 +582,17 @@ impl DesktopFixture {
     }
 
     async fn until(&mut self, what: &str, condition: impl FnMut(&LinkState) -> bool) -> LinkState {
-        patiently(what, self.states.wait_for(condition)).await.unwrap().clone()
+        with_timeout(what, self.states.wait_for(condition)).await.unwrap().clone()
     }
 
     pub async fn call(&mut self) -> Call {
-        patiently("a call", self.calls.recv()).await.unwrap()
+        with_timeout("a call", self.calls.recv()).await.unwrap()
     }
 
     pub async fn stop(self) {
         self.stop.cancel();
-        patiently("the client's end", self.running).await.unwrap();
-        patiently("the executor's end", self.executor.shutdown()).await;
+        with_timeout("the client to stop", self.running).await.unwrap();
+        with_timeout("the executor to stop", self.executor.shutdown()).await;
     }
 }
 

@@ -1,4 +1,4 @@
-//! What becomes of the gateway's answer.
+//! Conversion of the gateway's responses into events.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -16,7 +16,7 @@ fn tokio_stream<T>(mut receiver: mpsc::UnboundedReceiver<T>) -> impl futures_uti
 }
 
 #[tokio::test(start_paused = true)]
-async fn answer_becomes_status_result_and_done() {
+async fn response_becomes_status_result_and_done() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let call = bench.call().await;
@@ -32,7 +32,7 @@ async fn answer_becomes_status_result_and_done() {
 
 // CL-20
 #[tokio::test(start_paused = true)]
-async fn refusal_of_the_gateway_is_the_end() {
+async fn gateway_error_ends_the_command() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     bench.call().await.answer(404, JSON, "{\"error\":\"route not found\"}");
@@ -42,7 +42,7 @@ async fn refusal_of_the_gateway_is_the_end() {
 
 // CL-21, CL-22
 #[tokio::test(start_paused = true)]
-async fn stream_keeps_its_order_and_gets_no_second_end() {
+async fn stream_events_keep_their_order_and_end_once() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let lines = "{\"type\":\"status\"}\n{\"type\":\"text\",\"content\":\"x\"}\n{\"type\":\"error\",\"terminal\":true}\n{\"type\":\"text\"}\n";
@@ -58,7 +58,7 @@ async fn stream_keeps_its_order_and_gets_no_second_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn broken_stream_and_a_panic_end_their_commands() {
+async fn interrupted_stream_and_panic_end_the_command() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let broken = futures_util::stream::iter([
@@ -66,7 +66,10 @@ async fn broken_stream_and_a_panic_end_their_commands() {
         Err(std::io::Error::other("cut")),
     ]);
     bench.call().await.answer(200, NDJSON, Body::from_stream(broken));
-    assert_eq!(bench.events().await.pop().unwrap().data["error"], "the gateway's stream broke off");
+    assert_eq!(
+        bench.events().await.pop().unwrap().data["error"],
+        "the gateway's response stream was interrupted"
+    );
     bench.accept(LinkCommand { path: "/api/gateway/git/panic".into(), ..command("b") }).await;
     assert_eq!(bench.events().await.pop().unwrap().data["error"], "internal error");
     assert_eq!(bench.stats(), (0, 0));
@@ -84,6 +87,7 @@ async fn too_many_unacknowledged_events_end_the_command() {
     for _ in 0..MAX_UNACKNOWLEDGED {
         let _ = lines.send(Ok("{\"type\":\"text\"}\n".into()));
     }
+    // The executor drops the response body when the command is ended.
     lines.closed().await;
     let events = bench.events().await;
     assert_eq!(events.len() as u64, MAX_UNACKNOWLEDGED + 1);
@@ -94,7 +98,7 @@ async fn too_many_unacknowledged_events_end_the_command() {
 
 // CL-30
 #[tokio::test(start_paused = true)]
-async fn end_event_always_fits_the_queue() {
+async fn terminal_event_is_accepted_at_the_limit() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let lines = "{\"type\":\"text\"}\n".repeat(usize::try_from(MAX_UNACKNOWLEDGED).unwrap() - 1);
@@ -105,18 +109,18 @@ async fn end_event_always_fits_the_queue() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn result_that_no_message_can_carry_is_an_error() {
+async fn result_above_the_message_limit_is_an_error() {
     let mut bench = ExecutorFixture::online();
     for (id, size) in [("a", 11), ("b", 10)] {
         bench.accept(command(id)).await;
-        // Quotes become twice as long on the wire.
+        // JSON escaping doubles each quote, so 10 MiB of quotes exceed the limit as well.
         bench.call().await.answer(200, "text/plain", "\"".repeat(size * 1024 * 1024));
         assert_eq!(bench.events().await.pop().unwrap().data["code"], "result_too_large");
     }
 }
 
 #[tokio::test]
-async fn tower_service_is_a_gateway() {
+async fn in_process_calls_a_tower_service() {
     let router =
         axum::Router::new().route("/x", axum::routing::post(|body: String| async move { body + "!" }));
     let request = Request::post("/x").body(Bytes::from("hi")).unwrap();

@@ -1,4 +1,4 @@
-//! What happens with a connection that goes and comes, and with a restart.
+//! Lost connections, reconnects and restarts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::executor::{CommandLog as _, CommandProgress, Executor, ExecutorReport
 
 // CL-26
 #[tokio::test(start_paused = true)]
-async fn nothing_starts_offline_and_what_runs_goes_on() {
+async fn offline_no_command_starts_and_running_ones_continue() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let call = bench.call().await;
@@ -26,13 +26,13 @@ async fn nothing_starts_offline_and_what_runs_goes_on() {
     assert!(bench.no_call());
     bench.executor.resume(&[("a".to_owned(), 1), ("b".to_owned(), 0)].into());
     let events = bench.events().await;
-    assert_eq!(sequences(&events), [2, 3], "only what the server has not");
+    assert_eq!(sequences(&events), [2, 3], "only events that the server does not have");
     bench.call().await.answer(200, JSON, "{}");
     assert_eq!(sequences(&bench.events().await), [1, 2, 3]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn absurd_sequence_is_ignored() {
+async fn sequence_above_the_limit_is_ignored() {
     let mut bench = ExecutorFixture::new();
     bench.executor.resume(&[("a".to_owned(), u64::MAX)].into());
     bench.accept(command("a")).await;
@@ -42,7 +42,7 @@ async fn absurd_sequence_is_ignored() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unacknowledged_events_are_resent_a_few_times() {
+async fn unacknowledged_events_are_replayed_three_times() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     bench.call().await.answer(200, JSON, "{}");
@@ -53,13 +53,14 @@ async fn unacknowledged_events_are_resent_a_few_times() {
         assert_eq!(bench.events().await, first[1..]);
     }
     assert_eq!(start.elapsed(), Duration::from_secs(30));
+    // Three replays is the limit per connection.
     let never = timeout(Duration::from_secs(3600), bench.event()).await;
-    assert!(never.is_err(), "a server that never acknowledges is not flooded");
+    assert!(never.is_err(), "replays stop without progress");
 }
 
 // CL-16, CL-36
 #[tokio::test(start_paused = true)]
-async fn presence_tells_every_change() {
+async fn presence_reports_every_change() {
     let mut bench = ExecutorFixture::online();
     let presence = |report| match report {
         ExecutorReport::Presence(presence) => {
@@ -116,7 +117,7 @@ async fn restart_never_runs_a_command_twice() {
     after.executor.resume(&resume.into());
     after.accept(command("ended")).await;
     let events = after.events().await;
-    assert_eq!(sequences(&events), [2, 3], "the server's own numbers go on");
+    assert_eq!(sequences(&events), [2, 3], "sequences continue those of the server");
     assert_eq!(events[0].data["data"], json!({"kept": true}));
     after.accept(command("running")).await;
     let events = after.events().await;
@@ -127,62 +128,68 @@ async fn restart_never_runs_a_command_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn restart_asks_again_for_a_loop() {
-    let order = || LinkCommand { path: "/api/gateway/orchestrator/loop".into(), ..command("loop") };
-    let order = || LinkCommand { operation_id: "orchestrator_loop".into(), ..order() };
+async fn loop_start_is_repeated_after_a_restart() {
+    let launch = || LinkCommand { path: "/api/gateway/orchestrator/loop".into(), ..command("loop") };
+    let launch = || LinkCommand { operation_id: "orchestrator_loop".into(), ..launch() };
     let command_log: Arc<InMemoryCommandLog> = Arc::default();
     let mut before = ExecutorFixture::with_log(command_log.clone());
     before.executor.resume(&BTreeMap::new());
-    before.accept(order()).await;
-    let _never_answered = before.call().await;
+    before.accept(launch()).await;
+    let _unanswered = before.call().await;
     before.executor.shutdown().await;
 
     let mut after = ExecutorFixture::with_log(command_log.clone());
     after.executor.resume(&[("loop".to_owned(), 1)].into());
-    after.accept(order()).await;
+    after.accept(launch()).await;
     after.call().await.answer(409, JSON, "{\"error\":\"Loop is already running on this machine\"}");
     let events = after.events().await;
-    assert_eq!(sequences(&events), [2, 3], "the server's own numbers go on");
+    assert_eq!(sequences(&events), [2, 3], "sequences continue those of the server");
     assert!(events[1].data["error"].as_str().is_some_and(|text| text.starts_with("gateway returned 409")));
     after.executor.shutdown().await;
 
     let mut later = ExecutorFixture::with_log(command_log);
     later.executor.resume(&[("loop".to_owned(), 1)].into());
-    later.accept(order()).await;
-    assert_eq!(sequences(&later.events().await), [2, 3], "an order that was answered stays answered");
+    later.accept(launch()).await;
+    assert_eq!(sequences(&later.events().await), [2, 3], "a finished launch is not repeated");
     assert!(later.no_call());
 }
 
 #[tokio::test(start_paused = true)]
-async fn expired_command_is_refused_unless_it_was_begun_in_time() {
+async fn expired_command_is_rejected_unless_it_is_known() {
     let now = Timestamp::now();
     let expiring = |id: &str, expires_at: Timestamp| LinkCommand {
         expires_at: Some(expires_at.to_string()),
         ..command(id)
     };
     let mut bench = ExecutorFixture::online();
-    assert_eq!(bench.refuse(expiring("late", now - 1.second())).await, "command expired");
-    // By the server's clock, whatever ours says.
+    assert_eq!(bench.reject(expiring("late", now - 1.second())).await, "command expired");
+    // The server's clock decides, not the local one.
     bench.executor.registered(&ack(&(now - 1.hour()).to_string(), false));
     bench.accept(expiring("early", now - 1.minute())).await;
     bench.executor.registered(&ack(&(now + 1.hour()).to_string(), false));
+    // An invalid server time leaves the offset unchanged.
     bench.executor.registered(&ack("no time", false));
-    assert_eq!(bench.refuse(expiring("soon", now + 1.minute())).await, "command expired");
+    assert_eq!(bench.reject(expiring("soon", now + 1.minute())).await, "command expired");
     bench.accept(LinkCommand { expires_at: Some("never".to_owned()), ..command("odd") }).await;
     bench.call().await.answer(200, JSON, "{}");
     let events = bench.events().await;
     bench.accept(expiring("early", now - 1.minute())).await;
-    assert_eq!(bench.events().await.last(), events.last(), "a known one is answered, late or not");
+    assert_eq!(
+        bench.events().await.last(),
+        events.last(),
+        "a known command is answered even after its expiry"
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn loop_that_was_asked_for_in_time_is_asked_for_again_after_its_end() {
+async fn started_loop_launch_is_repeated_after_its_expiry() {
     let launch = || LinkCommand {
         path: "/api/gateway/orchestrator/loop".into(),
         operation_id: "orchestrator_loop".into(),
         expires_at: Some((Timestamp::now() - 9.hours()).to_string()),
         ..command("loop")
     };
+    // The log of the previous process: the launch was admitted before it expired.
     let command_log: Arc<InMemoryCommandLog> = Arc::default();
     command_log.record("loop".to_owned(), CommandProgress::Started).await.unwrap();
     let mut bench = ExecutorFixture::with_log(command_log);
@@ -192,7 +199,7 @@ async fn loop_that_was_asked_for_in_time_is_asked_for_again_after_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn acknowledged_events_are_dropped_early() {
+async fn settled_commands_are_pruned_before_unsettled_ones() {
     let command_log: Arc<InMemoryCommandLog> = Arc::default();
     let mut bench = ExecutorFixture::with_log(command_log);
     bench.executor.resume(&BTreeMap::new());
@@ -217,6 +224,6 @@ async fn shutdown_sends_no_report() {
     let call = bench.call().await;
     assert_eq!(bench.event().await.sequence, 1);
     bench.executor.shutdown().await;
-    call.given_up().await;
+    call.cancelled().await;
     bench.quiet().await;
 }

@@ -1,4 +1,4 @@
-//! The executor against a gateway that answers as a test says.
+//! The executor against a scripted gateway.
 
 mod answers;
 mod connection;
@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use super::*;
 
-/// A request that reached the gateway, and the way to answer it.
+/// A request that reached the gateway, and the sender of its response.
 struct Call {
     request: Request<Bytes>,
     answer: oneshot::Sender<Response<Body>>,
@@ -33,8 +33,8 @@ impl Call {
         self.answer.send(response.body(body.into()).unwrap()).unwrap();
     }
 
-    /// Whether the executor cancelled the request.
-    async fn given_up(mut self) {
+    /// Waits until the executor has cancelled the request.
+    async fn cancelled(mut self) {
         self.answer.closed().await;
     }
 }
@@ -43,17 +43,17 @@ struct ScriptedGateway(mpsc::UnboundedSender<Call>);
 
 impl CommandHandler for ScriptedGateway {
     fn call(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Body>> {
-        let (answer, answered) = oneshot::channel();
+        let (answer, response) = oneshot::channel();
         assert!(request.uri().path() != "/api/gateway/git/panic", "a handler panics");
         self.0.send(Call { request, answer }).unwrap();
-        Box::pin(async move { answered.await.unwrap() })
+        Box::pin(async move { response.await.unwrap() })
     }
 }
 
-/// The target of the tests.
+/// Compute target id in the tests.
 const TARGET: uuid::Uuid = uuid::Uuid::from_u128(7);
 
-/// How a server answers a hello.
+/// Acknowledgement of a hello by a server with this clock and these capabilities.
 fn ack(server_time: &str, supports_signing: bool) -> HelloAck {
     let ack = json!({"computeTargetId": TARGET, "sessionId": TARGET, "serverTime": server_time,
         "serverCapabilities": {"computeTargetSigning": supports_signing}});
@@ -91,7 +91,7 @@ impl ExecutorFixture {
         Self { executor, calls }
     }
 
-    /// A bench whose connection is registered.
+    /// Creates an executor with a registered connection.
     fn online() -> Self {
         let bench = Self::new();
         bench.executor.resume(&BTreeMap::new());
@@ -103,7 +103,7 @@ impl ExecutorFixture {
         assert!(ack.accepted, "{ack:?}");
     }
 
-    async fn refuse(&self, command: LinkCommand) -> String {
+    async fn reject(&self, command: LinkCommand) -> String {
         let ack = self.executor.receive(command).await.unwrap();
         assert!(!ack.accepted);
         ack.reason.unwrap()
@@ -117,7 +117,7 @@ impl ExecutorFixture {
         self.calls.try_recv().is_err()
     }
 
-    /// The next event on the wire.
+    /// Returns the next event to send; skips other reports.
     async fn event(&self) -> CommandEvent {
         loop {
             if let ExecutorReport::Event(event) = self.executor.next_report().await {
@@ -126,7 +126,7 @@ impl ExecutorFixture {
         }
     }
 
-    /// Events up to the one that ends its command.
+    /// Returns the events up to and including the next terminal event.
     async fn events(&self) -> Vec<CommandEvent> {
         let mut events = vec![self.event().await];
         while !events[events.len() - 1].is_terminal() {
@@ -145,7 +145,7 @@ impl ExecutorFixture {
         self.executor.cancel(&Cancel { command_id: command_id.into(), reason }).await;
     }
 
-    /// Nothing goes out for a second of virtual time.
+    /// Asserts that no event is sent for a second of virtual time.
     async fn quiet(&self) {
         let report = timeout(Duration::from_secs(1), self.event()).await;
         assert!(report.is_err(), "{report:?}");

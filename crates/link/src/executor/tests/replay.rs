@@ -1,5 +1,5 @@
-//! Whatever happens to connection, process and gateway in whatever order: each command runs at most once,
-//! and the server stores the events of the outcome that it really had, once and in order.
+//! Random sequences of reconnects, restarts, cancellations and responses: each command runs at most once, and
+//! the server stores the events of its actual outcome once and in order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,22 +15,22 @@ use super::{Call, ExecutorFixture, JSON, command};
 use crate::executor::{ExecutorReport, InMemoryCommandLog};
 use crate::server::SequenceCheck;
 
-/// Commands of a history; as many as run at once, so that none waits for another.
+/// Number of commands: as many as run concurrently, so that none of them is queued.
 const COMMANDS: usize = 2;
 
 #[derive(Debug, Clone, Copy)]
 enum ReplayStep {
-    /// The server sends a command, for the first time or again.
+    /// The server sends a command, possibly not for the first time.
     Send(usize),
-    /// The gateway answers the request of a command.
+    /// The gateway responds to the request of a command.
     Answer(usize),
-    /// The server asks for the end of a command.
+    /// The server cancels a command.
     Cancel(usize),
-    /// What the desktop has for the wire reaches the server, and is acknowledged.
+    /// All pending events reach the server and are acknowledged.
     Deliver,
-    /// The connection is lost with what was on the wire, and a new one registered.
+    /// The connection is lost with all frames in flight, and a new one is registered.
     Reconnect,
-    /// The desktop's process ends, and a new one connects.
+    /// The desktop's process exits, and a new one connects.
     Restart,
 }
 
@@ -45,21 +45,21 @@ fn step() -> impl Strategy<Value = ReplayStep> {
     ]
 }
 
-/// What must become of a command.
+/// Outcome that a command must have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ExpectedOutcome {
-    /// It was never sent.
+    /// The command was never sent.
     Nothing,
-    /// Its request is with the gateway.
+    /// The request is in flight at the gateway.
     Running,
-    /// The gateway has answered.
+    /// The gateway has responded.
     Answered,
-    /// The process ended while it ran.
+    /// The process exited while the command was running.
     Interrupted,
     Cancelled,
 }
 
-/// Both ends of the link, the gateway, and what is right.
+/// Both ends of the link, the gateway, and the expected outcomes.
 struct Simulation {
     bench: ExecutorFixture,
     log: Arc<InMemoryCommandLog>,
@@ -90,19 +90,19 @@ impl Simulation {
         command(&self.ids[index])
     }
 
-    /// Takes the requests that have reached the gateway.
+    /// Receives the requests that have reached the gateway.
     async fn take_calls(&mut self) {
         while let Ok(Some(call)) = timeout(Duration::from_millis(1), self.bench.calls.recv()).await {
             let id = call.request.headers()["x-desktop-command-id"].to_str().unwrap().to_owned();
-            let index = self.ids.iter().position(|known| *known == id).unwrap();
+            let index = self.ids.iter().position(|command_id| *command_id == id).unwrap();
             self.runs[index] += 1;
-            assert_eq!(self.expected[index], ExpectedOutcome::Nothing, "it runs for the first time");
+            assert_eq!(self.expected[index], ExpectedOutcome::Nothing, "the command runs only once");
             self.expected[index] = ExpectedOutcome::Running;
             self.calls.insert(index, call);
         }
     }
 
-    /// The next event on the wire, when there is one.
+    /// Returns the next event to send, if there is one.
     async fn next_event(&self) -> Option<CommandEvent> {
         loop {
             match timeout(Duration::from_millis(1), self.bench.executor.next_report()).await {
@@ -125,7 +125,7 @@ impl Simulation {
         }
     }
 
-    /// Last stored sequences of the commands that were sent and have not ended.
+    /// Returns the last stored sequence of each command without a terminal event.
     fn resume(&self) -> BTreeMap<String, u64> {
         let open = |id: &&String| {
             self.stored.get(*id).and_then(|events| events.last()).is_none_or(|last| !last.is_terminal())
@@ -170,7 +170,7 @@ impl Simulation {
         self.take_calls().await;
     }
 
-    /// The server sends everything that has not ended once more, and all of it gets through.
+    /// Sends all unfinished commands again, responds to them, and delivers all events.
     async fn settle(&mut self) {
         for index in 0..COMMANDS {
             if self.resume().contains_key(&self.ids[index]) {
@@ -184,7 +184,7 @@ impl Simulation {
     fn check(&self) {
         for (index, id) in self.ids.iter().enumerate() {
             let events = &self.stored[id];
-            assert!(self.runs[index] <= 1, "it ran {} times", self.runs[index]);
+            assert!(self.runs[index] <= 1, "the command ran {} times", self.runs[index]);
             let terminal = events.iter().filter(|event| event.is_terminal()).count();
             assert!(terminal == 1 && events[events.len() - 1].is_terminal(), "{events:?}");
             let last = &events[events.len() - 1];
@@ -212,6 +212,7 @@ proptest! {
     fn each_command_runs_once_and_its_outcome_is_stored_once(
         steps in prop::collection::vec(step(), 0..40),
     ) {
+        // Paused time: the timeouts in `take_calls` and `next_event` elapse as soon as all tasks are idle.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
         runtime.unwrap().block_on(async {
             let mut simulation = Simulation::start();

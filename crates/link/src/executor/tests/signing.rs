@@ -1,4 +1,4 @@
-//! Signed commands, and the commands about the keys that sign them.
+//! Signed commands and browser key commands.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -17,10 +17,10 @@ use super::*;
 
 const GATEWAY: Uuid = Uuid::from_u128(9);
 
-/// Hands out one body, once.
-struct OneBody(Mutex<Option<Value>>);
+/// Returns one body, once; the control plane issues credentials of a command once, too.
+struct SingleUseCredentials(Mutex<Option<Value>>);
 
-impl LoopCredentials for OneBody {
+impl LoopCredentials for SingleUseCredentials {
     fn fetch(&self, target_id: Uuid, loop_id: String, _: String) -> BoxFuture<'_, Result<Value, String>> {
         assert_eq!(target_id, TARGET);
         assert_eq!(loop_id, "a-loop");
@@ -35,16 +35,18 @@ fn signing(home: &Path, required: bool, key_asks: impl Fn(Fingerprint) + Send + 
         required: Box::new(move || required),
         gateway_id: GATEWAY,
         key_asks: Box::new(key_asks),
-        loop_credentials: Arc::new(OneBody(Mutex::new(Some(json!({"loopId": "a-loop", "command": "PLAN"}))))),
+        loop_credentials: Arc::new(SingleUseCredentials(Mutex::new(Some(
+            json!({"loopId": "a-loop", "command": "PLAN"}),
+        )))),
     }
 }
 
-/// Nobody demands signatures.
+/// Configuration in which signatures are not required.
 pub(super) fn unsigned() -> Signing {
     signing(Path::new("/nonexistent"), false, |_| {})
 }
 
-/// A desktop with a key of its user's browser.
+/// A desktop and the key of its user's browser.
 struct SigningFixture {
     fixture: ExecutorFixture,
     key: SigningKey,
@@ -75,7 +77,7 @@ impl SigningFixture {
         self.keys().authorize(&public.to_string(), public.fingerprint().as_str(), "Ada").unwrap();
     }
 
-    /// Signs a command as a browser does, some seconds from now.
+    /// Signs a command as a browser does, with a timestamp `offset` seconds from now.
     fn signed(&mut self, command: LinkCommand, offset: i64) -> LinkCommand {
         self.nonces += 1;
         let at = Timestamp::now().as_second() + offset;
@@ -92,28 +94,29 @@ impl SigningFixture {
 
 // CL-31
 #[tokio::test]
-async fn command_that_is_not_signed_as_demanded_is_refused_with_its_reason() {
+async fn unsigned_or_wrongly_signed_command_is_rejected_with_its_reason() {
     let mut desktop = SigningFixture::new(true, true);
     let good = desktop.signed(command("good"), 0);
-    assert_eq!(desktop.fixture.refuse(good.clone()).await, "unauthorized: no keys authorized");
+    assert_eq!(desktop.fixture.reject(good.clone()).await, "unauthorized: no keys authorized");
     desktop.authorize();
-    assert_eq!(desktop.fixture.refuse(command("plain")).await, "unauthorized: unsigned command");
-    let stranger =
+    assert_eq!(desktop.fixture.reject(command("plain")).await, "unauthorized: unsigned command");
+    let unknown_key =
         LinkCommand { public_key_fingerprint: Some("lg:aaaaaaaaaaaaaaaaaaaaaa".into()), ..good.clone() };
-    assert_eq!(desktop.fixture.refuse(stranger).await, "unauthorized: unknown signing key");
+    assert_eq!(desktop.fixture.reject(unknown_key).await, "unauthorized: unknown signing key");
     let garbled = LinkCommand { signature_payload: Some("{".into()), ..good.clone() };
-    assert_eq!(desktop.fixture.refuse(garbled).await, "unauthorized: invalid signature");
+    assert_eq!(desktop.fixture.reject(garbled).await, "unauthorized: invalid signature");
     for offset in [-46, 7] {
         let odd = desktop.signed(command("odd"), offset);
-        assert_eq!(desktop.fixture.refuse(odd).await, "unauthorized: stale or replayed command", "{offset}");
+        assert_eq!(desktop.fixture.reject(odd).await, "unauthorized: stale or replayed command", "{offset}");
     }
     let changed = LinkCommand { body: Some(json!({"other": true})), ..good.clone() };
-    assert_eq!(desktop.fixture.refuse(changed).await, "unauthorized: payload_mismatch");
+    assert_eq!(desktop.fixture.reject(changed).await, "unauthorized: payload_mismatch");
     let other = desktop.signed(command("other"), 0);
     let forged = LinkCommand { signature: other.signature.clone(), ..good.clone() };
-    assert_eq!(desktop.fixture.refuse(forged).await, "unauthorized: invalid signature");
+    assert_eq!(desktop.fixture.reject(forged).await, "unauthorized: invalid signature");
 
     desktop.fixture.accept(good.clone()).await;
+    // The same nonce, signed with the genuine key for another command.
     let payload: SignaturePayload = serde_json::from_str(good.signature_payload.as_ref().unwrap()).unwrap();
     let again = command("again");
     let replayed = SignaturePayload { command_id: "again".into(), ..payload };
@@ -124,21 +127,22 @@ async fn command_that_is_not_signed_as_demanded_is_refused_with_its_reason() {
         public_key_fingerprint: good.public_key_fingerprint.clone(),
         ..again
     };
-    assert_eq!(desktop.fixture.refuse(replayed).await, "unauthorized: stale or replayed command");
+    assert_eq!(desktop.fixture.reject(replayed).await, "unauthorized: stale or replayed command");
+    // The accepted command itself may be sent again: it is known, so its signature is not verified.
     desktop.fixture.accept(good).await;
 }
 
 #[tokio::test]
-async fn signature_from_before_the_start_is_refused() {
+async fn signature_from_before_the_start_is_rejected() {
     let mut desktop = SigningFixture::new(true, true);
     desktop.authorize();
     let earlier = desktop.signed(command("earlier"), -20);
-    assert_eq!(desktop.fixture.refuse(earlier).await, "unauthorized: stale or replayed command");
+    assert_eq!(desktop.fixture.reject(earlier).await, "unauthorized: stale or replayed command");
 }
 
 // CL-32
 #[tokio::test]
-async fn signatures_count_only_while_user_and_server_want_them() {
+async fn signatures_are_verified_only_if_required_and_supported() {
     for (required, supported) in [(false, true), (true, false)] {
         let mut desktop = SigningFixture::new(required, supported);
         let signed = desktop.signed(command("wrong"), 0);
@@ -150,7 +154,7 @@ async fn signatures_count_only_while_user_and_server_want_them() {
     desktop.fixture.accept(command("plain")).await;
 }
 
-fn about_key(operation: &str, path: &str, body: Value) -> LinkCommand {
+fn key_command(operation: &str, path: &str, body: Value) -> LinkCommand {
     LinkCommand {
         command_id: Uuid::now_v7().to_string(),
         operation_id: operation.into(),
@@ -163,36 +167,37 @@ fn about_key(operation: &str, path: &str, body: Value) -> LinkCommand {
 
 // CL-35
 #[tokio::test]
-async fn key_that_is_revoked_signs_no_more() {
+async fn revoked_key_is_rejected() {
     let mut desktop = SigningFixture::new(true, true);
     desktop.authorize();
     let fingerprint = desktop.public_key().fingerprint();
     let body = json!({"publicKeyId": TARGET, "userId": TARGET, "fingerprint": fingerprint,
         "computeTargetId": TARGET, "gatewayId": GATEWAY});
+    // Browser key commands are executed although the desktop is paused.
     desktop.fixture.executor.set_paused(true);
-    let revoke = about_key("browser_key_revoke", "revoke", body);
+    let revoke = key_command("browser_key_revoke", "revoke", body);
     desktop.fixture.accept(revoke.clone()).await;
     let event = desktop.fixture.event().await;
     assert_eq!((event.sequence, event.event_type), (1, EventType::Done));
     assert_eq!(event.data, json!({"type": "done", "fingerprint": fingerprint, "removed": true}));
     desktop.fixture.accept(revoke).await;
-    assert_eq!(desktop.fixture.event().await, event, "the answer comes again, the work does not");
+    assert_eq!(desktop.fixture.event().await, event, "the event is replayed, the revocation is not repeated");
     desktop.fixture.executor.set_paused(false);
     let other = SigningKey::from_bytes(&[8; 32]);
     let public = BrowserPublicKey::from(other.verifying_key().to_bytes());
     desktop.keys().authorize(&public.to_string(), public.fingerprint().as_str(), "Ben").unwrap();
     let late = desktop.signed(command("late"), 0);
-    assert_eq!(desktop.fixture.refuse(late).await, "unauthorized: unknown signing key");
+    assert_eq!(desktop.fixture.reject(late).await, "unauthorized: unknown signing key");
     let body = std::fs::read_to_string(desktop.keys().path()).unwrap();
     assert!(!body.contains(fingerprint.as_str()));
 }
 
 // CL-34
 #[tokio::test]
-async fn command_about_a_key_must_be_whole_and_for_this_desktop() {
+async fn invalid_or_foreign_key_command_is_rejected() {
     let desktop = SigningFixture::new(false, true);
     let body = json!({"publicKeyId": TARGET, "userId": TARGET, "fingerprint": "lg:aaaaaaaaaaaaaaaaaaaaaa"});
-    let of = |operation: &str, path: &str, body: &Value| about_key(operation, path, body.clone());
+    let of = |operation: &str, path: &str, body: &Value| key_command(operation, path, body.clone());
     let mismatched = [
         of("git_action", "revoke", &body),
         of("browser_key_revoke", "approval-request", &body),
@@ -201,51 +206,52 @@ async fn command_about_a_key_must_be_whole_and_for_this_desktop() {
         LinkCommand { path: "/api/gateway/git".into(), ..of("browser_key_revoke", "revoke", &body) },
     ];
     for command in mismatched {
-        assert_eq!(desktop.fixture.refuse(command).await, "operationId/path mismatch");
+        assert_eq!(desktop.fixture.reject(command).await, "operationId/path mismatch");
     }
     let wrong = json!({"fingerprint": "Ada"});
     assert_eq!(
-        desktop.fixture.refuse(of("browser_key_revoke", "revoke", &wrong)).await,
+        desktop.fixture.reject(of("browser_key_revoke", "revoke", &wrong)).await,
         "invalid browser command key revocation payload"
     );
     assert_eq!(
-        desktop.fixture.refuse(of("browser_key_approval_request", "approval-request", &wrong)).await,
+        desktop.fixture.reject(of("browser_key_approval_request", "approval-request", &wrong)).await,
         "invalid browser command key approval request payload"
     );
     for member in ["computeTargetId", "gatewayId"] {
         let mut foreign = body.clone();
         foreign[member] = json!(Uuid::from_u128(1));
         assert_eq!(
-            desktop.fixture.refuse(of("browser_key_revoke", "revoke", &foreign)).await,
+            desktop.fixture.reject(of("browser_key_revoke", "revoke", &foreign)).await,
             "browser command key target context mismatch"
         );
     }
+    // A file of an unknown version must not be rewritten, so the revocation fails.
     std::fs::create_dir_all(desktop.keys().path().parent().unwrap()).unwrap();
     std::fs::write(desktop.keys().path(), "{\"version\":2,\"keys\":[]}").unwrap();
     assert_eq!(
-        desktop.fixture.refuse(of("browser_key_revoke", "revoke", &body)).await,
+        desktop.fixture.reject(of("browser_key_revoke", "revoke", &body)).await,
         "browser command key revocation failed"
     );
 }
 
 #[tokio::test]
-async fn key_that_asks_is_told_of_and_not_authorized() {
+async fn key_approval_request_is_forwarded_without_authorizing_the_key() {
     let home = tempfile::tempdir().unwrap();
-    let (sender, mut asked) = mpsc::unbounded_channel();
+    let (sender, mut requests) = mpsc::unbounded_channel();
     let signing = signing(home.path(), true, move |fingerprint| sender.send(fingerprint).unwrap());
-    // Before set-up: the key of the browser in which the user is setting it up.
+    // Onboarding is not complete: the user onboards in the browser that holds this key.
     let fixture = ExecutorFixture::with_signing(Arc::new(InMemoryCommandLog::default()), false, signing);
     fixture.executor.resume(&BTreeMap::new());
     let body = json!({"publicKeyId": TARGET, "userId": TARGET, "fingerprint": "lg:aaaaaaaaaaaaaaaaaaaaaa"});
-    fixture.accept(about_key("browser_key_approval_request", "approval-request", body)).await;
-    assert_eq!(asked.recv().await.unwrap().as_str(), "lg:aaaaaaaaaaaaaaaaaaaaaa");
+    fixture.accept(key_command("browser_key_approval_request", "approval-request", body)).await;
+    assert_eq!(requests.recv().await.unwrap().as_str(), "lg:aaaaaaaaaaaaaaaaaaaaaa");
     assert_eq!(fixture.event().await.event_type, EventType::Done);
     assert!(!AuthorizedKeys::of_home(home.path()).path().exists());
 }
 
 // CL-33
 #[tokio::test]
-async fn signed_launch_is_filled_in_by_the_server_once() {
+async fn credentials_of_a_signed_launch_are_fetched_once() {
     let mut desktop = SigningFixture::new(true, true);
     desktop.authorize();
     let launch = |id: &str| LinkCommand {
@@ -255,7 +261,7 @@ async fn signed_launch_is_filled_in_by_the_server_once() {
         ..command(id)
     };
     let signed = desktop.signed(launch("first"), 0);
-    // The signature is about the wish alone: what the server adds beside it may differ.
+    // The signature covers the user's intent only; the server may add other members to the body.
     let mut changed = signed.clone();
     changed.body.as_mut().unwrap()["extra"] = json!(1);
     desktop.fixture.accept(changed).await;

@@ -1,4 +1,4 @@
-//! Which commands are taken, when each has its turn, and how it is ended.
+//! Admission, queue order, locks, cancellation and timeouts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,32 +14,32 @@ use crate::executor::state::MAX_QUEUED;
 
 // CL-12, CL-34, CL-36
 #[tokio::test(start_paused = true)]
-async fn refusals_come_in_their_order() {
+async fn rejections_are_checked_in_order() {
     let bench = ExecutorFixture::with(Arc::new(InMemoryCommandLog::default()), false);
     assert_eq!(
-        bench.refuse(LinkCommand { path: "/other".into(), ..command("a") }).await,
+        bench.reject(LinkCommand { path: "/other".into(), ..command("a") }).await,
         "onboarding not completed"
     );
     let mut bench = ExecutorFixture::online();
     for path in ["/other", "/api/gateway/nope", "/api/gateway/internal/browser-key/revoke", ""] {
         let odd = LinkCommand { path: path.into(), ..command("a") };
-        assert_eq!(bench.refuse(odd).await, "operationId/path mismatch", "{path}");
+        assert_eq!(bench.reject(odd).await, "operationId/path mismatch", "{path}");
     }
-    assert_eq!(bench.refuse(command("")).await, "commandId is required");
+    assert_eq!(bench.reject(command("")).await, "commandId is required");
     assert_eq!(
-        bench.refuse(LinkCommand { method: "TRACE".into(), ..command("a") }).await,
+        bench.reject(LinkCommand { method: "TRACE".into(), ..command("a") }).await,
         "unsupported method"
     );
     bench.executor.set_paused(true);
-    assert_eq!(bench.refuse(command("")).await, "cloud commands paused by user");
+    assert_eq!(bench.reject(command("")).await, "cloud commands paused by user");
     bench.executor.set_gateway_lost(Some("the listener was lost".to_owned()));
-    assert_eq!(bench.refuse(command("a")).await, "gateway recovering: the listener was lost");
+    assert_eq!(bench.reject(command("a")).await, "gateway recovering: the listener was lost");
     assert!(bench.no_call());
 }
 
 // CL-13, CL-14
 #[tokio::test(start_paused = true)]
-async fn one_id_runs_once() {
+async fn repeated_command_runs_once() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let call = bench.call().await;
@@ -50,7 +50,7 @@ async fn one_id_runs_once() {
         bench.ack(event);
     }
     bench.quiet().await;
-    // What an ended command still has is sent again from the start.
+    // A repeated command after the end replays all retained events, including acknowledged ones.
     bench.accept(command("a")).await;
     assert_eq!(bench.events().await, first);
     assert!(bench.no_call());
@@ -58,7 +58,7 @@ async fn one_id_runs_once() {
 
 // CL-16
 #[tokio::test(start_paused = true)]
-async fn two_run_and_the_others_wait_in_order() {
+async fn two_commands_run_and_the_others_are_queued_in_order() {
     let mut bench = ExecutorFixture::online();
     for id in ["a", "b", "c", "d"] {
         bench.accept(command(id)).await;
@@ -91,18 +91,21 @@ async fn locked_key_does_not_block_other_keys() {
     bench.accept(in_repo("b", "/no/such/repo/")).await;
     bench.accept(command("c")).await;
     let (first, other) = (bench.call().await, bench.call().await);
-    assert!(!first.request.body().is_empty() && other.request.body().is_empty(), "the third one overtook");
+    assert!(
+        !first.request.body().is_empty() && other.request.body().is_empty(),
+        "the third command does not wait for the lock"
+    );
     assert_eq!(bench.stats(), (2, 1));
     other.answer(200, JSON, "{}");
     bench.events().await;
-    assert!(bench.no_call(), "there is room, but not for this lock");
+    assert!(bench.no_call(), "a slot is free, but the lock is held");
     first.answer(200, JSON, "{}");
     assert!(!bench.call().await.request.body().is_empty());
 }
 
 // CL-17
 #[tokio::test(start_paused = true)]
-async fn cancelling_ends_what_waits_and_what_runs() {
+async fn cancel_ends_queued_running_and_unknown_commands() {
     let mut bench = ExecutorFixture::online();
     bench.accept(in_repo("a", "/no/such/repo")).await;
     bench.accept(in_repo("b", "/no/such/repo")).await;
@@ -110,7 +113,7 @@ async fn cancelling_ends_what_waits_and_what_runs() {
     bench.cancel("b", None).await;
     bench.cancel("a", Some("changed my mind")).await;
     bench.cancel("unknown", None).await;
-    call.given_up().await;
+    call.cancelled().await;
     let mut ends = BTreeMap::new();
     while ends.len() < 3 {
         let event = bench.event().await;
@@ -120,15 +123,16 @@ async fn cancelling_ends_what_waits_and_what_runs() {
     }
     assert_eq!(ends["a"].data, json!({"type": "done", "cancelled": true, "reason": "changed my mind"}));
     assert_eq!(ends["b"].data, json!({"type": "done", "cancelled": true, "reason": "cancelled"}));
-    assert_eq!(ends["b"].sequence, 1, "it never ran");
+    assert_eq!(ends["b"].sequence, 1, "the queued command never ran");
     assert_eq!(ends["unknown"].data, json!({"type": "done", "cancelled": true, "reason": "cancelled"}));
     bench.accept(command("unknown")).await;
-    assert!(bench.no_call(), "what comes after its cancellation does not run");
+    assert!(bench.no_call(), "a command that arrives after its cancellation does not run");
+    // The server repeats a cancellation until it has the terminal event.
     bench.cancel("a", None).await;
     loop {
         let event = bench.event().await;
         if event.command_id == "a" && event.is_terminal() {
-            assert_eq!(event, ends["a"], "what has ended says so again");
+            assert_eq!(event, ends["a"], "an ended command replays its terminal event");
             break;
         }
     }
@@ -136,7 +140,7 @@ async fn cancelling_ends_what_waits_and_what_runs() {
 
 // CL-18
 #[tokio::test(start_paused = true)]
-async fn command_ends_at_its_own_limit() {
+async fn command_ends_at_its_timeout() {
     let mut bench = ExecutorFixture::online();
     bench.accept(LinkCommand { timeout_ms: Some(50), ..command("a") }).await;
     let call = bench.call().await;
@@ -147,12 +151,12 @@ async fn command_ends_at_its_own_limit() {
         json!({"type": "error", "terminal": true, "error": "command timed out", "code": "timeout"})
     );
     assert_eq!(start.elapsed(), Duration::from_millis(50));
-    call.given_up().await;
+    call.cancelled().await;
 }
 
 // CL-19, CL-52
 #[tokio::test(start_paused = true)]
-async fn silent_gateway_frees_its_slot() {
+async fn gateway_timeout_frees_the_slot() {
     for (path, wait) in [
         ("git", 60),
         ("orchestrator/loop", 600),
@@ -168,7 +172,7 @@ async fn silent_gateway_frees_its_slot() {
         let last = bench.events().await.pop().unwrap();
         assert_eq!(last.data["error"], "gateway response timeout");
         assert_eq!(start.elapsed().as_secs(), wait, "{path}");
-        call.given_up().await;
+        call.cancelled().await;
         assert_eq!(bench.stats(), (0, 0));
     }
 }
@@ -179,5 +183,5 @@ async fn queue_is_bounded() {
     for n in 0..MAX_QUEUED {
         bench.accept(command(&n.to_string())).await;
     }
-    assert_eq!(bench.refuse(command("one more")).await, "queue full");
+    assert_eq!(bench.reject(command("one more")).await, "queue full");
 }
