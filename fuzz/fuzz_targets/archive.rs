@@ -1,4 +1,4 @@
-//! Any archive: it is refused whole, or unpacked into plain files and directories of its own.
+//! Arbitrary archives: each is rejected as a whole, or unpacked into regular files and directories.
 #![no_main]
 
 use std::io::{Seek as _, Write as _};
@@ -9,18 +9,19 @@ use std::sync::atomic::AtomicBool;
 use libfuzzer_sys::fuzz_target;
 use loopgate_files::RunDir;
 
-/// Bytes that may lie unpacked for each byte of an archive this small.
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
+/// Upper bound for the unpacked size of an archive as small as the fuzzer's inputs.
+const MAX_UNPACKED_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Where runs are unpacked to: a directory of this process.
-static PLACE: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+/// Temporary directory of this process, into which archives are unpacked.
+static DIRECTORY: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
-    // Nothing else runs yet that could read the environment.
+    // Sound: no other thread exists yet that could read the environment.
     unsafe { std::env::set_var("TMPDIR", dir.path()) };
     dir
 });
 
-/// Bytes below a directory; what is neither file nor directory fails.
+/// Sums up the sizes of the files below a directory. Fails for entries that are neither files nor
+/// directories.
 fn size_of(directory: &Path) -> u64 {
     let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
     let size = |entry: std::fs::DirEntry| {
@@ -32,21 +33,24 @@ fn size_of(directory: &Path) -> u64 {
 }
 
 fuzz_target!(|archive: &[u8]| {
-    let place = PLACE.path();
-    let mut file = tempfile::tempfile_in(place).unwrap();
+    let directory = DIRECTORY.path();
+    let mut file = tempfile::tempfile_in(directory).unwrap();
     file.write_all(archive).unwrap();
     file.rewind().unwrap();
     let unpacked = RunDir::unpack(&file, &AtomicBool::new(false));
-    let left: Vec<_> = std::fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let remaining: Vec<_> =
+        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     match unpacked {
         Ok(run) => {
-            assert_eq!(left, [run.path()]);
-            assert!(size_of(&run.path()) <= MOST_BYTES);
+            assert_eq!(remaining, [run.path()]);
+            assert!(size_of(&run.path()) <= MAX_UNPACKED_BYTES);
             let files = run.files().unwrap().unwrap();
             assert!(!files.is_empty() && files.iter().all(|file| !file.split('/').any(|part| part == "..")));
+            // A client passes the path back in later requests.
             assert_eq!(RunDir::parse(run.path().to_str().unwrap()), Some(run.clone()));
             run.remove().unwrap();
         }
-        Err(_) => assert!(left.is_empty(), "{left:?}"),
+        // A rejected archive leaves no partially unpacked files behind.
+        Err(_) => assert!(remaining.is_empty(), "{remaining:?}"),
     }
 });

@@ -1,5 +1,5 @@
-//! Anything that git, or something in its place, could print, and any name that a caller could
-//! give: read without a panic, and never into more than is there.
+//! Arbitrary output of git, or of a program that replaces it, and arbitrary names from a caller: parsers
+//! never panic, and never return more entries than the input has.
 #![no_main]
 
 use std::path::{Component, Path};
@@ -10,23 +10,24 @@ use loopgate_tools::git::{
     parse_worktrees, ticket_in,
 };
 
-fuzz_target!(|printed: &[u8]| {
-    let parts = |end: u8| printed.split(move |byte| *byte == end).count();
-    let status = parse_status(printed);
+fuzz_target!(|output: &[u8]| {
+    // Each parsed entry needs at least one terminated field of the input.
+    let parts = |end: u8| output.split(move |byte| *byte == end).count();
+    let status = parse_status(output);
     assert!(status.changes.len() <= parts(0));
-    let told = status.files();
-    let most = status.changes.len();
-    for list in [&told.modified, &told.created, &told.deleted, &told.staged] {
-        assert!(list.len() <= most);
+    let by_kind = status.files();
+    let max = status.changes.len();
+    for list in [&by_kind.modified, &by_kind.created, &by_kind.deleted, &by_kind.staged] {
+        assert!(list.len() <= max);
     }
-    let files = parse_name_status(printed);
+    let files = parse_name_status(output);
     assert!(files.modified.len() + files.created.len() + files.deleted.len() <= parts(0));
-    let _ = parse_refs(printed);
+    let _ = parse_refs(output);
     for end in [0, b'\n'] {
-        assert!(parse_worktrees(printed, end).len() <= parts(end));
+        assert!(parse_worktrees(output, end).len() <= parts(end));
     }
-    let _ = is_binary(printed);
-    let text = String::from_utf8_lossy(printed);
+    let _ = is_binary(output);
+    let text = String::from_utf8_lossy(output);
     if let Some(ticket) = ticket_in(&text) {
         assert!(text.contains(ticket));
     }

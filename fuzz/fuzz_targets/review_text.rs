@@ -1,4 +1,4 @@
-//! Anything that a reviewer could print: read without a panic, and into findings that are complete.
+//! Arbitrary output of a reviewer: the parser never panics, and findings are complete.
 #![no_main]
 
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use libfuzzer_sys::fuzz_target;
 use loopgate_review::{compare_findings, findings_in, parse_verdict};
 
-fuzz_target!(|printed: &[u8]| {
-    let text = &*String::from_utf8_lossy(printed);
+fuzz_target!(|output: &[u8]| {
+    let text = &*String::from_utf8_lossy(output);
     if let Some(verdict) = parse_verdict(text) {
         assert!(!verdict.reason.trim().is_empty());
     }
@@ -16,6 +16,7 @@ fuzz_target!(|printed: &[u8]| {
         assert!(["critical", "high", "medium", "low"].contains(&finding.severity.as_str()));
         assert!(finding.file.as_ref().is_none_or(|file| !file.is_empty()));
     }
-    let same = compare_findings(&findings, &findings).duplicates;
-    assert!(same.len() <= findings.len());
+    // Comparing findings with themselves must not count any of them twice.
+    let duplicates = compare_findings(&findings, &findings).duplicates;
+    assert!(duplicates.len() <= findings.len());
 });

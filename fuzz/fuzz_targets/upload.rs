@@ -1,5 +1,5 @@
-//! Any body that is sent as a form, cut anywhere: the cuts change nothing, what is taken is what was
-//! sent, and what is saved is under a name of its own.
+//! Arbitrary form bodies in arbitrary chunks: chunking does not affect the result, accepted content equals
+//! the sent one, and saved files get generated names.
 #![no_main]
 
 use std::convert::Infallible;
@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use loopgate_files::{Attachments, MultipartForm, FormError, ImageKind, SentImage};
+use loopgate_files::{Attachments, FormError, ImageKind, MultipartForm, SentImage};
 use loopgate_home::{Overrides, Sandbox, SettingsStore};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -20,27 +20,29 @@ use tokio::runtime::Runtime;
 const TYPE: &str = "multipart/form-data; boundary=edge";
 
 #[derive(Debug, Arbitrary)]
-struct Sent<'a> {
+struct UploadInput<'a> {
     form: Body<'a>,
-    /// Bytes of the pieces in which it comes, one after the other; the last one holds the rest.
+    /// Sizes of the chunks; the last chunk contains all remaining bytes.
     pieces: Vec<u8>,
 }
 
 #[derive(Debug, Arbitrary)]
 enum Body<'a> {
-    /// Made as it should be.
-    Made(Vec<Part<'a>>),
-    /// The same, and then something is wrong at one place.
+    Valid(Vec<Part<'a>>),
+    /// A well-formed body in which some bytes are replaced.
     Damaged(Vec<Part<'a>>, u16, &'a [u8]),
-    /// Anything.
-    Other { kind: &'a str, body: &'a [u8] },
+    /// Arbitrary bytes with an arbitrary content type.
+    Other {
+        kind: &'a str,
+        body: &'a [u8],
+    },
 }
 
 #[derive(Debug, Arbitrary)]
 struct Part<'a> {
     name: Option<Name>,
     kind: Kind,
-    beginning: Beginning,
+    signature: Signature,
     rest: &'a [u8],
 }
 
@@ -55,14 +57,14 @@ enum Name {
 #[derive(Debug, Clone, Copy, PartialEq, Arbitrary)]
 enum Kind {
     None,
-    Image(Beginning),
+    Image(Signature),
     Archive,
     Bytes,
     Text,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Arbitrary)]
-enum Beginning {
+enum Signature {
     Png,
     Jpeg,
     Gif,
@@ -71,18 +73,18 @@ enum Beginning {
     Nothing,
 }
 
-/// What was read: the name, the kind and the content of each image, or why there is none.
+/// Name, type and content of each image, or the error message.
 type Images = Result<Vec<(String, ImageKind, Vec<u8>)>, String>;
 type Archive = Result<Vec<u8>, String>;
 
-struct Place {
+struct UploadDirectory {
     dir: TempDir,
     spool: PathBuf,
     attachments: Attachments,
     runtime: Runtime,
 }
 
-static PLACE: LazyLock<Place> = LazyLock::new(|| {
+static DIRECTORY: LazyLock<UploadDirectory> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
     let (spool, worktree) = (dir.path().join("spool"), dir.path().join("box/shop"));
     std::fs::create_dir(&spool).unwrap();
@@ -93,7 +95,7 @@ static PLACE: LazyLock<Place> = LazyLock::new(|| {
     let sandbox = Sandbox::new(Arc::new(store), &spool);
     let attachments = Attachments::of(&sandbox, &sandbox.check(&worktree).unwrap()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    Place { dir, spool, attachments, runtime }
+    UploadDirectory { dir, spool, attachments, runtime }
 });
 
 impl Name {
@@ -111,10 +113,10 @@ impl Kind {
     fn text(self) -> Option<&'static str> {
         Some(match self {
             Self::None => return None,
-            Self::Image(Beginning::Png) => "image/png",
-            Self::Image(Beginning::Jpeg) => "image/jpeg",
-            Self::Image(Beginning::Gif) => "image/gif; a=b",
-            Self::Image(Beginning::WebP) => "Image/WebP",
+            Self::Image(Signature::Png) => "image/png",
+            Self::Image(Signature::Jpeg) => "image/jpeg",
+            Self::Image(Signature::Gif) => "image/gif; a=b",
+            Self::Image(Signature::WebP) => "Image/WebP",
             Self::Image(_) => "image/svg+xml",
             Self::Archive => "application/zip",
             Self::Bytes => "application/octet-stream",
@@ -123,7 +125,7 @@ impl Kind {
     }
 }
 
-impl Beginning {
+impl Signature {
     fn bytes(self) -> &'static [u8] {
         match self {
             Self::Png => b"\x89PNG\r\n\x1a\n",
@@ -148,18 +150,18 @@ impl Beginning {
 
 impl Part<'_> {
     fn content(&self) -> Vec<u8> {
-        [self.beginning.bytes(), self.rest].concat()
+        [self.signature.bytes(), self.rest].concat()
     }
 
-    /// An image that says what it is.
+    /// Returns the image type if the declared content type matches the content.
     fn image(&self) -> Option<ImageKind> {
-        let kind = self.beginning.image()?;
-        (self.kind == Kind::Image(self.beginning)).then_some(kind)
+        let kind = self.signature.image()?;
+        (self.kind == Kind::Image(self.signature)).then_some(kind)
     }
 
     fn is_archive(&self) -> bool {
-        let named = matches!(self.name, Some(Name::Archive));
-        self.kind == Kind::Archive || (matches!(self.kind, Kind::None | Kind::Bytes) && named)
+        let has_archive_name = matches!(self.name, Some(Name::Archive));
+        self.kind == Kind::Archive || (matches!(self.kind, Kind::None | Kind::Bytes) && has_archive_name)
     }
 
     fn write(&self, body: &mut Vec<u8>) {
@@ -177,7 +179,7 @@ impl Part<'_> {
     }
 }
 
-fn written(parts: &[Part<'_>]) -> Vec<u8> {
+fn encode_parts(parts: &[Part<'_>]) -> Vec<u8> {
     let mut body = Vec::new();
     parts.iter().for_each(|part| part.write(&mut body));
     body.extend_from_slice(b"--edge--\r\n");
@@ -185,29 +187,31 @@ fn written(parts: &[Part<'_>]) -> Vec<u8> {
 }
 
 impl Body<'_> {
-    fn sent(&self) -> (&str, Vec<u8>) {
+    fn encode(&self) -> (&str, Vec<u8>) {
         match self {
-            Self::Made(parts) => (TYPE, written(parts)),
-            Self::Damaged(parts, place, wrong) => {
-                let mut body = written(parts);
-                let begin = usize::from(*place) % body.len();
-                let end = body.len().min(begin + wrong.len().max(1));
-                body.splice(begin..end, wrong.iter().copied());
+            Self::Valid(parts) => (TYPE, encode_parts(parts)),
+            Self::Damaged(parts, position, replacement) => {
+                let mut body = encode_parts(parts);
+                let begin = usize::from(*position) % body.len();
+                let end = body.len().min(begin + replacement.len().max(1));
+                body.splice(begin..end, replacement.iter().copied());
                 (TYPE, body)
             }
             Self::Other { kind, body } => (kind, body.to_vec()),
         }
     }
 
-    /// The parts, where nobody can see an edge that is none.
-    fn plain(&self) -> Option<&[Part<'_>]> {
-        let Self::Made(parts) = self else { return None };
+    /// Returns the parts of a well-formed body, unless a content contains the boundary, which makes the body
+    /// ambiguous.
+    fn parts(&self) -> Option<&[Part<'_>]> {
+        let Self::Valid(parts) = self else { return None };
+        // A content with the boundary would end its part early.
         let edge = |part: &Part<'_>| part.content().windows(8).any(|bytes| bytes == b"\r\n--edge");
         (!parts.iter().any(edge)).then_some(parts)
     }
 }
 
-/// The form, whose reader is let wait before each piece.
+/// Creates a form from chunks, with the reader suspended before each.
 fn form(kind: &str, body: &[u8], sizes: &[u8]) -> Result<MultipartForm, FormError> {
     let mut pieces = Vec::new();
     let mut rest = Bytes::copy_from_slice(body);
@@ -217,6 +221,7 @@ fn form(kind: &str, body: &[u8], sizes: &[u8]) -> Result<MultipartForm, FormErro
     }
     pieces.push(rest);
     let pieces = stream::iter(pieces).then(|piece| async {
+        // Returns `Pending` once, so that every parser state is left and entered again.
         tokio::task::yield_now().await;
         Ok::<_, Infallible>(piece)
     });
@@ -230,23 +235,23 @@ fn content(mut file: File) -> Vec<u8> {
     content
 }
 
-fn said(error: FormError) -> String {
+fn error_text(error: FormError) -> String {
     assert!(!matches!(error, FormError::Disk(_)), "{error:?}");
     error.to_string()
 }
 
-fn images(place: &Place, form: Result<MultipartForm, FormError>) -> Images {
-    let read = form.and_then(|form| place.runtime.block_on(form.images(&place.spool)));
-    let read = read.map_err(said)?.into_iter();
+fn images(directory: &UploadDirectory, form: Result<MultipartForm, FormError>) -> Images {
+    let read = form.and_then(|form| directory.runtime.block_on(form.images(&directory.spool)));
+    let read = read.map_err(error_text)?.into_iter();
     Ok(read.map(|SentImage { original_name, kind, file }| (original_name, kind, content(file))).collect())
 }
 
-fn archive(place: &Place, form: Result<MultipartForm, FormError>) -> Archive {
-    let read = form.and_then(|form| place.runtime.block_on(form.archive(&place.spool)));
-    read.map(content).map_err(said)
+fn archive(directory: &UploadDirectory, form: Result<MultipartForm, FormError>) -> Archive {
+    let read = form.and_then(|form| directory.runtime.block_on(form.archive(&directory.spool)));
+    read.map(content).map_err(error_text)
 }
 
-/// What should have been read of a form whose parts are known.
+/// Returns the expected images and archive of a well-formed body.
 fn expected(parts: &[Part<'_>]) -> (Option<Vec<(String, ImageKind, Vec<u8>)>>, Option<Vec<u8>>) {
     let images = parts.iter().filter_map(|part| {
         let name = match part.name? {
@@ -260,14 +265,15 @@ fn expected(parts: &[Part<'_>]) -> (Option<Vec<(String, ImageKind, Vec<u8>)>>, O
     (images.filter(|images| !images.is_empty()), archive)
 }
 
-/// Saves what was taken, and looks at what is there.
-fn save(place: &Place, form: MultipartForm, taken: &[(String, ImageKind, Vec<u8>)]) {
-    let images = place.runtime.block_on(form.images(&place.spool)).unwrap();
-    let saved = place.attachments.save(images.into_iter().map(|image| (image.kind, image.file)).collect());
+/// Saves the images and checks the stored files.
+fn save(directory: &UploadDirectory, form: MultipartForm, accepted: &[(String, ImageKind, Vec<u8>)]) {
+    let images = directory.runtime.block_on(form.images(&directory.spool)).unwrap();
+    let saved =
+        directory.attachments.save(images.into_iter().map(|image| (image.kind, image.file)).collect());
     let saved = saved.unwrap();
-    assert_eq!(saved.len(), taken.len());
-    let directory: &Path = place.attachments.directory().as_path();
-    for (saved, (_, _, content)) in saved.iter().zip(taken) {
+    assert_eq!(saved.len(), accepted.len());
+    let directory: &Path = directory.attachments.directory().as_path();
+    for (saved, (_, _, content)) in saved.iter().zip(accepted) {
         assert_eq!(saved.path, directory.join(&saved.name));
         assert!(saved.name.starts_with("chat-img-") && !saved.name.contains('/'), "{}", saved.name);
         assert_eq!((&std::fs::read(&saved.path).unwrap(), saved.size), (content, content.len() as u64));
@@ -276,22 +282,23 @@ fn save(place: &Place, form: MultipartForm, taken: &[(String, ImageKind, Vec<u8>
     std::fs::remove_dir_all(directory).unwrap();
 }
 
-fuzz_target!(|sent: Sent<'_>| {
-    let place = &*PLACE;
-    let (kind, body) = sent.form.sent();
-    let whole = || form(kind, &body, &[]);
-    let pieces = || form(kind, &body, &sent.pieces);
-    let (images_read, archive_read) = (images(place, whole()), archive(place, whole()));
-    assert_eq!(images_read, images(place, pieces()), "cut into pieces");
-    assert_eq!(archive_read, archive(place, pieces()), "cut into pieces");
-    if let Some(parts) = sent.form.plain() {
+fuzz_target!(|input: UploadInput<'_>| {
+    let directory = &*DIRECTORY;
+    let (kind, body) = input.form.encode();
+    let in_one_piece = || form(kind, &body, &[]);
+    let pieces = || form(kind, &body, &input.pieces);
+    let (images_read, archive_read) = (images(directory, in_one_piece()), archive(directory, in_one_piece()));
+    assert_eq!(images_read, images(directory, pieces()), "the result depends on the chunks");
+    assert_eq!(archive_read, archive(directory, pieces()), "the result depends on the chunks");
+    if let Some(parts) = input.form.parts() {
         let (images, archive) = expected(parts);
         assert_eq!(images_read.as_ref().ok(), images.as_ref(), "{images_read:?}");
         assert_eq!(archive_read.as_ref().ok(), archive.as_ref(), "{archive_read:?}");
     }
-    if let Ok(taken) = &images_read {
-        save(place, pieces().unwrap(), taken);
+    if let Ok(accepted) = &images_read {
+        save(directory, pieces().unwrap(), accepted);
     }
-    assert_eq!(std::fs::read_dir(&place.spool).unwrap().count(), 0);
-    assert!(place.dir.path().join("box/shop").is_dir());
+    // Spooled parts are unnamed files, so none remain, also after errors.
+    assert_eq!(std::fs::read_dir(&directory.spool).unwrap().count(), 0);
+    assert!(directory.dir.path().join("box/shop").is_dir());
 });

@@ -1,4 +1,4 @@
-//! Arguments that several sub-commands share.
+//! Arguments shared by several sub-commands.
 
 use std::path::PathBuf;
 
@@ -6,85 +6,85 @@ use clap::Args;
 use loopgate_api::usd::Usd;
 use loopgate_home::{DataDirError, LogFormat, default_data_dir};
 
-/// Which Loopgate of this machine is meant.
+/// Selects a Loopgate installation on this machine.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Settings")]
 pub struct HomeArgs {
-    /// Data directory: settings, keys, records of loops, logs. An absolute path.
+    /// Data directory with settings, keys, loop records and logs. Must be an absolute path.
     #[arg(long, env = "LOOPGATE_HOME", value_name = "DIR", global = true)]
     home: Option<PathBuf>,
 }
 
 impl HomeArgs {
-    /// The data directory of flag, environment or platform.
+    /// Returns the data directory given by flag, environment variable or platform default.
     ///
     /// # Errors
-    /// The platform names none.
+    /// Fails with [`DataDirError`] when the platform defines no home directory.
     pub fn data_dir(&self) -> Result<PathBuf, DataDirError> {
         self.home.clone().map_or_else(default_data_dir, Ok)
     }
 }
 
-/// Settings that every service command takes. A flag wins over its variable, the variable over
-/// the settings file (`settings.toml` in the data directory).
+/// Settings of every service command. A flag overrides its environment variable, which overrides
+/// `settings.toml` in the data directory.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Settings")]
 pub struct CommonArgs {
     #[command(flatten)]
     pub home: HomeArgs,
-    /// How log lines are written: `text`, one readable line an entry, or `json`, one object a line.
+    /// Format of log lines: `text` (for reading) or `json` (one object per line).
     #[arg(long, env = "LOOPGATE_LOG_FORMAT", value_parser = log_format, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
 }
 
-/// Settings of the desktop half.
+/// Settings of the desktop, as flags and environment variables.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Settings")]
 pub struct DesktopArgs {
-    /// The one directory that repositories and worktrees must be in.
+    /// Directory that contains all repositories and worktrees. Loopgate works only inside it.
     #[arg(long, env = "LOOPGATE_SANDBOX", value_name = "DIR")]
     pub sandbox: Option<PathBuf>,
-    /// Take the sandbox without asking, also your home directory or one above it.
+    /// Use the sandbox without confirmation, even if it contains your home directory.
     #[arg(long)]
     pub yes: bool,
-    /// File with the gateway token, for an executor outside this process. It is read when it
-    /// exists, else made for its owner alone. Without it the token stays in memory.
+    /// File with the gateway token, for an executor in another process. Read if it exists, otherwise created
+    /// with permissions for you only. Default: the token is kept in memory.
     #[arg(long, env = "LOOPGATE_GATEWAY_TOKEN_FILE", value_name = "FILE")]
     pub gateway_token_file: Option<PathBuf>,
-    /// Port of the gateway; 0 takes any. Default: 19432, then 19433 to 19435.
+    /// Port of the gateway; 0 picks any free port. Default: the first free port of 19432 to 19435.
     #[arg(long, env = "LOOPGATE_PORT", value_name = "PORT")]
     pub port: Option<u16>,
-    /// How many loops run at once; the others wait in order. Default: as many as are asked for.
+    /// Maximum number of concurrent loops; further loops are queued. Default: no limit.
     #[arg(long, env = "LOOPGATE_MAX_LOOPS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_loops: Option<u32>,
-    /// Megabytes of memory that must be free before a further loop starts. One may always run.
+    /// Free memory in megabytes that is required to start another loop. A single loop always starts.
     #[arg(long, env = "LOOPGATE_MIN_FREE_MEMORY_MB", value_name = "MB")]
     pub min_free_memory: Option<u64>,
-    /// Whether loops wait for the end of the assistant's usage and rate limits, instead of failing.
+    /// Whether loops wait until usage and rate limits of the assistant reset, instead of failing.
     #[arg(long, env = "LOOPGATE_WAIT_FOR_LIMITS", value_name = "BOOL")]
     pub wait_for_limits: Option<bool>,
-    /// US dollars that a loop may spend; 0 is no limit. Default: no limit.
+    /// Spending limit of a loop in US dollars; 0 means no limit. Default: no limit.
     #[arg(long, env = "LOOPGATE_MAX_SPEND_USD", value_name = "AMOUNT")]
     pub max_spend_usd: Option<Usd>,
-    /// Whether the desktop shows a notification when a loop has ended, or it or a request waits for
+    /// Whether to show a desktop notification when a loop finishes, or when a loop or a request waits for
     /// you.
     #[arg(long, env = "LOOPGATE_NOTIFY_DESKTOP", value_name = "BOOL")]
     pub notify_desktop: Option<bool>,
-    /// Program that is run when a loop has ended, or it or a request waits for you;
-    /// docs/notifications.md says what it is told.
+    /// Program to run when a loop finishes, or when a loop or a request waits for you; docs/notifications.md
+    /// describes its input.
     #[arg(long, env = "LOOPGATE_NOTIFY_COMMAND", value_name = "PROGRAM")]
     pub notify_command: Option<String>,
     /// Origin of the control plane's API, for example https://loopgate.example.com.
     #[arg(long, env = "LOOPGATE_AUTH_API_ORIGIN", value_name = "URL")]
     pub api_origin: Option<String>,
-    /// Origin of the web app. Default: the API's.
+    /// Origin of the web app. Default: the origin of the API.
     #[arg(long, env = "LOOPGATE_WEB_APP_ORIGIN", value_name = "URL")]
     pub web_origin: Option<String>,
 }
 
 impl DesktopArgs {
-    /// The settings that were given by flag or variable.
-    pub fn given(&self) -> Vec<&'static str> {
+    /// Returns the flags whose settings were given on the command line or by an environment variable.
+    pub fn explicit_flags(&self) -> Vec<&'static str> {
         let all = [
             ("--sandbox", self.sandbox.is_some()),
             ("--gateway-token-file", self.gateway_token_file.is_some()),
@@ -98,15 +98,15 @@ impl DesktopArgs {
             ("--api-origin", self.api_origin.is_some()),
             ("--web-origin", self.web_origin.is_some()),
         ];
-        all.into_iter().filter_map(|(flag, is_given)| is_given.then_some(flag)).collect()
+        all.into_iter().filter_map(|(flag, is_set)| is_set.then_some(flag)).collect()
     }
 }
 
-/// The words of the settings file.
-fn log_format(word: &str) -> Result<LogFormat, String> {
-    match word {
+fn log_format(value: &str) -> Result<LogFormat, String> {
+    // The same values as `log_format` in settings.toml.
+    match value {
         "text" => Ok(LogFormat::Text),
         "json" => Ok(LogFormat::Json),
-        _ => Err("it is text or json".to_owned()),
+        _ => Err("expected `text` or `json`".to_owned()),
     }
 }

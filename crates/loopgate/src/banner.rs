@@ -1,4 +1,4 @@
-//! What a start prints: a banner for a person, a file for a program.
+//! Output of a successful start: a banner for the terminal, and the ready file for scripts.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,14 @@ use serde::Serialize;
 
 use crate::terminal::escape_control;
 
-/// What is shown once everything answers.
+/// Content of the start-up banner.
 pub struct Banner {
-    /// Page with a sign-in link that works once.
+    /// URL of the page, with a one-time sign-in token.
     pub sign_in_url: String,
-    /// Port that the gateway is really bound to.
+    /// Port that the gateway is bound to.
     pub gateway_port: u16,
-    /// The sandbox base directory.
     pub sandbox: PathBuf,
-    /// The repositories in it.
+    /// Repositories found in the sandbox.
     pub repositories: Vec<ListedRepository>,
     /// Each program with its version; `None` when it was not found.
     pub programs: Vec<(Program, Option<String>)>,
@@ -25,36 +24,39 @@ pub struct Banner {
 
 /// A repository in the sandbox.
 pub struct ListedRepository {
-    /// Its name at the code host.
+    /// Full name at the code host, `owner/name`.
     pub full_name: String,
-    /// Where its clone is.
+    /// Path of the local clone.
     pub path: PathBuf,
-    /// Whether it brings something along to be run that the person has not agreed to.
+    /// Whether the repository has hooks, filters or settings that the user has not trusted.
     pub untrusted: bool,
 }
 
-/// The same for a program, one JSON object.
+/// Content of the ready file, one JSON object. When the gateway runs alone, every member but `gatewayPort` is
+/// empty.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadyFile {
-    /// Origin of the web app; empty when the gateway runs alone, like all but its port.
+    /// Origin of the web app.
     pub page_url: String,
-    /// Page with a sign-in link that works once.
+    /// URL of the page, with a one-time sign-in token.
     pub sign_in_url: String,
-    /// Port of the gateway.
+    /// Port that the gateway is bound to.
     pub gateway_port: u16,
-    /// Origin of the API.
+    /// Origin of the control plane's API.
     pub api_origin: String,
 }
 
-/// Repositories that are listed by name; the rest is counted.
+/// Number of repositories that are listed by name, so that the banner fits a terminal. Further ones are
+/// counted.
 pub const SHOWN_REPOSITORIES: usize = 8;
 
 impl Banner {
-    /// The text, with colours that the terminal may drop.
+    /// Returns the banner with ANSI colors. `anstream` strips them when standard output is no terminal.
     #[must_use]
     pub fn render(&self) -> String {
         let mut text = String::new();
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "\n  {}  is running\n", "Loopgate".bold());
         row(
             &mut text,
@@ -74,27 +76,29 @@ impl Banner {
         let _ = writeln!(
             text,
             "\n  {}\n",
-            "Ctrl-C stops it. Loops that run go on and are found again at the next start.".dimmed()
+            "Press Ctrl-C to stop. Running loops continue, and are recovered at the next start.".dimmed()
         );
         text
     }
 
     fn render_repositories(&self, text: &mut String) {
         if self.repositories.is_empty() {
-            row(text, "Repositories", "none yet: clone one into the sandbox, or name one on the page");
+            row(text, "Repositories", "none yet: clone one into the sandbox, or add one on the page");
         }
         for (index, repository) in self.repositories.iter().take(SHOWN_REPOSITORIES).enumerate() {
             let label = if index == 0 { "Repositories" } else { "" };
+            // Directory names come from the disk and may contain escape sequences.
             let path = escape_control(&repository.path.to_string_lossy());
             row(text, label, &format!("{}  {}", repository.full_name, path.dimmed()));
             if repository.untrusted {
-                let hint = format!("  brings programs along that do not run: loopgate trust {path}");
+                let hint =
+                    format!("  untrusted programs in it do not run; review them: loopgate trust {path}");
                 row(text, "", &hint.yellow().to_string());
             }
         }
-        let rest = self.repositories.len().saturating_sub(SHOWN_REPOSITORIES);
-        if rest > 0 {
-            row(text, "", &format!("and {rest} more"));
+        let hidden = self.repositories.len().saturating_sub(SHOWN_REPOSITORIES);
+        if hidden > 0 {
+            row(text, "", &format!("and {hidden} more"));
         }
     }
 }
@@ -111,7 +115,7 @@ fn program_line(program: Program, version: Option<&str>) -> String {
     }
 }
 
-/// What to do about a program that is missing.
+/// Returns what a missing program is used for, and how to install it.
 fn remedy(program: Program) -> String {
     let purpose = match program {
         Program::Assistant => "writes plans and code",
@@ -123,28 +127,28 @@ fn remedy(program: Program) -> String {
     format!("{purpose}. To install it: {}", program.installation())
 }
 
-/// Prints where the Loopgate that runs already is found, and which flags of this start mean nothing to it.
-pub fn print_running_already(sign_in_url: &str, flags: &[&str]) {
+/// Prints the sign-in link of the Loopgate that is already running, and the flags that have no effect on it.
+pub fn print_already_running(sign_in_url: &str, flags: &[&str]) {
     let hint = "(signs you in once)";
     anstream::println!(
-        "\n  Loopgate is running already\n\n  {}  {}\n",
+        "\n  Loopgate is already running\n\n  {}  {}\n",
         sign_in_url.cyan().underline(),
         hint.dimmed()
     );
     if !flags.is_empty() {
         let flags = flags.join(", ");
-        let text =
-            format!("It keeps its settings: {flags} of this start, by flag or variable, do not count.");
-        anstream::println!("  {}\n  Stop it and start it again to change them.\n", text.yellow());
+        let text = format!("Flags or variables that have no effect on it: {flags}.");
+        anstream::println!("  {}\n  Stop it and start it again to apply them.\n", text.yellow());
     }
 }
 
-/// Writes the ready file, atomically: who waits for it never reads half of it.
+/// Writes the ready file. The write is atomic: a program that polls for the file never reads partial content.
 pub fn write_ready(path: &Path, ready: &ReadyFile) -> anyhow::Result<()> {
     Ok(loopgate_home::files::write_private(path, &serde_json::to_vec(ready)?)?)
 }
 
-/// What `loopgate control-plane` prints.
+/// Prints the start-up message of `loopgate control-plane`.
 pub fn print_control_plane(origin: &str, sign_in_url: &str) {
+    // Scripts and the end-to-end tests read the origin and the link from these two lines.
     anstream::println!("control plane on {origin}\nsign in once with {}", sign_in_url.cyan().underline());
 }

@@ -1,4 +1,4 @@
-//! A support bundle: everything about a loop as the files of one archive, each without its secrets.
+//! Support bundles: everything about a loop in one archive, with secrets redacted.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write as _};
@@ -16,30 +16,30 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tar::{Builder, Header};
 
-/// A file that is larger is left out.
+/// Size limit of a file in bytes. Larger files are skipped: files are read into memory to be redacted.
 const MAX_FILE: u64 = 50 * 1024 * 1024;
 const MANIFEST: &str = "manifest.json";
 
 /// A file of the archive.
 pub struct BundleFile {
-    /// Its name in the archive's folder.
+    /// Name within the archive's folder.
     pub name: String,
-    /// Description for the user.
+    /// Description for the user and for the manifest.
     pub about: &'static str,
-    /// Its content, cleaned.
+    /// Content after redaction of secrets.
     pub bytes: Vec<u8>,
 }
 
-/// A file that is not in the archive.
+/// A file that was left out of the archive.
 #[derive(Debug, Serialize)]
 pub struct SkippedFile {
-    /// The name that it would have had.
+    /// Name it would have in the archive.
     pub name: String,
-    /// Why it is not there.
+    /// Reason for leaving it out.
     pub reason: String,
 }
 
-/// The files of an archive, before it is written.
+/// The files of an archive, held in memory before it is written.
 pub struct Bundle {
     folder: String,
     entries: Vec<BundleFile>,
@@ -47,23 +47,23 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Reads what belongs to a report, and cleans it.
+    /// Collects the files of a report and redacts them.
     ///
     /// # Errors
-    /// When something cannot be written as JSON.
+    /// Fails when a value cannot be serialized as JSON.
     pub fn of(report: &SupportReport, folder: &str) -> anyhow::Result<Self> {
         let mut bundle = Self { folder: folder.to_owned(), entries: Vec::new(), skipped: Vec::new() };
         let about = &report.about;
         bundle.add_json("job.json", "the desktop's record of the loop", &about.job)?;
         bundle.add_json(
             "diagnostics.json",
-            "how it was started, ended, and what it used",
+            "start, outcome and resource usage of the loop",
             &about.diagnostics,
         )?;
         if !about.unsent.is_empty() {
             bundle.add_json(
                 "unsent-events.json",
-                "what the control plane has not heard yet",
+                "events that the control plane has not acknowledged",
                 &json!(about.unsent),
             )?;
         }
@@ -75,52 +75,58 @@ impl Bundle {
         bundle.add_tail("log-tail.txt", "end of the loop's log", about.log_tail.as_ref());
         for file in &about.files {
             match read(&file.path) {
-                Ok(text) => bundle.add(&file.name, about_file(&file.name), cleaned(&text).into_bytes()),
+                Ok(text) => bundle.add(&file.name, about_file(&file.name), redacted(&text).into_bytes()),
                 Err(reason) => bundle.skip(&file.name, reason),
             }
         }
-        bundle.add_json("health-check.json", "what a loop needs of this machine", &report.health)?;
+        bundle.add_json("health-check.json", "health check of this machine", &report.health)?;
         bundle.add_json("versions.json", "versions of Loopgate and of the system", &report.versions)?;
-        bundle.add_json("settings.json", "the settings in force", &report.settings)?;
+        bundle.add_json("settings.json", "effective settings", &report.settings)?;
         bundle.add_manifest(&about.loop_id.to_string())?;
         Ok(bundle)
     }
 
-    /// What is in it, the manifest first.
+    /// Returns the files, with the manifest first.
     pub fn entries(&self) -> &[BundleFile] {
         &self.entries
     }
 
-    /// What is not.
+    /// Returns the files that were left out.
     pub fn skipped(&self) -> &[SkippedFile] {
         &self.skipped
     }
 
-    /// Writes the archive for the owner alone, in one step; answers its size in bytes.
+    /// Writes the archive atomically with mode 0600, and returns its size in bytes.
     ///
     /// # Errors
-    /// The file is there and is not to be replaced, or the disk refuses.
+    /// Fails when `output` exists and `replace` is false, and on I/O errors.
     pub fn write(&self, output: &Path, replace: bool) -> anyhow::Result<u64> {
-        let there =
-            || format!("{} is there already; choose another --output, or give --force", output.display());
+        let exists = || {
+            let output = output.display();
+            format!(
+                "{output} already exists; choose another path with --output, or overwrite it with --force"
+            )
+        };
+        // Fails before the archive is packed. `persist_noclobber` below covers a file created in between.
         if !replace && output.symlink_metadata().is_ok() {
-            bail!(there());
+            bail!(exists());
         }
         let parent =
             output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // Made with mode 0600.
+        // `tempfile` creates files with mode 0600.
         let file = tempfile::NamedTempFile::new_in(parent)
             .with_context(|| format!("cannot write to {}", parent.display()))?;
         self.pack(file.as_file()).with_context(|| format!("cannot write {}", output.display()))?;
+        // Synced before the rename: after a crash, `output` is either absent or complete.
         file.as_file().sync_all()?;
         let bytes = file.as_file().metadata()?.len();
-        let kept = if replace { file.persist(output) } else { file.persist_noclobber(output) };
-        match kept {
+        let persisted = if replace { file.persist(output) } else { file.persist_noclobber(output) };
+        match persisted {
             Ok(_) => {
                 sync_directory(parent).with_context(|| format!("cannot write {}", output.display()))?;
                 Ok(bytes)
             }
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => bail!(there()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => bail!(exists()),
             Err(error) => Err(error.error).with_context(|| format!("cannot write {}", output.display())),
         }
     }
@@ -160,7 +166,6 @@ impl Bundle {
         self.skipped.push(SkippedFile { name: name.to_owned(), reason: reason.to_owned() });
     }
 
-    /// First entry of the archive.
     fn add_manifest(&mut self, loop_id: &str) -> serde_json::Result<()> {
         let files: Vec<Value> = self
             .entries
@@ -174,7 +179,8 @@ impl Bundle {
             "files": files,
             "skipped": self.skipped,
         });
-        self.add_json(MANIFEST, "what is in here, and what is not", &manifest)?;
+        self.add_json(MANIFEST, "files of this archive, and files left out", &manifest)?;
+        // First entry of the archive, so that `tar -t` and streaming readers see it first.
         self.entries.rotate_right(1);
         Ok(())
     }
@@ -182,16 +188,18 @@ impl Bundle {
 
 fn about_file(name: &str) -> &'static str {
     match name {
-        "assistant-output.jsonl" => "what the assistant said and did",
-        "perf.jsonl" => "where the time went",
+        "assistant-output.jsonl" => "output of the assistant",
+        "perf.jsonl" => "timing of phases and runs",
         "state.json" => "phase and status",
-        "exit.json" => "how the process ended",
-        _ => "a file of the loop",
+        "exit.json" => "exit code of the process",
+        _ => "file of the loop's work directory",
     }
 }
 
-/// The text of a file, or why it is left out.
+/// Reads a file, or returns the reason for leaving it out.
 fn read(path: &Path) -> Result<String, &'static str> {
+    // The loop's files are in a working tree, whose content is untrusted: symbolic links are not followed,
+    // and opening a FIFO would block.
     let kind = untrusted::kind(path).ok_or("missing")?;
     if kind != EntryKind::File {
         return Err("not a regular file");
@@ -201,26 +209,26 @@ fn read(path: &Path) -> Result<String, &'static str> {
         return Err("larger than 50 MiB");
     }
     let mut bytes = Vec::new();
-    // A loop that runs may write on meanwhile.
+    // A running loop may append to the file after its size was checked.
     file.take(MAX_FILE).read_to_end(&mut bytes).map_err(|_| "cannot be read")?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Cleans JSON line by line, so that nothing hides behind the escapes in a string, and what stands
-/// between as one text, because a secret may have several lines.
-fn cleaned(text: &str) -> String {
-    let mut cleaned = String::with_capacity(text.len());
-    let mut between = String::new();
+/// Redacts secrets. JSON lines are redacted as values, because escape sequences could hide a secret from text
+/// patterns. Consecutive other lines are redacted as one text, because a secret can span several lines.
+fn redacted(text: &str) -> String {
+    let mut redacted = String::with_capacity(text.len());
+    let mut other_lines = String::new();
     for line in text.split_inclusive('\n') {
         let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(line) else {
-            between.push_str(line);
+            other_lines.push_str(line);
             continue;
         };
-        cleaned.push_str(&redact::credentials(&std::mem::take(&mut between)));
-        cleaned.push_str(&redact::json(value).to_string());
-        cleaned.push('\n');
+        redacted.push_str(&redact::credentials(&std::mem::take(&mut other_lines)));
+        redacted.push_str(&redact::json(value).to_string());
+        redacted.push('\n');
     }
-    cleaned + &redact::credentials(&between)
+    redacted + &redact::credentials(&other_lines)
 }
 
 #[cfg(test)]
@@ -240,6 +248,6 @@ mod tests {
             "\nplain password=[REDACTED]\n[REDACTED_PRIVATE_KEY]\n",
             r#"{"password":"[REDACTED]"#,
         );
-        assert_eq!(cleaned(text), expected);
+        assert_eq!(redacted(text), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! The command line: its help is the manual.
+//! The command line. Its help texts are the manual.
 
 use std::process::ExitCode;
 
@@ -17,12 +17,11 @@ use crate::commands;
 
 /// Runs AI coding loops on your own machine.
 ///
-/// Loopgate turns the coding assistant on your command line (`claude`), a second tool that reviews
-/// (`codex`), your code host's command line (`gh`) and your repositories into dependable loops: a
-/// plan that you can judge, then an implementation in a worktree of its own, committed, pushed and
-/// opened as a pull request.
+/// Loopgate combines the coding assistant on your command line (`claude`), a second tool that reviews
+/// (`codex`), your code host's command line (`gh`) and your repositories into dependable loops: a plan that
+/// you review, then an implementation in a separate worktree, committed, pushed and opened as a pull request.
 ///
-/// Start everything on this machine with `loopgate up` and open the page that it names.
+/// Start everything on this machine with `loopgate up` and open the page whose address it prints.
 #[derive(Debug, Parser)]
 #[command(
     name = "loopgate",
@@ -40,78 +39,77 @@ pub struct Cli {
 enum CliCommand {
     /// Run everything on this machine: web app, control plane, gateway and runtime.
     Up(commands::up::UpArgs),
-    /// Run the desktop half alone: the gateway on loopback and the runtime behind it.
+    /// Run only the desktop: the gateway on loopback and the runtime.
     Gateway(commands::gateway::GatewayArgs),
-    /// Run the control plane and the web app alone.
+    /// Run only the control plane and the web app.
     ControlPlane(Box<commands::control_plane::ControlPlaneArgs>),
-    /// Connect this desktop to the control plane of your team.
+    /// Connect this desktop to your team's control plane.
     Connect(commands::connect::ConnectArgs),
-    /// List what waits for your decision, and decide.
+    /// List requests that wait for your approval, and decide.
     #[cfg(unix)]
     Approvals(commands::approvals::ApprovalsArgs),
-    /// Show the loops that run, and those that wait for a place.
+    /// Show running and queued loops, and requests that wait for your approval.
     #[cfg(unix)]
     Status(commands::status::StatusArgs),
-    /// Show what was asked of the gateway lately.
+    /// Show recent requests to the gateway.
     #[cfg(unix)]
     Activity(commands::activity::ActivityArgs),
-    /// List the worktrees that loops left, and clean them up.
+    /// List the worktrees of loops, and clean them up.
     #[cfg(unix)]
     Worktrees(commands::worktrees::WorktreesArgs),
-    /// Look at what a repository brings along to be run, and let it.
+    /// Review the executable content of a repository, and trust it.
     #[cfg(unix)]
     Trust(commands::trust::TrustArgs),
-    /// Decide which browsers may sign commands for this desktop.
+    /// Manage the browser keys that may sign commands for this desktop.
     Keys(commands::keys::KeysArgs),
-    /// Pack what is known of a loop into one file for a report.
+    /// Pack everything about a loop into one file for a bug report.
     #[cfg(unix)]
     SupportBundle(commands::support_bundle::SupportBundleArgs),
-    /// Drive one loop in the current directory; the assistant's plugins use it.
+    /// Drive one loop in the current directory; used by the assistant's plugins.
     #[command(subcommand)]
     Loop(commands::plugins::LoopSubcommand),
-    /// Check and change a plan; the assistant's plugins use it.
+    /// Validate and change a plan; used by the assistant's plugins.
     #[command(subcommand)]
     Plan(PlanCommand),
-    /// Say whether the result of an earlier step of a loop still holds.
+    /// Report whether the result of an earlier step of a loop is still valid.
     #[command(subcommand, hide = true)]
     Cache(CacheCommand),
-    /// Install our plugins in the assistant, and find files of installed ones.
+    /// Install Loopgate's plugins in the assistant, and locate files of installed plugins.
     #[command(subcommand, alias = "plugin")]
     Plugins(PluginsCommand),
-    /// Let the assistant write a plan and the reviewer argue about it.
+    /// Let the assistant write a plan and the reviewer debate it.
     #[command(subcommand)]
     Debate(DebateCommand),
-    /// Find the repositories that a plan may need something from.
+    /// Find the repositories that a plan may depend on.
     #[command(subcommand, hide = true)]
     Repos(ReposCommand),
-    /// Check and keep what judges of a loop need and say.
+    /// Validate and store the inputs and verdicts of a loop's judges.
     #[command(subcommand, hide = true)]
     Judges(JudgesCommand),
-    /// Answer a hook of the assistant.
+    /// Handle a hook of the assistant.
     #[command(subcommand, hide = true)]
     Hook(HookCommand),
-    /// Make the assistant's event stream readable.
+    /// Format the assistant's event stream for reading.
     #[command(subcommand, hide = true)]
     Stream(commands::plugins::StreamCommand),
-    /// Merge what loops and chats taught.
+    /// Merge the learnings of loops and chats.
     #[command(subcommand, hide = true)]
     Learnings(commands::learnings::LearningsCommand),
-    /// Sum up where the time of a loop went.
+    /// Summarize where a loop spent its time.
     #[command(subcommand, hide = true)]
     Perf(PerfCommand),
     /// Supervise one process of a loop.
     #[command(hide = true)]
     Shim(commands::shim::ShimArgs),
-    /// Take one turn with an agent that speaks the Agent Client Protocol.
+    /// Run one turn with an agent over the Agent Client Protocol.
     #[command(hide = true)]
     AgentTurn(commands::agent_turn::AgentTurnArgs),
-    /// Print the description of an interface as OpenAPI JSON.
+    /// Print the description of an interface as OpenAPI or JSON Schema.
     #[command(hide = true)]
     Openapi(commands::openapi::OpenapiArgs),
 }
 
 impl Cli {
-    /// Runs the chosen sub-command.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             CliCommand::Up(command) => command.run(),
@@ -149,17 +147,21 @@ impl Cli {
     }
 }
 
-/// The variable that an error of the command line is about, when no flag gave the wrong value.
-pub fn variable_of(error: &clap::Error, words: impl Iterator<Item = String>) -> Option<String> {
+/// Returns the environment variable that supplied the invalid value of a command-line error, or `None` when
+/// the value came from a flag.
+pub fn variable_of(error: &clap::Error, arguments: impl Iterator<Item = String>) -> Option<String> {
+    // clap does not record the source of an invalid value. A flag takes precedence over its variable, so the
+    // variable is the source only if the flag was not given.
     let ContextValue::String(argument) = error.get(ContextKind::InvalidArg)? else { return None };
     let flag = argument.split_whitespace().next()?;
-    let words: Vec<String> = words.skip(1).collect();
-    if words.iter().any(|word| word.split('=').next() == Some(flag)) {
+    let arguments: Vec<String> = arguments.skip(1).collect();
+    if arguments.iter().any(|argument| argument.split('=').next() == Some(flag)) {
         return None;
     }
     let program = Cli::command();
-    let command = words.iter().find_map(|word| program.find_subcommand(word))?;
-    let argument = command.get_arguments().find(|known| known.get_long() == flag.strip_prefix("--"))?;
+    let command = arguments.iter().find_map(|word| program.find_subcommand(word))?;
+    let argument =
+        command.get_arguments().find(|candidate| candidate.get_long() == flag.strip_prefix("--"))?;
     let variable = argument.get_env()?.to_str()?;
     std::env::var_os(variable).is_some().then(|| variable.to_owned())
 }

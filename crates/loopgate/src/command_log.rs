@@ -1,4 +1,4 @@
-//! The link's log of commands, in the desktop's database.
+//! Stores the link's command log in the desktop's database.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use loopgate_link::executor::{CommandLog, CommandProgress};
 use loopgate_runtime::jobs::store::CommandLogTable;
 
-/// Lets the executor log into the table of the runtime's store.
+/// Adapts the command log table of the runtime's store to the executor's [`CommandLog`].
 pub struct DesktopCommandLog(pub CommandLogTable);
 
 impl CommandLog for DesktopCommandLog {

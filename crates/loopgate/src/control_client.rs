@@ -1,4 +1,4 @@
-//! The owner's side of `control.sock`: questions to the Loopgate that runs on a data directory.
+//! Client of `control.sock`, the owner-only socket of a running Loopgate.
 #![cfg(unix)]
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -12,10 +12,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Time for one answer.
-const ANSWER_LIMIT: Duration = Duration::from_secs(5);
+/// Read timeout of a response. Verbs that take longer are called with [`ControlClient::call_with_timeout`].
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A connection to the owner's socket.
+/// A connection to the control socket.
 pub struct ControlClient(BufReader<UnixStream>);
 
 #[derive(Deserialize)]
@@ -25,88 +25,92 @@ struct ControlResponse {
 }
 
 impl ControlClient {
-    /// Connects to the Loopgate that has the data directory.
+    /// Connects to the Loopgate that runs with a data directory.
     ///
     /// # Errors
-    /// None runs there, or it belongs to another user.
+    /// Fails when none is running there, or when it belongs to another user.
     pub fn connect(data_dir: &Path) -> anyhow::Result<Self> {
         let stream = UnixStream::connect(data_dir.join(CONTROL_SOCKET)).map_err(|error| {
             let (data_dir, kind) = (data_dir.display(), error.kind());
+            // A socket file without a listener is left behind by a process that was killed.
             if matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) {
                 anyhow::anyhow!(
                     "no Loopgate runs with the data directory {data_dir}; start it with loopgate up"
                 )
             } else {
-                anyhow::anyhow!("cannot reach the Loopgate of the data directory {data_dir}: {error}")
+                anyhow::anyhow!("cannot connect to the Loopgate with the data directory {data_dir}: {error}")
             }
         })?;
-        stream.set_read_timeout(Some(ANSWER_LIMIT))?;
+        stream.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
         Ok(Self(BufReader::new(stream)))
     }
 
-    /// Asks one question.
+    /// Sends a request and returns the data of its response.
     ///
     /// # Errors
-    /// The words of a refusal, or an answer of another shape.
-    pub fn ask<T: DeserializeOwned>(&mut self, verb: &str, params: &Value) -> anyhow::Result<T> {
+    /// Fails with the server's message when it rejects the request, and when the response cannot be parsed.
+    pub fn call<T: DeserializeOwned>(&mut self, verb: &str, params: &Value) -> anyhow::Result<T> {
         self.send(verb, params)?;
         self.receive()
     }
 
-    /// Asks a question whose answer takes its time.
+    /// Like [`Self::call`], with a longer read timeout.
     ///
     /// # Errors
-    /// See [`Self::ask`].
-    pub fn ask_slowly<T: DeserializeOwned>(
+    /// See [`Self::call`].
+    pub fn call_with_timeout<T: DeserializeOwned>(
         &mut self,
         verb: &str,
         params: &Value,
-        limit: Duration,
+        timeout: Duration,
     ) -> anyhow::Result<T> {
-        self.0.get_ref().set_read_timeout(Some(limit))?;
-        self.ask(verb, params)
+        self.0.get_ref().set_read_timeout(Some(timeout))?;
+        self.call(verb, params)
     }
 
-    /// Subscribes to changes, without a time limit.
+    /// Subscribes to changes, which are read by [`Self::receive`]. Removes the read timeout.
     ///
     /// # Errors
-    /// The socket is gone.
+    /// Fails when the connection is closed.
     pub fn follow(&mut self, verb: &str) -> anyhow::Result<()> {
         self.send(verb, &json!({}))?;
         Ok(self.0.get_ref().set_read_timeout(None)?)
     }
 
-    /// The next answer.
+    /// Reads the next response.
     ///
     /// # Errors
-    /// See [`Self::ask`].
+    /// See [`Self::call`].
     pub fn receive<T: DeserializeOwned>(&mut self) -> anyhow::Result<T> {
         let mut line = String::new();
-        let length = self.0.read_line(&mut line).context("Loopgate does not answer")?;
-        anyhow::ensure!(length > 0, "Loopgate has stopped");
-        let answer: ControlResponse = serde_json::from_str(&line).context("the answer cannot be read")?;
-        if let Some(error) = answer.error {
+        let length = self.0.read_line(&mut line).context("no response from Loopgate")?;
+        anyhow::ensure!(length > 0, "Loopgate closed the connection; it may have stopped");
+        let response: ControlResponse =
+            serde_json::from_str(&line).context("cannot parse the response of Loopgate")?;
+        if let Some(error) = response.error {
             anyhow::bail!(error);
         }
-        serde_json::from_value(answer.data.unwrap_or_default()).context("the answer has an unknown shape")
+        serde_json::from_value(response.data.unwrap_or_default())
+            .context("unexpected response of Loopgate; is it of the same version as this command?")
     }
 
     fn send(&mut self, verb: &str, params: &Value) -> anyhow::Result<()> {
+        // The id is constant: this client never has two requests in flight.
         let line = format!("{}\n", json!({"id": 1, "verb": verb, "params": params}));
         Ok(self.0.get_mut().write_all(line.as_bytes())?)
     }
 }
 
-/// A fresh page address that signs the owner in once.
+/// Requests a new one-time sign-in URL from the running Loopgate.
 ///
 /// # Errors
-/// Nobody answers, or the one that runs serves no page.
+/// Fails when none is running, or when it does not serve the web app.
 pub fn sign_in_link(data_dir: &Path) -> anyhow::Result<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Link {
         sign_in_url: String,
     }
-    let link: Link = ControlClient::connect(data_dir)?.ask("page.sign_in", &json!({}))?;
+    let link: Link = ControlClient::connect(data_dir)?.call("page.sign_in", &json!({}))?;
     Ok(link.sign_in_url)
 }

@@ -1,4 +1,4 @@
-//! The desktop half, wired together: runtime, gateway, and the link to the control plane.
+//! Wires the desktop together: runtime, gateway, and the link to the control plane.
 
 use std::future::Future;
 use std::path::Path;
@@ -29,14 +29,15 @@ use crate::prompt_user;
 use crate::reports;
 use crate::shutdown::Shutdown;
 
-/// Names the gateway that takes what this one cannot.
+/// Origin of another gateway to which requests without a matching route are forwarded.
 const FALLBACK_VARIABLE: &str = "ORCHESTRATOR_GATEWAY_FALLBACK_ORIGIN";
-/// A token in a file must be at least this long to be worth anything.
-const SHORTEST_TOKEN: usize = 32;
-/// What stopping the runtime may take before the process ends without it.
-const RUNTIME_STOP: Duration = Duration::from_secs(3);
+/// Minimum length of a token read from a file, in characters, as a guard against guessable tokens.
+const MIN_TOKEN_LENGTH: usize = 32;
+/// Timeout of the runtime's shutdown. Below the limit of all shutdown phases (5 s), so that the link can
+/// still deliver the last reports afterwards.
+const RUNTIME_STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A desktop whose gateway is bound, before it serves.
+/// A desktop whose gateway is bound but not serving yet.
 pub struct Desktop {
     gateway: Gateway,
     bound: BoundGateway,
@@ -46,7 +47,7 @@ pub struct Desktop {
     token: SecretString,
 }
 
-/// The providers, whose programs the runtime can stop too.
+/// Creates the agents service with the configured agents as providers.
 fn agents(
     home: &DesktopHome,
     programs: &Arc<Programs>,
@@ -57,7 +58,7 @@ fn agents(
     for (id, program) in &home.settings.get().agents {
         anyhow::ensure!(
             providers.get(id).is_none(),
-            "[agents.{id}]: this name is taken by a program of the settings"
+            "[agents.{id}]: this name is reserved for a built-in program; choose another one"
         );
         let is_name = !program.program.contains(std::path::MAIN_SEPARATOR);
         anyhow::ensure!(
@@ -66,6 +67,7 @@ fn agents(
         );
         providers.register(Arc::new(AcpAgent::new(id.clone(), program.clone(), loopgate_exe)));
     }
+    // Shared with the runtime, which can therefore also stop the programs of agents.
     let ProcessServices { environment, shims, processes, directory_watch } = runtime.process_services.clone();
     let config = AgentRunsConfig {
         programs: programs.clone(),
@@ -79,7 +81,7 @@ fn agents(
     Ok(Agents::new(config, providers))
 }
 
-/// What the link asks about this desktop before each connection.
+/// Settings that the link reads before each connection attempt.
 struct LiveSettings {
     settings: Arc<SettingsStore>,
     hello: HelloInfo,
@@ -110,7 +112,7 @@ impl Desktop {
         let programs = Arc::new(Programs::new(home.settings.clone()));
         Plugins::remove_leftovers(home.dir.path());
         let plugins = Plugins::unpack(home.dir.path()).context("cannot unpack the assistant's plugins")?;
-        let loopgate_exe = std::env::current_exe().context("cannot tell where this program lies")?;
+        let loopgate_exe = std::env::current_exe().context("cannot determine the path of this executable")?;
         let runtime = Runtime::open(RuntimeConfig {
             data_dir: home.dir.path().to_owned(),
             settings: home.settings.clone(),
@@ -121,11 +123,10 @@ impl Desktop {
             api_origin: None,
             loopgate_exe: loopgate_exe.clone(),
             plugin_dirs: plugins.root().to_owned(),
-            version: loopgate_api::DESKTOP_VERSION.to_owned(),
             timing: RuntimeTiming::from_environment(),
         })
         .await
-        .context("cannot open the records of this desktop")?;
+        .context("cannot open the database of this desktop")?;
         let agents = Arc::new(agents(home, &programs, &runtime, &loopgate_exe)?);
         check_notify_command(&home.settings.get(), &programs).await?;
         let token = gateway_token(home, args)?;
@@ -152,32 +153,31 @@ impl Desktop {
         };
         let bound = gateway.bind(&ports).await.map_err(|error| match error {
             BindError::AllTaken { .. } => anyhow::anyhow!(
-                "{error}\nhint: another program listens there on 127.0.0.1, perhaps another Loopgate with a data \
-                 directory of its own; end it, or choose another port with --port"
+                "{error}\nhint: another program is listening there on 127.0.0.1, perhaps another Loopgate with a different \
+                 data directory; stop it, or choose another port with --port"
             ),
             error => error.into(),
         })?;
-        prepare_list(home);
+        seed_repositories(home);
         Ok(Self { gateway, bound, runtime, agents, programs, token })
     }
 
-    /// The port that is really bound.
+    /// Returns the port that the gateway is bound to.
     pub const fn port(&self) -> u16 {
         self.bound.port()
     }
 
-    /// Lets the owner's socket hand out sign-in links.
+    /// Enables sign-in links over the control socket.
     pub fn offer_sign_in(&self, sign_in: SignIn) {
         self.gateway.offer_sign_in(sign_in);
     }
 
-    /// The five programs.
     pub fn programs(&self) -> Arc<Programs> {
         self.programs.clone()
     }
 
-    /// Serves until the stop: recovery, gateway and link, each owned here. They stop in the order in
-    /// which work reaches them, and the link last: it says what the others told before they ended.
+    /// Serves until shutdown is requested. Components stop in the order in which work reaches them: executor,
+    /// gateway, agents, runtime. The link stops last, because it delivers their final reports.
     pub async fn serve(self, home: &DesktopHome, shutdown: &Shutdown) -> anyhow::Result<()> {
         let stop = shutdown.requested();
         let browser_keys = Arc::new(BrowserKeys::new(self.runtime.clone(), user_home()?));
@@ -194,17 +194,18 @@ impl Desktop {
             executor: executor.clone(),
             timing: client::ClientTiming::default(),
         });
-        let failed_stop = shutdown.last_failure();
-        if let Some(failed) = &failed_stop {
-            tracing::warn!(%failed, "how the last run ended");
+        let failed_shutdown = shutdown.last_failure();
+        if let Some(failed) = &failed_shutdown {
+            tracing::warn!(%failed, "previous shutdown failed");
         }
-        let [unheard, untold, unlinked] = std::array::from_fn(|_| CancellationToken::new());
-        let (mut parts, mut telling) = (JoinSet::new(), JoinSet::new());
+        let [gateway_stop, reports_stop, link_stop] = std::array::from_fn(|_| CancellationToken::new());
+        let (mut tasks, mut reporters) = (JoinSet::new(), JoinSet::new());
         let (runtime, gateway) = (self.runtime.clone(), self.gateway.clone());
-        let reported = [runtime.telemetry.subscribe(), self.gateway.telemetry()];
-        parts.spawn(until(stop.clone(), async move {
+        let telemetry = [runtime.telemetry.subscribe(), self.gateway.telemetry()];
+        tasks.spawn(until(stop.clone(), async move {
+            // Recovered loops count against the concurrency limit, so recovery precedes the queue.
             if let Err(error) = runtime.recovery.recover().await {
-                tracing::error!(%error, "loops of an earlier run could not be taken up");
+                tracing::error!(%error, "failed to recover loops of an earlier run");
             }
             gateway.recover_agents();
             tokio::join!(
@@ -216,50 +217,58 @@ impl Desktop {
             );
         }));
         let approvals = self.gateway.approvals();
-        parts.spawn(until(
+        tasks.spawn(until(
             stop.clone(),
             prompt_user::run(approvals.events(), self.gateway.clone(), self.runtime.clone()),
         ));
+        // Without a control plane there is no link, and nothing to report to.
         if home.settings.get().api_origin.is_some() {
-            let heeding = heed_settings(home.settings.clone(), executor.clone(), client.clone());
-            parts.spawn(until(stop.clone(), heeding));
-            parts.spawn(until(stop.clone(), browser_keys.clone().keep_listed(client.state())));
+            let settings = apply_settings(home.settings.clone(), executor.clone(), client.clone());
+            tasks.spawn(until(stop.clone(), settings));
+            tasks.spawn(until(stop.clone(), browser_keys.clone().run(client.state())));
             let presence =
-                presence::keep(self.gateway.clone(), executor.clone(), client.clone(), failed_stop);
-            parts.spawn(until(stop.clone(), presence));
-            for reported in reported {
-                telling.spawn(until(untold.clone(), reports::telemetry(reported, executor.clone())));
+                presence::run(self.gateway.clone(), executor.clone(), client.clone(), failed_shutdown);
+            tasks.spawn(until(stop.clone(), presence));
+            for telemetry in telemetry {
+                reporters.spawn(until(reports_stop.clone(), reports::telemetry(telemetry, executor.clone())));
             }
-            telling.spawn(until(untold.clone(), reports::blocked(self.gateway.blocked(), client.clone())));
-            telling.spawn(until(untold.clone(), reports::approvals(approvals.events(), client.clone())));
-            let unlinked = unlinked.clone();
-            parts.spawn(async move { client.run(unlinked).await });
+            reporters
+                .spawn(until(reports_stop.clone(), reports::blocked(self.gateway.blocked(), client.clone())));
+            reporters
+                .spawn(until(reports_stop.clone(), reports::approvals(approvals.events(), client.clone())));
+            let link_stop = link_stop.clone();
+            // Not bound to `stop`: the link has to outlive the components that report through it.
+            tasks.spawn(async move { client.run(link_stop).await });
         }
-        let serving = shutdown.part("server.stop", self.bound.serve(unheard.clone().cancelled_owned()));
-        let executing = async {
+        let serve = shutdown.part("server.stop", self.bound.serve(gateway_stop.clone().cancelled_owned()));
+        // The executor stops before the gateway, because its commands are requests to the gateway.
+        let stop_executor = async {
             stop.cancelled().await;
             shutdown.phase("commandExecutor.dispose", executor.shutdown()).await;
-            unheard.cancel();
+            gateway_stop.cancel();
         };
-        tokio::join!(serving, executing);
+        tokio::join!(serve, stop_executor);
         self.agents.runs.shutdown().await;
-        let runtime = tokio::time::timeout(RUNTIME_STOP, self.runtime.shutdown());
+        // After the timeout, loops that are still running continue under their shims. The next start recovers
+        // them.
+        let runtime = tokio::time::timeout(RUNTIME_STOP_TIMEOUT, self.runtime.shutdown());
         let _ = shutdown.phase("runtime.stop", runtime).await;
-        untold.cancel();
-        while telling.join_next().await.is_some() {}
-        unlinked.cancel();
-        shutdown.phase("cloudSocket.stop", async { while parts.join_next().await.is_some() {} }).await;
+        // Reporters forward what is already queued before they return, then the link sends it.
+        reports_stop.cancel();
+        while reporters.join_next().await.is_some() {}
+        link_stop.cancel();
+        shutdown.phase("cloudSocket.stop", async { while tasks.join_next().await.is_some() {} }).await;
         Ok(())
     }
 
     fn executor(&self, home: &DesktopHome, browser_keys: &Arc<BrowserKeys>) -> Arc<Executor> {
         let (settings, credentials) = (home.settings.clone(), home.credentials.clone());
-        let (signing, asked) = (home.settings.clone(), browser_keys.clone());
+        let (signing, requests) = (home.settings.clone(), browser_keys.clone());
         let signing = Signing {
             keys: browser_keys.file(),
             required: Box::new(move || signing.get().command_signing_required),
             gateway_id: credentials.gateway_id(),
-            key_asks: Box::new(move |fingerprint| asked.asks(fingerprint)),
+            key_asks: Box::new(move |fingerprint| requests.on_request(fingerprint)),
             loop_credentials: Arc::new(DesktopLoopCredentials(self.runtime.control_plane.clone())),
         };
         Executor::new(ExecutorConfig {
@@ -273,50 +282,50 @@ impl Desktop {
     }
 }
 
-/// Prepares the list of repositories in the sandbox. One that cannot be written keeps nobody from
-/// starting.
-fn prepare_list(home: &DesktopHome) {
+/// Sets the worktree parent directory in the list of repositories. Best-effort: an error does not prevent the
+/// start.
+fn seed_repositories(home: &DesktopHome) {
     match home.repos.seed() {
         Ok(()) | Err(ReposError::NotConfigured) => {}
-        Err(error) => tracing::warn!(%error, "the list of repositories could not be prepared"),
+        Err(error) => tracing::warn!(%error, "failed to initialize the list of repositories"),
     }
 }
 
-/// Refuses a command for notifications that nobody could start.
+/// Rejects a notification command that cannot be started, instead of failing at the first notification.
 async fn check_notify_command(settings: &Settings, programs: &Programs) -> anyhow::Result<()> {
     let Some(program) = settings.notify.command.first() else { return Ok(()) };
-    let is_found = if program.contains(std::path::MAIN_SEPARATOR) {
+    let is_executable_file = if program.contains(std::path::MAIN_SEPARATOR) {
         is_executable(Path::new(program))
     } else {
         programs.search(program).await.source == ProgramSource::Path
     };
     anyhow::ensure!(
-        is_found,
-        "notify.command (--notify-command) names {program}, which is no program that can be started\n\
+        is_executable_file,
+        "notify.command (--notify-command) names {program}, which is not an executable program\n\
          hint: give the absolute path of an executable file, or a name on your login shell's PATH"
     );
     Ok(())
 }
 
-/// Origin of the gateway that takes what this one cannot, if a variable names one.
+/// Returns the origin of the fallback gateway, if [`FALLBACK_VARIABLE`] sets one.
 fn fallback_origin() -> anyhow::Result<Option<String>> {
-    let named = std::env::var(FALLBACK_VARIABLE).ok().filter(|origin| !origin.trim().is_empty());
-    let origin = named.map(|origin| loopgate_home::normalize_origin(&origin, FALLBACK_VARIABLE));
+    let origin = std::env::var(FALLBACK_VARIABLE).ok().filter(|origin| !origin.trim().is_empty());
+    let origin = origin.map(|origin| loopgate_home::normalize_origin(&origin, FALLBACK_VARIABLE));
     Ok(origin.transpose()?)
 }
 
-/// Whether every local caller is let in. For people who work on Loopgate itself: a release build
-/// knows no such mode.
+/// Returns whether every local caller is let in without authentication, for development of Loopgate. Always
+/// false in release builds.
 fn without_authentication() -> bool {
-    let asked = cfg!(debug_assertions) && flag_variable("LOOPGATE_LOCAL_GATEWAY_NO_AUTH").is_some();
-    if asked {
-        tracing::warn!("the gateway lets every caller in: LOOPGATE_LOCAL_GATEWAY_NO_AUTH is set");
+    let is_disabled = cfg!(debug_assertions) && flag_variable("LOOPGATE_LOCAL_GATEWAY_NO_AUTH").is_some();
+    if is_disabled {
+        tracing::warn!("gateway authentication is disabled: LOOPGATE_LOCAL_GATEWAY_NO_AUTH is set");
     }
-    asked
+    is_disabled
 }
 
-/// Passes what a person changes on to the link: the pause switch, and a reason to try again now.
-async fn heed_settings(settings: Arc<SettingsStore>, executor: Arc<Executor>, client: Arc<Client>) {
+/// Applies changed settings to the link: pauses or resumes commands, and reconnects without backoff.
+async fn apply_settings(settings: Arc<SettingsStore>, executor: Arc<Executor>, client: Arc<Client>) {
     let mut changes = settings.subscribe();
     loop {
         executor.set_paused(changes.borrow_and_update().cloud_commands_paused);
@@ -327,30 +336,33 @@ async fn heed_settings(settings: Arc<SettingsStore>, executor: Arc<Executor>, cl
     }
 }
 
-/// Runs a part until it ends by itself or is to stop, and has done what lay before it then.
-async fn until(stop: CancellationToken, part: impl Future<Output = ()>) {
+/// Runs a future until it completes or `stop` is cancelled.
+async fn until(stop: CancellationToken, task: impl Future<Output = ()>) {
+    // Biased: events that were ready at the cancellation are still processed.
     tokio::select! {
         biased;
-        () = part => {}
+        () = task => {}
         () = stop.cancelled() => {}
     }
 }
 
-/// The token of the file, else a fresh one that is kept where the user asked for it.
+/// Returns the token of the configured file, or a new token, which is stored in that file if there is one.
 fn gateway_token(home: &DesktopHome, args: &DesktopArgs) -> anyhow::Result<SecretString> {
     let settings = home.settings.get();
+    // 192 bits: every local user can reach the port, so the token must not be guessable.
     let fresh = || SecretString::from(hex::encode(rand::random::<[u8; 24]>()));
     match args.gateway_token_file.as_deref().or(settings.gateway_token_file.as_deref()) {
         None => Ok(fresh()),
         Some(file) => {
-            let file = std::path::absolute(file).context("the gateway token's file is no usable path")?;
+            let file = std::path::absolute(file).context("the path of the gateway token file is invalid")?;
+            // Loops and pages can read files in the sandbox, and the token authorizes every request.
             secret_file::check_outside(&file, &home.sandbox).context("cannot use the gateway token")?;
-            token_of_file(&file, fresh())
+            token_from_file(&file, fresh())
         }
     }
 }
 
-fn token_of_file(file: &Path, fresh: SecretString) -> anyhow::Result<SecretString> {
+fn token_from_file(file: &Path, fresh: SecretString) -> anyhow::Result<SecretString> {
     let Some(bytes) = secret_file::read(file).context("cannot use the gateway token")? else {
         files::write_private(file, fresh.expose_secret().as_bytes())
             .with_context(|| format!("cannot write the gateway token to {}", file.display()))?;
@@ -360,9 +372,9 @@ fn token_of_file(file: &Path, fresh: SecretString) -> anyhow::Result<SecretStrin
         .with_context(|| format!("cannot read the gateway token from {}", file.display()))?;
     let token = text.trim();
     anyhow::ensure!(
-        token.len() >= SHORTEST_TOKEN,
-        "the gateway token in {} is too short: at least {SHORTEST_TOKEN} characters, or remove the file \
-         to have one made",
+        token.len() >= MIN_TOKEN_LENGTH,
+        "the gateway token in {} is too short: use at least {MIN_TOKEN_LENGTH} characters, or remove the file \
+         to have one generated",
         file.display()
     );
     Ok(SecretString::from(token))

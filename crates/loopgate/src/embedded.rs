@@ -1,4 +1,4 @@
-//! The control plane inside this process: its secrets, its first owner, its listener.
+//! The control plane embedded in this process: its secrets, first owner and listener.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -19,40 +19,41 @@ use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// Where the web app opens pages of the code host; the demonstration has one of its own.
-const CODE_HOST_URL: &str = "LOOPGATE_CODE_HOST_URL";
+/// Environment variable with the base URL of the code host's pages, for links in the web app. Set by the
+/// demo.
+const CODE_HOST_URL_VARIABLE: &str = "LOOPGATE_CODE_HOST_URL";
 
-/// Name of the first organization, unless one is given.
+/// Name of the first organization unless configured.
 pub const DEFAULT_ORGANIZATION: &str = "Home";
-/// Ports that are tried after the preferred one.
+/// Number of ports that are tried after the default port.
 const FALLBACK_PORTS: u16 = 9;
-/// Time for one question to git.
-const GIT_LIMIT: std::time::Duration = std::time::Duration::from_secs(5);
-/// Bytes of its answer.
+/// Timeout of `git config`, which only reads local files.
+const GIT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+/// Output limit of `git config`, in bytes.
 const OUTPUT_LIMIT: usize = 64 * 1024;
 
-/// A control plane with its listener, before it serves.
+/// A control plane with a bound listener, before it serves.
 pub struct EmbeddedControlPlane {
     control_plane: ControlPlane,
     listener: TcpListener,
 }
 
-/// What depends on whose control plane it is: that of one user's machine, or a team's.
+/// Options that differ between the control plane on a user's machine and that of a team.
 #[derive(Default)]
 pub struct ServerOptions {
-    /// URL of the database; a file in the data directory when absent.
+    /// Database URL; a SQLite file in the data directory when absent.
     pub database: Option<String>,
-    /// Reverse proxies whose `X-Forwarded-For` names the client.
+    /// Reverse proxies that are trusted to set `X-Forwarded-For`.
     pub trusted_proxies: Vec<IpAddr>,
-    /// The repositories of the user's own machine.
+    /// Repositories that the gateway in the same process manages.
     pub machine_repositories: Option<Arc<dyn MachineRepositories>>,
-    /// The App at the code host.
+    /// Credentials of the App at the code host.
     pub code_host_app: Option<CodeHostApp>,
-    /// The OpenID provider.
+    /// OpenID Connect provider for sign-in.
     pub oidc: Option<OidcProvider>,
 }
 
-/// The secrets as they are in the data directory, readable by the owner alone.
+/// Content of the secrets file in the data directory, which is readable by its owner only.
 #[derive(Serialize, Deserialize)]
 struct ControlPlaneSecretsFile {
     runner_tokens: String,
@@ -60,14 +61,15 @@ struct ControlPlaneSecretsFile {
     storage_urls: String,
 }
 
-/// The URL of a database file that only the owner may read.
-fn own_database(file: &Path) -> anyhow::Result<String> {
+/// Returns the URL of a SQLite file with permissions for its owner only.
+fn private_database(file: &Path) -> anyhow::Result<String> {
+    // SQLite would create the file with the permissions of the umask.
     files::make_private(file).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(format!("sqlite://{}?mode=rwc", file.display()))
 }
 
 impl EmbeddedControlPlane {
-    /// Opens the database and makes the first owner.
+    /// Opens the database and the secrets. Both are created at the first start.
     pub async fn open(
         dir: &DataDir,
         listener: TcpListener,
@@ -77,7 +79,7 @@ impl EmbeddedControlPlane {
     ) -> anyhow::Result<Self> {
         let (database_url, subject) = match options.database {
             Some(url) => (url, "the database that --database (DATABASE_URL) names"),
-            None => (own_database(&dir.file("control-plane.db"))?, "the control plane's database"),
+            None => (private_database(&dir.file("control-plane.db"))?, "the control plane's database"),
         };
         let control_plane = ControlPlane::open(Config {
             database_url,
@@ -85,7 +87,7 @@ impl EmbeddedControlPlane {
             storage_dir: dir.file("storage"),
             api_origin: api_origin.to_owned(),
             web_origin: web_origin.to_owned(),
-            code_host_url: std::env::var(CODE_HOST_URL).ok().filter(|url| !url.is_empty()),
+            code_host_url: std::env::var(CODE_HOST_URL_VARIABLE).ok().filter(|url| !url.is_empty()),
             trusted_origins: Vec::new(),
             trusted_proxies: options.trusted_proxies,
             machine_repositories: options.machine_repositories,
@@ -98,63 +100,63 @@ impl EmbeddedControlPlane {
         Ok(Self { control_plane, listener })
     }
 
-    /// Makes the first organization and its owner when there is none.
+    /// Creates the first organization and its owner unless one exists.
     pub async fn ensure_owner(&self, first: &FirstOwner) -> anyhow::Result<Owner> {
-        self.control_plane.ensure_first_owner(first).await.context("cannot make the first owner")
+        self.control_plane.ensure_first_owner(first).await.context("cannot create the first owner")
     }
 
-    /// Lets the owner sign in with a password, unless there is one.
+    /// Sets the owner's password unless one is set.
     pub async fn set_owner_password(&self, owner: &Owner, password: SecretString) -> anyhow::Result<()> {
         Ok(self.control_plane.set_first_password(owner, password).await?)
     }
 
-    /// A link that signs the owner in once.
+    /// Creates a one-time sign-in link for the owner.
     pub async fn sign_in_link(&self, owner: &Owner) -> anyhow::Result<String> {
-        self.control_plane.sign_in_link(owner).await.context("cannot make a sign-in link")
+        self.control_plane.sign_in_link(owner).await.context("cannot create a sign-in link")
     }
 
-    /// Makes such links as long as this process lives.
+    /// Returns a function that creates sign-in links for the owner, for the control socket.
     pub fn sign_in(&self, owner: Owner) -> SignIn {
         let control_plane = self.control_plane.clone();
         Arc::new(move || {
             let (control_plane, owner) = (control_plane.clone(), owner.clone());
             Box::pin(async move {
                 control_plane.sign_in_link(&owner).await.map_err(|error| {
-                    tracing::error!(%error, "a sign-in link could not be made");
-                    "cannot make a sign-in link".to_owned()
+                    // The response goes to a terminal; the cause is only logged.
+                    tracing::error!(%error, "failed to create a sign-in link");
+                    "cannot create a sign-in link".to_owned()
                 })
             })
         })
     }
 
-    /// A one-time attempt with which a desktop claims its key.
+    /// Creates a one-time onboarding attempt, with which a desktop claims its key.
     pub async fn onboarding_attempt(&self, owner: &Owner) -> anyhow::Result<String> {
         self.control_plane
             .onboarding_attempt_for_owner(owner)
             .await
-            .context("cannot begin to connect this desktop")
+            .context("cannot create an onboarding attempt for this desktop")
     }
 
-    /// Serves until the token is cancelled.
+    /// Serves until `stop` is cancelled.
     pub async fn serve(self, stop: CancellationToken) -> anyhow::Result<()> {
         let router = self.control_plane.router();
-        let closing = stop.clone();
         let control_plane = self.control_plane.clone();
         tokio::select! {
-            result = serve_limited(self.listener, router) => result.context("the control plane stopped serving")?,
-            () = closing.cancelled() => {}
+            result = serve_limited(self.listener, router) => result.context("the control plane failed to serve")?,
+            () = stop.cancelled() => {}
         }
-        control_plane.shutdown().await.context("the control plane did not stop in order")
+        control_plane.shutdown().await.context("the control plane did not shut down cleanly")
     }
 }
 
-/// Listens on one address; `flag` chooses another when a program has it.
+/// Listens on an address. When it is in use, the error suggests `flag` for choosing another.
 pub async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
         let text = match error.kind() {
             io::ErrorKind::AddrInUse => format!(
-                "cannot listen on {address}: another program does, perhaps another Loopgate with a data \
-                 directory of its own; end it, or choose another address with {flag}"
+                "cannot listen on {address}: another program is using it, perhaps another Loopgate with a different \
+                 data directory; stop it, or choose another address with {flag}"
             ),
             _ => format!("cannot listen on {address}: {error}"),
         };
@@ -162,7 +164,7 @@ pub async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<TcpListen
     })
 }
 
-/// Binds loopback at the preferred port, or at one of the next when that is taken.
+/// Binds the default port on loopback, or the next free port after it.
 pub async fn bind() -> anyhow::Result<TcpListener> {
     let last = CONTROL_PLANE_PORT + FALLBACK_PORTS;
     for port in CONTROL_PLANE_PORT..=last {
@@ -173,12 +175,13 @@ pub async fn bind() -> anyhow::Result<TcpListener> {
         }
     }
     anyhow::bail!(
-        "the ports {CONTROL_PLANE_PORT} to {last} are all taken; choose one with --api-origin http://127.0.0.1:PORT"
+        "the ports {CONTROL_PLANE_PORT} to {last} are all in use; choose another one with --api-origin http://127.0.0.1:PORT"
     )
 }
 
-/// Who the first owner is: the name and address under which this user commits.
+/// Returns the first owner, with the name and address of the user's git configuration.
 pub async fn owner(programs: &Programs) -> FirstOwner {
+    // Git may not be configured yet; the owner can change name and address later.
     let user =
         std::env::var("USER").ok().filter(|user| !user.is_empty()).unwrap_or_else(|| "owner".to_owned());
     let name = git_setting(programs, "user.name").await.unwrap_or_else(|| user.clone());
@@ -188,7 +191,7 @@ pub async fn owner(programs: &Programs) -> FirstOwner {
 
 async fn git_setting(programs: &Programs, name: &str) -> Option<String> {
     let command = programs.command(Program::Git).await.arg("config").arg("--global").arg("--get").arg(name);
-    let output = command.run(Limits::time(GIT_LIMIT).output(OUTPUT_LIMIT)).await.ok()?;
+    let output = command.run(Limits::time(GIT_TIMEOUT).output(OUTPUT_LIMIT)).await.ok()?;
     let value = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     (!value.is_empty()).then_some(value)
 }
@@ -203,12 +206,13 @@ fn secrets(path: &Path) -> anyhow::Result<Secrets> {
             storage_urls: SecretString::from(stored.storage_urls),
         });
     }
-    let fresh = Secrets::generate();
+    // Stored before first use: tokens and URLs signed with lost secrets become invalid at the next start.
+    let secrets = Secrets::generate();
     let stored = ControlPlaneSecretsFile {
-        runner_tokens: fresh.runner_tokens.expose_secret().to_owned(),
-        local_gateway: fresh.local_gateway.expose_secret().to_owned(),
-        storage_urls: fresh.storage_urls.expose_secret().to_owned(),
+        runner_tokens: secrets.runner_tokens.expose_secret().to_owned(),
+        local_gateway: secrets.local_gateway.expose_secret().to_owned(),
+        storage_urls: secrets.storage_urls.expose_secret().to_owned(),
     };
     files::write_private(path, &serde_json::to_vec(&stored)?)?;
-    Ok(fresh)
+    Ok(secrets)
 }

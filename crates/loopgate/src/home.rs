@@ -1,4 +1,4 @@
-//! Opens the data directory with what is in it, in the order that a start needs.
+//! Opens the data directory and its files, in the order that a start requires.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,26 +10,26 @@ use loopgate_home::{
 
 use crate::args::{CommonArgs, DesktopArgs};
 
-/// The settings file, in the data directory.
+/// Name of the settings file in the data directory.
 pub const SETTINGS_FILE: &str = "settings.toml";
 
-/// The opened data directory and everything in it that more than one room shares.
+/// The open data directory, and the services on its files that several components share.
 pub struct DesktopHome {
-    /// The directory; its lock is held while this lives.
+    /// The directory, locked until this value is dropped.
     pub dir: DataDir,
-    /// Settings in force.
+    /// Effective settings, with overrides by flags and environment variables.
     pub settings: Arc<SettingsStore>,
-    /// The sandbox around paths from outside.
+    /// Restricts paths in requests to the base directory.
     pub sandbox: Arc<Sandbox>,
-    /// Managed repositories.
+    /// Managed repositories of this desktop.
     pub repos: Arc<Repos>,
-    /// Identity and keys.
+    /// Identity, API key and signing key of the gateway.
     pub credentials: Arc<Credentials>,
 }
 
 impl DesktopHome {
-    /// Opens what is in the directory; flags are over its settings. A sandbox that reaches the
-    /// directory is refused.
+    /// Opens the files of the directory. Flags override stored settings. Fails when the sandbox and the data
+    /// directory overlap.
     pub fn open(dir: DataDir, desktop: &DesktopArgs) -> anyhow::Result<Self> {
         let settings = Arc::new(settings(&dir, desktop)?);
         if let Some(base) = &settings.get().sandbox_base_directory {
@@ -42,31 +42,32 @@ impl DesktopHome {
     }
 }
 
-/// Opens and locks the data directory that flag, environment or platform name.
+/// Opens and locks the data directory given by flag, environment variable or platform default.
 ///
 /// # Errors
-/// See [`DataDirError`].
+/// Fails with [`DataDirError::InUse`] when another Loopgate holds the lock.
 pub fn open_dir(common: &CommonArgs) -> Result<DataDir, DataDirError> {
     DataDir::open(&common.home.data_dir()?)
 }
 
-/// The settings of the directory alone, before any flag.
+/// Returns the stored settings, without overrides.
 pub fn stored_settings(dir: &DataDir) -> anyhow::Result<Arc<Settings>> {
     Ok(SettingsStore::open(&dir.file(SETTINGS_FILE), Overrides::default())?.get())
 }
 
-/// The settings of the directory, with what flags and environment say over them.
+/// Opens the settings with the overrides of flags and environment variables.
 pub fn settings(dir: &DataDir, desktop: &DesktopArgs) -> anyhow::Result<SettingsStore> {
     let absolute = |path: &PathBuf| {
         std::path::absolute(path).context("--sandbox (LOOPGATE_SANDBOX) must be the path of a directory")
     };
     let relay_origin = std::env::var("LOOPGATE_RELAY_ORIGIN").ok();
-    for (origin, named) in [
+    // Validated here, so that the error names the flag and the variable.
+    for (origin, setting) in [
         (&desktop.api_origin, "--api-origin (LOOPGATE_AUTH_API_ORIGIN)"),
         (&desktop.web_origin, "--web-origin (LOOPGATE_WEB_APP_ORIGIN)"),
         (&relay_origin, "LOOPGATE_RELAY_ORIGIN"),
     ] {
-        origin.as_deref().map(|origin| normalize_origin(origin, named)).transpose()?;
+        origin.as_deref().map(|origin| normalize_origin(origin, setting)).transpose()?;
     }
     let overrides = Overrides {
         sandbox_base_directory: desktop.sandbox.as_ref().map(absolute).transpose()?,
@@ -84,7 +85,7 @@ pub fn settings(dir: &DataDir, desktop: &DesktopArgs) -> anyhow::Result<Settings
     Ok(SettingsStore::open(&dir.file(SETTINGS_FILE), overrides)?)
 }
 
-/// Only the exact value `1` switches a mode on.
+/// Reads an environment variable that enables a mode. Only the exact value `1` does.
 pub fn flag_variable(name: &str) -> Option<bool> {
     std::env::var(name).ok().filter(|value| value == "1").map(|_| true)
 }

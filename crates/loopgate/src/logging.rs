@@ -1,5 +1,5 @@
-//! Logs: everything to a file in the data directory, warnings to standard error. Each line passes the
-//! redactor on its way out, whatever the place that wrote it knew of secrets.
+//! Logging: everything to a daily file in the data directory, warnings also to standard error. Every line
+//! passes the redactor, so that call sites need not know what is secret.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
@@ -15,19 +15,21 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer, Registry, fmt};
 
-/// Lines that may wait for the disk; what comes then is dropped. The places are allocated at once.
+/// Capacity of the queue to the writer thread, allocated at once. Lines are dropped when it is full: a slow
+/// disk must not block requests.
 const BUFFERED_LINES: usize = 8_192;
-/// Days of logs that are kept.
-const KEPT_FILES: usize = 7;
+/// Number of daily log files that are kept.
+const MAX_LOG_FILES: usize = 7;
 
-/// Parts that show whole messages where they show anything, with the keys and tokens in them.
-const TOO_FRANK: &str = "tungstenite";
+/// Targets that log whole messages below the level `info`, including keys and tokens.
+const SECRET_LOGGING_TARGET: &str = "tungstenite";
 
-/// A writer that takes whole lines, and cleans each.
+/// A writer that redacts each line. Expects whole lines.
 struct RedactingWriter<W>(W);
 
 impl<W: Write> Write for RedactingWriter<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        // `fmt` formats an event into one buffer and writes it with one call, so a secret is never split.
         self.0.write_all(redact::log_line(&String::from_utf8_lossy(line)).as_bytes())?;
         Ok(line.len())
     }
@@ -37,7 +39,7 @@ impl<W: Write> Write for RedactingWriter<W> {
     }
 }
 
-/// Log files of a day each. The appender makes a directory that went away for everybody.
+/// Writes one log file per day, and recreates the log directory when it was deleted.
 struct DailyLogWriter {
     directory: PathBuf,
     appender: RollingFileAppender,
@@ -45,6 +47,7 @@ struct DailyLogWriter {
 
 impl Write for DailyLogWriter {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        // The appender would recreate the directory readable by other users.
         if !self.directory.exists() {
             create_private_dir(&self.directory)?;
         }
@@ -56,47 +59,58 @@ impl Write for DailyLogWriter {
     }
 }
 
-/// Starts logging to `<directory>/loopgate.<day>.log`. `LOOPGATE_LOG` chooses what is written, in
-/// the form `info,loopgate_runtime=debug`; what would show keys is not written even then. The guard writes what is left when it is dropped.
+/// Starts logging to `<directory>/loopgate.<day>.log`. Dropping the guard flushes buffered lines.
+///
+/// `LOOPGATE_LOG` sets the filter of the file, for example `info,loopgate_runtime=debug`. Targets that log
+/// secrets are excluded from debug output regardless.
 pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard> {
     create_private_dir(directory)?;
     let appender = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .filename_prefix("loopgate")
         .filename_suffix("log")
-        .max_log_files(KEPT_FILES)
+        .max_log_files(MAX_LOG_FILES)
         .build(directory)?;
     let daily = RedactingWriter(DailyLogWriter { directory: directory.to_owned(), appender });
     let (file, guard) = NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES).finish(daily);
     let filter = EnvFilter::try_from_env("LOOPGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
-    let harmless = filter_fn(|line| *line.level() <= Level::INFO || !line.target().contains(TOO_FRANK));
-    let filter = filter.and(harmless);
+    let without_secrets =
+        filter_fn(|line| *line.level() <= Level::INFO || !line.target().contains(SECRET_LOGGING_TARGET));
+    let filter = filter.and(without_secrets);
     let terminal = || RedactingWriter(io::stderr());
-    let colours = io::stderr().is_terminal();
+    let has_colors = io::stderr().is_terminal();
     let (to_file, to_terminal): (
         Box<dyn Layer<Registry> + Send + Sync>,
         Box<dyn Layer<Registry> + Send + Sync>,
     ) = match format {
         LogFormat::Text => (
-            quiet(fmt::layer()).with_writer(file).with_ansi(false).with_filter(filter).boxed(),
-            quiet(fmt::layer())
+            without_internal_errors(fmt::layer())
+                .with_writer(file)
+                .with_ansi(false)
+                .with_filter(filter)
+                .boxed(),
+            without_internal_errors(fmt::layer())
                 .with_writer(terminal)
-                .with_ansi(colours)
+                .with_ansi(has_colors)
                 .with_target(false)
                 .with_filter(LevelFilter::WARN)
                 .boxed(),
         ),
         LogFormat::Json => (
-            quiet(fmt::layer()).json().with_writer(file).with_filter(filter).boxed(),
-            quiet(fmt::layer()).json().with_writer(terminal).with_filter(LevelFilter::WARN).boxed(),
+            without_internal_errors(fmt::layer()).json().with_writer(file).with_filter(filter).boxed(),
+            without_internal_errors(fmt::layer())
+                .json()
+                .with_writer(terminal)
+                .with_filter(LevelFilter::WARN)
+                .boxed(),
         ),
     };
     tracing_subscriber::registry().with(vec![to_file, to_terminal]).init();
     Ok(guard)
 }
 
-/// A layer that says nothing about lines that it could not write. It would print that to standard
-/// error, and a process whose standard error is on a full disk would panic in the middle of its work.
-fn quiet<S>(layer: fmt::Layer<S>) -> fmt::Layer<S> {
+/// Disables error reports of a layer. `fmt` would print them with `eprintln!`, which panics when standard
+/// error is a file on a full disk.
+fn without_internal_errors<S>(layer: fmt::Layer<S>) -> fmt::Layer<S> {
     layer.log_internal_errors(false)
 }

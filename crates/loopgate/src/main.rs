@@ -1,5 +1,4 @@
-//! The `loopgate` program: one file a sub-command, and the one place where the rooms are wired
-//! together.
+#![doc = include_str!("../README.md")]
 
 mod args;
 mod banner;
@@ -30,8 +29,9 @@ use clap::Parser as _;
 
 fn main() -> ExitCode {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    memory::give_back_early();
+    memory::configure_allocator();
     let cli = cli::Cli::try_parse().unwrap_or_else(|error| {
+        // The message is lost when standard error is closed; the exit code still reports the error.
         let _ = error.print();
         if let Some(variable) = cli::variable_of(&error, std::env::args()) {
             anstream::eprintln!("\nThe value comes from the variable {variable}.");

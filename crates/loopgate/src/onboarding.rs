@@ -1,5 +1,4 @@
-//! How this desktop gets its own key: the handshake of a first start, the same for a control plane
-//! on this machine and for a remote one.
+//! Onboarding: obtains the API key of this desktop from a control plane, on this machine or remote.
 
 use std::time::Duration;
 
@@ -9,11 +8,11 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use serde_json::json;
 
-const CLAIM_TIMEOUT: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ClaimResponse {
+struct ClaimedKey {
     api_key: SecretString,
 }
 
@@ -22,34 +21,36 @@ struct ClaimError {
     code: String,
 }
 
-/// Makes sure that this desktop has a key that the control plane knows; claims one if need be.
+/// Ensures that this desktop has a key that the control plane accepts. Claims a new key if it has none.
 pub async fn connect(
     api_origin: &str,
     web_origin: &str,
     attempt: &str,
     credentials: &Credentials,
 ) -> anyhow::Result<()> {
-    if key_works(api_origin, credentials).await? {
+    // Checked by a request: a stored key may have been revoked, or belong to another control plane.
+    if is_key_valid(api_origin, credentials).await? {
         return Ok(());
     }
     claim(api_origin, web_origin, attempt, credentials).await
 }
 
-async fn key_works(api_origin: &str, credentials: &Credentials) -> anyhow::Result<bool> {
+async fn is_key_valid(api_origin: &str, credentials: &Credentials) -> anyhow::Result<bool> {
     let Some(key) = credentials.api_key() else { return Ok(false) };
     let mut request = reqwest::Client::new()
         .get(format!("{api_origin}/compute-targets"))
-        .timeout(CLAIM_TIMEOUT)
+        .timeout(REQUEST_TIMEOUT)
         .bearer_auth(key.secret.expose_secret());
+    // The key is bound to this desktop: requests need a proof of possession of its signing key.
     for (name, value) in credentials.pop_headers("GET", "/compute-targets").into_iter().flatten() {
         request = request.header(name, value);
     }
     let response =
-        request.send().await.with_context(|| format!("the control plane at {api_origin} does not answer"))?;
+        request.send().await.with_context(|| format!("cannot reach the control plane at {api_origin}"))?;
     Ok(response.status().is_success())
 }
 
-/// Trades a one-time attempt for the key of this desktop, bound to its signing key, and keeps it.
+/// Exchanges a one-time onboarding attempt for an API key bound to this desktop's signing key, and stores it.
 pub async fn claim(
     api_origin: &str,
     web_origin: &str,
@@ -58,7 +59,7 @@ pub async fn claim(
 ) -> anyhow::Result<()> {
     let response = reqwest::Client::new()
         .post(format!("{api_origin}/desktop/bootstrap/claim"))
-        .timeout(CLAIM_TIMEOUT)
+        .timeout(REQUEST_TIMEOUT)
         .json(&json!({
             "onboardingAttemptId": attempt,
             "webAppOrigin": web_origin,
@@ -67,21 +68,22 @@ pub async fn claim(
         }))
         .send()
         .await
-        .with_context(|| format!("the control plane at {api_origin} does not answer"))?;
+        .with_context(|| format!("cannot reach the control plane at {api_origin}"))?;
     if !response.status().is_success() {
         let code =
             response.json::<ClaimError>().await.map_or_else(|_| "no reason given".to_owned(), |r| r.code);
         let hint = match &*code {
             "ONBOARDING_ATTEMPT_INVALID_OR_EXPIRED" => {
-                "\nhint: each attempt works once, for an hour; get a new one from the page"
+                "\nhint: an attempt is valid once and for one hour; create a new one on the page"
             }
             "ONBOARDING_ATTEMPT_ORIGIN_MISMATCH" | "INVALID_BOOTSTRAP_CLAIM_REQUEST" => {
-                "\nhint: name the page's origin with --web-origin when it is not the control plane's"
+                "\nhint: if the web app has another origin than the control plane, pass it with --web-origin"
             }
             _ => "",
         };
         bail!("the control plane refused to issue a key for this desktop ({code}){hint}");
     }
-    let claimed: ClaimResponse = response.json().await.context("the control plane's answer has no key")?;
-    credentials.store_managed_key(claimed.api_key).context("the key of this desktop cannot be stored")
+    let key: ClaimedKey =
+        response.json().await.context("the response of the control plane contains no key")?;
+    credentials.store_managed_key(key.api_key).context("cannot store the key of this desktop")
 }

@@ -1,5 +1,5 @@
-//! What the control plane knows of this desktop beyond its loops: whether the gateway can be
-//! reached, and how the last stop went wrong.
+//! Reports the state of this desktop to the control plane: whether the gateway is reachable, and whether the
+//! previous shutdown failed.
 
 use std::sync::Arc;
 
@@ -7,20 +7,23 @@ use loopgate_gateway::Gateway;
 use loopgate_link::client::{Client, LinkState};
 use loopgate_link::executor::Executor;
 
-use crate::shutdown::FailedStop;
+use crate::shutdown::FailedShutdown;
 
-/// Keeps that true for as long as it is polled.
-pub async fn keep(
+/// Reports until the gateway and the link have ended.
+pub async fn run(
     gateway: Gateway,
     executor: Arc<Executor>,
     client: Arc<Client>,
-    failed_stop: Option<FailedStop>,
+    failed_shutdown: Option<FailedShutdown>,
 ) {
-    tokio::join!(pass_health_on(&gateway, &executor), greet(&gateway, &executor, &client, failed_stop));
+    tokio::join!(
+        forward_health(&gateway, &executor),
+        report_on_connect(&gateway, &executor, &client, failed_shutdown)
+    );
 }
 
-/// No command comes in while nobody could reach the gateway.
-async fn pass_health_on(gateway: &Gateway, executor: &Executor) {
+/// Makes the executor reject commands while the gateway is unreachable.
+async fn forward_health(gateway: &Gateway, executor: &Executor) {
     let mut health = gateway.health();
     loop {
         executor.set_gateway_lost(health.borrow_and_update().recovering.clone());
@@ -30,13 +33,19 @@ async fn pass_health_on(gateway: &Gateway, executor: &Executor) {
     }
 }
 
-/// Whenever the control plane has come within reach, the gateway asks itself whether it is, too.
-async fn greet(gateway: &Gateway, executor: &Executor, client: &Client, mut failed_stop: Option<FailedStop>) {
+/// Each time the link comes online, probes the gateway, so that the control plane learns its current state.
+async fn report_on_connect(
+    gateway: &Gateway,
+    executor: &Executor,
+    client: &Client,
+    mut failed_shutdown: Option<FailedShutdown>,
+) {
     let mut link = client.state();
     loop {
         let online = matches!(*link.borrow_and_update(), LinkState::Online { .. });
         if online {
-            if let Some(failed) = failed_stop.take() {
+            // Reported once, not after every reconnect.
+            if let Some(failed) = failed_shutdown.take() {
                 executor.telemetry(failed.telemetry());
             }
             gateway.probe().await;

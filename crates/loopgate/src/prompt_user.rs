@@ -6,23 +6,24 @@ use loopgate_gateway::{ApprovalEvent, Gateway, PendingApproval};
 use loopgate_runtime::{ApprovalNotice, Runtime};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-/// Notifies of each request as it begins to wait, until the gateway has ended.
+/// Notifies the owner of each new request, until the gateway has stopped.
 pub async fn run(mut events: Receiver<ApprovalEvent>, gateway: Gateway, runtime: Arc<Runtime>) {
     loop {
         match events.recv().await {
             Ok(ApprovalEvent::Requested(request)) => {
-                runtime.notifications.notify_of_approval(&held(request, &gateway))
+                runtime.notifications.notify_of_approval(&notice(request, &gateway))
             }
             Ok(ApprovalEvent::Resolved(_)) => {}
+            // Notifications are best-effort: `loopgate approvals` lists every request.
             Err(RecvError::Lagged(dropped)) => {
-                tracing::info!(dropped, "requests came too fast to notify of each")
+                tracing::info!(dropped, "dropped approval notifications: too many requests")
             }
             Err(RecvError::Closed) => return,
         }
     }
 }
 
-fn held(request: PendingApproval, gateway: &Gateway) -> ApprovalNotice {
+fn notice(request: PendingApproval, gateway: &Gateway) -> ApprovalNotice {
     ApprovalNotice {
         command: gateway.command_that_approves(request.id),
         loop_id: request.loop_id,

@@ -1,6 +1,7 @@
-//! What this desktop reports to the control plane beside the events of its loops.
+//! Reports of this desktop to the control plane, in addition to the events of its loops.
 //!
-//! Hands over what the rooms tell of themselves; the link keeps it or drops it. Nobody waits for it.
+//! Forwards telemetry and analytics of the components to the link, which buffers or drops them. Components
+//! never wait for it.
 
 use std::sync::Arc;
 
@@ -14,38 +15,41 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::sync::watch;
 
-/// Passes on what loops, or the gateway, report, until nobody reports any more.
-pub async fn telemetry(mut reported: Receiver<Telemetry>, executor: Arc<Executor>) {
+/// Forwards the telemetry of a component until its sender is dropped.
+pub async fn telemetry(mut events: Receiver<Telemetry>, executor: Arc<Executor>) {
     loop {
-        match reported.recv().await {
+        match events.recv().await {
             Ok(telemetry) => executor.telemetry(telemetry),
-            Err(RecvError::Lagged(dropped)) => tracing::info!(dropped, "reports came too fast"),
+            Err(RecvError::Lagged(dropped)) => tracing::info!(dropped, "dropped telemetry: too many events"),
             Err(RecvError::Closed) => return,
         }
     }
 }
 
-/// Tells of each path that was refused because it is outside of the sandbox, and never which.
-pub async fn blocked(mut times: watch::Receiver<u64>, client: Arc<Client>) {
-    let mut told = 0;
-    while times.changed().await.is_ok() {
-        let now = *times.borrow_and_update();
-        for _ in told..now {
+/// Reports each path that was rejected because it is outside of the sandbox. Never reports the path itself.
+pub async fn blocked(mut rejections: watch::Receiver<u64>, client: Arc<Client>) {
+    let mut reported = 0;
+    // A watch channel only keeps the latest value: one change can stand for several rejections.
+    while rejections.changed().await.is_ok() {
+        let total = *rejections.borrow_and_update();
+        for _ in reported..total {
             client.analytics(analytics(
                 "sandbox_blocked_operation",
                 &json!({"operation_class": "path_denied"}),
             ));
         }
-        told = now;
+        reported = total;
     }
 }
 
-/// Tells of each request that had to wait for the owner, and of how that ended; never what it asked.
+/// Reports each request that needed an approval, and its outcome. Never reports its content.
 pub async fn approvals(mut events: Receiver<ApprovalEvent>, client: Arc<Client>) {
     loop {
         match events.recv().await {
             Ok(event) => client.analytics(approval(&event)),
-            Err(RecvError::Lagged(dropped)) => tracing::info!(dropped, "approvals came too fast"),
+            Err(RecvError::Lagged(dropped)) => {
+                tracing::info!(dropped, "dropped approval analytics: too many events")
+            }
             Err(RecvError::Closed) => return,
         }
     }
@@ -75,7 +79,7 @@ const fn outcome(decision: Decision) -> &'static str {
     }
 }
 
-/// How long a request waited; nothing when the clock was set back meanwhile.
+/// Returns how long a request waited, in milliseconds; 0 if the clock was set back in between.
 fn waited_ms(resolved: &ResolvedApproval) -> u64 {
     let at = |time: &str| time.parse::<Timestamp>().map(Timestamp::as_millisecond).unwrap_or_default();
     let waited = at(&resolved.resolved_at) - at(&resolved.request.created_at);

@@ -1,5 +1,5 @@
-//! Stopping: one token that every part holds, phases with names, and two limits, so that the process
-//! ends whatever hangs and says what it was.
+//! Shutdown: one cancellation token for all components, named phases, and two timeouts, so that the process
+//! exits even when a component hangs, and reports which one.
 
 use std::future::Future;
 use std::io::{self, Write as _};
@@ -14,14 +14,15 @@ use loopgate_home::{DataDir, files};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-/// What the phases may take together.
+/// Time limit of all phases together.
 const SEQUENCE_LIMIT: Duration = Duration::from_secs(5);
-/// After this long the process is cut short, even when nothing in it runs any more.
+/// Time after which the process exits even if the async runtime is blocked. Below the 10 s after which
+/// `docker stop` kills a container, so that the failure can still be recorded.
 const HARD_EXIT: Duration = Duration::from_secs(8);
-/// In the data directory, from a stop that failed to the next start.
+/// Name of the report in the data directory. Written by a failed shutdown, read by the next start.
 const RECORD: &str = "failed-stop.json";
 
-/// The stop of this process, from the request to the end.
+/// The shutdown of this process, from the request to the exit.
 pub struct Shutdown {
     requested: CancellationToken,
     record: PathBuf,
@@ -31,139 +32,142 @@ pub struct Shutdown {
 #[derive(Default)]
 struct ShutdownProgress {
     since: Option<Instant>,
-    /// The phases that run.
+    /// Phases that are in progress.
     phases: Vec<&'static str>,
 }
 
-/// A stop that did not end as it should, kept for the next start.
+/// Report of a failed shutdown, stored for the next start.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct FailedStop {
+pub struct FailedShutdown {
     trigger: Trigger,
-    result: FailedStopKind,
-    /// What was not over; several are parted by commas.
+    result: ShutdownFailureKind,
+    /// Phases that were in progress, separated by commas.
     phase: String,
-    /// Since the stop was asked for.
+    /// Milliseconds since the shutdown was requested.
     elapsed_ms: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
-/// What noticed that.
+/// The mechanism that detected the failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Trigger {
-    /// The phases themselves.
+    /// The phases: one failed, or [`SEQUENCE_LIMIT`] was exceeded.
     ShutdownSequence,
-    /// The thread that watches over the process.
+    /// The watchdog thread, after [`HARD_EXIT`].
     OuterHardExit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum FailedStopKind {
+enum ShutdownFailureKind {
     TimedOut,
     Failed,
 }
 
 impl Shutdown {
-    /// A stop that Ctrl-C or a termination signal asks for. A second request changes nothing.
+    /// Creates a shutdown that is requested by Ctrl-C or SIGTERM. Further signals have no effect.
     pub fn on_signals(dir: &DataDir) -> io::Result<Arc<Self>> {
         let requested = CancellationToken::new();
         cancel_on_signals(requested.clone())?;
         Ok(Arc::new(Self { requested, record: dir.file(RECORD), progress: Mutex::default() }))
     }
 
-    /// Cancelled as soon as the process is to stop.
+    /// Returns a token that is cancelled when the shutdown is requested.
     pub fn requested(&self) -> CancellationToken {
         self.requested.clone()
     }
 
-    /// Runs a part of the program. What it does after the request is a phase of the stop.
+    /// Runs a component. The work that it does after the request is a phase of the shutdown.
     pub async fn part<T>(&self, phase: &'static str, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         tokio::select! {
             biased;
             () = self.requested.cancelled() => {}
-            done = &mut work => return done,
+            output = &mut work => return output,
         }
         self.phase(phase, work).await
     }
 
-    /// Runs one phase of the stop.
+    /// Runs one phase of the shutdown.
     pub async fn phase<T>(&self, name: &'static str, work: impl Future<Output = T>) -> T {
         tracing::info!(phase = name, "stopping");
         self.progress().phases.push(name);
-        let done = work.await;
+        let output = work.await;
         self.progress().phases.retain(|phase| *phase != name);
         tracing::info!(phase = name, "stopped");
-        done
+        output
     }
 
-    /// Runs the service to its end. Once the stop is asked for, it has [`SEQUENCE_LIMIT`].
+    /// Runs the service to completion. After the request it has [`SEQUENCE_LIMIT`] to complete.
     pub async fn bound(
         self: Arc<Self>,
         service: impl Future<Output = anyhow::Result<()>>,
     ) -> anyhow::Result<ExitCode> {
-        let watching = tokio::spawn(self.clone().watch());
+        let watchdog = tokio::spawn(self.clone().watch());
         let limit = async {
             self.requested.cancelled().await;
             self.progress().since = Some(Instant::now());
             tokio::time::sleep(SEQUENCE_LIMIT).await;
         };
-        let ended = tokio::select! {
-            ended = service => ended,
+        let result = tokio::select! {
+            result = service => result,
+            // The service is dropped here, but tasks that it spawned run until the process exits.
             () = limit => {
-                self.report_failure(Trigger::ShutdownSequence, FailedStopKind::TimedOut, None);
+                self.report_failure(Trigger::ShutdownSequence, ShutdownFailureKind::TimedOut, None);
                 return Ok(ExitCode::FAILURE);
             }
         };
-        watching.abort();
-        if let Err(error) = &ended
+        watchdog.abort();
+        if let Err(error) = &result
             && self.requested.is_cancelled()
         {
             self.report_failure(
                 Trigger::ShutdownSequence,
-                FailedStopKind::Failed,
+                ShutdownFailureKind::Failed,
                 Some(format!("{error:#}")),
             );
         }
-        ended.map(|()| ExitCode::SUCCESS)
+        result.map(|()| ExitCode::SUCCESS)
     }
 
-    /// How the last stop failed, if it did; told once.
-    pub fn last_failure(&self) -> Option<FailedStop> {
+    /// Returns the report of the previous shutdown if that failed, and deletes it.
+    pub fn last_failure(&self) -> Option<FailedShutdown> {
         let text = std::fs::read(&self.record).ok()?;
+        // Deleted even if it cannot be parsed, so that no start reports it again.
         let _ = std::fs::remove_file(&self.record);
         serde_json::from_slice(&text).ok()
     }
 
-    /// Ends the process by force unless it has ended by itself in [`HARD_EXIT`]. That happens on a
-    /// thread of its own, so that a stuck async runtime cannot hold it.
+    /// Exits the process [`HARD_EXIT`] after the request. Uses a thread, because a blocked async runtime does
+    /// not fire timers.
     async fn watch(self: Arc<Self>) {
         self.requested.cancelled().await;
         std::thread::spawn(move || {
-            let (_keep, never) = std::sync::mpsc::channel::<()>();
-            let _ = never.recv_timeout(HARD_EXIT);
-            self.report_failure(Trigger::OuterHardExit, FailedStopKind::TimedOut, None);
+            // A receive that always times out: the thread only waits, and ends with the process.
+            let (_sender, receiver) = std::sync::mpsc::channel::<()>();
+            let _ = receiver.recv_timeout(HARD_EXIT);
+            self.report_failure(Trigger::OuterHardExit, ShutdownFailureKind::TimedOut, None);
             std::process::exit(1);
         });
     }
 
-    /// Says to the person and to the next start that this stop failed.
-    fn report_failure(&self, trigger: Trigger, result: FailedStopKind, error: Option<String>) {
+    /// Reports the failure to the user and to the next start.
+    fn report_failure(&self, trigger: Trigger, result: ShutdownFailureKind, error: Option<String>) {
         let progress = self.progress();
         let elapsed = progress.since.map(|since| since.elapsed()).unwrap_or_default();
-        let failed = FailedStop {
+        let failure = FailedShutdown {
             trigger,
             result,
             phase: progress.phases.join(", "),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             error,
         };
-        // Nothing may hold the end up: not even a disk that takes no word about it.
-        let _ = writeln!(io::stderr(), "loopgate: {failed}");
-        let _ = serde_json::to_vec(&failed).map(|text| files::write_private(&self.record, &text));
+        // Errors are ignored: nothing may delay the exit, not even a full disk.
+        let _ = writeln!(io::stderr(), "loopgate: {failure}");
+        let _ = serde_json::to_vec(&failure).map(|text| files::write_private(&self.record, &text));
     }
 
     fn progress(&self) -> MutexGuard<'_, ShutdownProgress> {
@@ -171,8 +175,8 @@ impl Shutdown {
     }
 }
 
-impl FailedStop {
-    /// What the control plane is told of it.
+impl FailedShutdown {
+    /// Returns the report as telemetry for the control plane.
     pub fn telemetry(&self) -> Telemetry {
         let mut telemetry = Telemetry::new(Severity::Error, "desktop.shutdown_failed", self.to_string());
         telemetry.diagnostics = serde_json::to_value(self).ok().and_then(|value| value.as_object().cloned());
@@ -180,13 +184,13 @@ impl FailedStop {
     }
 }
 
-impl std::fmt::Display for FailedStop {
+impl std::fmt::Display for FailedShutdown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.result, &self.error) {
-            (FailedStopKind::Failed, Some(error)) => write!(f, "the stop failed: {error}"),
+            (ShutdownFailureKind::Failed, Some(error)) => write!(f, "shutdown failed: {error}"),
             _ => {
                 let seconds = Duration::from_millis(self.elapsed_ms).as_secs();
-                write!(f, "the stop was cut short after {seconds} s")?;
+                write!(f, "shutdown timed out after {seconds} s")?;
                 if self.phase.is_empty() { Ok(()) } else { write!(f, ", in {}", self.phase) }
             }
         }

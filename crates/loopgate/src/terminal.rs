@@ -1,4 +1,4 @@
-//! The terminal: questions to the person, errors, and texts of others.
+//! Terminal input and output: confirmation prompts, errors, and escaping of untrusted text.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
@@ -6,7 +6,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 pub use loopgate_api::terminal_text::escape_control;
 use owo_colors::OwoColorize as _;
 
-/// Asks the person at the terminal; `None` where there is none.
+/// Asks the user for confirmation. Returns `None` if standard input is no terminal.
 pub fn confirm(question: &str) -> io::Result<Option<bool>> {
     if !io::stdin().is_terminal() {
         return Ok(None);
@@ -18,15 +18,16 @@ pub fn confirm(question: &str) -> io::Result<Option<bool>> {
     Ok(Some(matches!(answer.trim(), "y" | "Y" | "yes")))
 }
 
-/// Prints why a command could not do its work.
+/// Prints the error of a failed command.
 pub fn print_error(error: &anyhow::Error) {
     anstream::eprintln!("{} {}", "error:".red().bold(), with_causes(error));
 }
 
-/// An error with its causes. A cause with which the text ends already is left out.
+/// Formats an error with its causes.
 fn with_causes(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Some errors already include their cause in their own message.
         if !text.ends_with(&cause) {
             let _ = write!(text, ": {cause}");
         }

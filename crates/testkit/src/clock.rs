@@ -1,7 +1,7 @@
-//! The clock on the wall of a home's programs, which a test can set while they run.
+//! Fakes the wall clock for the programs of a home, adjustable while they run.
 //!
-//! Debian's libfaketime is between the programs and the system's clock. It leaves the monotonic clock
-//! alone, as a sleep of the machine does, and reads how far the clock is ahead from a file.
+//! Preloads Debian's libfaketime, which reads the offset from a file at each clock call. The monotonic clock
+//! is not faked: this simulates a machine that was suspended.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,26 +10,26 @@ use anyhow::{Context as _, bail};
 
 const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
 
-/// Variables with which a program follows the clock of a home.
-///
-/// # Errors
-/// When the library is not installed.
+/// Returns the environment variables that make a program use the home's clock. Fails when libfaketime is not
+/// installed.
 pub fn environment(home: &Path) -> anyhow::Result<Vec<(&'static str, OsString)>> {
     let file = file(home);
+    // Created before the programs start; `+0` is the real time.
     std::fs::write(&file, "+0").context("set the clock")?;
     Ok(vec![
         ("LD_PRELOAD", library()?.into()),
+        // libfaketime re-reads the file only once in ten seconds by default. Without the cache, `advance`
+        // takes effect at the next call.
         ("FAKETIME_TIMESTAMP_FILE", file.into()),
         ("FAKETIME_NO_CACHE", "1".into()),
+        // The kernel's monotonic clock does not advance during a suspend either.
         ("FAKETIME_DONT_FAKE_MONOTONIC", "1".into()),
+        // Without this, libfaketime also shifts the timestamps that stat(2) returns.
         ("NO_FAKE_STAT", "1".into()),
     ])
 }
 
-/// Sets the clock of a home hours ahead of the system's.
-///
-/// # Errors
-/// When the file cannot be written.
+/// Sets the home's wall clock this many hours ahead of the system's.
 pub fn advance(home: &Path, hours: u32) -> anyhow::Result<()> {
     std::fs::write(file(home), format!("+{hours}h")).context("set the clock")
 }
@@ -39,9 +39,10 @@ fn file(home: &Path) -> PathBuf {
 }
 
 fn library() -> anyhow::Result<PathBuf> {
+    // Debian installs the library below the multiarch directory, such as /usr/lib/x86_64-linux-gnu.
     let directories = std::fs::read_dir("/usr/lib")?.flatten().map(|entry| entry.path());
-    let found = directories.map(|directory| directory.join(LIBRARY)).find(|path| path.is_file());
-    match found {
+    let library = directories.map(|directory| directory.join(LIBRARY)).find(|path| path.is_file());
+    match library {
         Some(path) => Ok(path),
         None => bail!("libfaketime is not installed: `apt-get install libfaketime`"),
     }

@@ -1,4 +1,4 @@
-//! A real `loopgate control-plane` process, its owner's page, and desktops that connect to it.
+//! Starts a real `loopgate control-plane` process, signs its owner in and connects simulated desktops.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -16,49 +16,48 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use uuid::Uuid;
 
-/// How often a desktop says that it is there.
+/// Interval of a desktop's presence messages, as the real link client sends them.
 const PRESENCE: Duration = Duration::from_secs(30);
 const OWNER: &str = "owner@example.org";
 const PASSWORD: &str = "correct horse battery";
 
-/// A running control plane; killed when dropped.
+/// A running control-plane process. Killed when dropped.
 #[derive(Debug)]
-pub struct ControlPlane {
+pub struct TestControlPlane {
     child: Child,
-    /// Kept open: the program goes on printing.
+    /// Keeps the pipe open: the process would fail with EPIPE on its next line of output.
     _output: Lines<BufReader<ChildStdout>>,
     origin: String,
     client: Client,
     session: OwnerSession,
 }
 
-/// Credentials of the owner's page.
+/// Session credentials of the owner's browser.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct OwnerSession {
-    /// `name=value` of the cookie.
+    /// Session cookie as `name=value`.
     pub cookie: String,
     /// Value of the header `x-session-key`.
     pub key: String,
 }
 
-/// A desktop that is present until the program ends, accepts every command, and carries none out.
+/// A simulated desktop that acknowledges every command and executes none. Connected until the runtime shuts
+/// down.
 #[derive(Debug)]
 pub struct ConnectedDesktop {
-    /// Its id.
+    /// Id of its compute target.
     pub target: Uuid,
-    /// The commands that it is sent, each the `data` of its frame.
+    /// Commands received over the link, each the `data` of its frame.
     pub commands: mpsc::UnboundedReceiver<Value>,
 }
 
-impl ControlPlane {
-    /// Starts the binary with its database in `data` of the directory and signs its owner in.
-    ///
-    /// # Errors
-    /// When it ends before it answers, or does not let its owner in.
-    #[expect(clippy::disallowed_methods, reason = "the program under test, outside the product")]
+impl TestControlPlane {
+    /// Starts the binary with `directory/data` as its home, waits until it listens and signs the owner in.
+    #[expect(clippy::disallowed_methods, reason = "starts the program under test")]
     pub async fn start(binary: &Path, directory: &Path) -> anyhow::Result<Self> {
         let password = directory.join("password");
         std::fs::write(&password, PASSWORD)?;
+        // The control plane rejects a password file that other users can read.
         std::fs::set_permissions(&password, std::fs::Permissions::from_mode(0o600))?;
         let mut child = Command::new(binary)
             .args(["control-plane", "--listen", "127.0.0.1:0", "--owner-email", OWNER])
@@ -71,9 +70,12 @@ impl ControlPlane {
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()?;
-        let mut output = BufReader::new(child.stdout.take().context("its output")?).lines();
+        let mut output =
+            BufReader::new(child.stdout.take().context("the process's standard output is not piped")?)
+                .lines();
         let origin = loop {
-            let line = output.next_line().await?.context("the control plane ended before it answered")?;
+            // With port 0 the system chooses the port, which is only known from this line.
+            let line = output.next_line().await?.context("the control plane exited before it listened")?;
             if let Some(origin) = line.strip_prefix("control plane on ") {
                 break origin.trim().to_owned();
             }
@@ -81,39 +83,41 @@ impl ControlPlane {
         let session = OwnerSession::default();
         let mut plane = Self { child, _output: output, origin, client: Client::new(), session };
         let sign_in = json!({"email": OWNER, "password": PASSWORD});
-        let answer = plane.request("POST", "/auth/sign-in").json(&sign_in).send().await?;
-        let cookie = answer.headers().get("set-cookie").and_then(|cookie| cookie.to_str().ok());
-        let cookie = cookie.and_then(|cookie| cookie.split(';').next()).context("a session")?.to_owned();
-        let key = data(answer).await?["sessionKey"].as_str().context("the session's key")?.to_owned();
+        let response = plane.request("POST", "/auth/sign-in").json(&sign_in).send().await?;
+        let cookie = response.headers().get("set-cookie").and_then(|cookie| cookie.to_str().ok());
+        let cookie = cookie
+            .and_then(|cookie| cookie.split(';').next())
+            .context("the response to the sign-in has no session cookie")?
+            .to_owned();
+        let key = data(response).await?["sessionKey"]
+            .as_str()
+            .context("the response to the sign-in has no session key")?
+            .to_owned();
         plane.session = OwnerSession { cookie, key };
         Ok(plane)
     }
 
-    /// Its process id.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
         self.child.id()
     }
 
-    /// Its origin.
     #[must_use]
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// Address of a route.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.origin)
     }
 
-    /// Credentials of its owner's page.
     #[must_use]
     pub const fn session(&self) -> &OwnerSession {
         &self.session
     }
 
-    /// A request of the owner's page.
+    /// Builds a request with the owner's session credentials.
     pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
         let method = method.parse().unwrap_or_default();
         let request = self.client.request(method, self.url(path)).header("origin", &self.origin);
@@ -123,29 +127,21 @@ impl ControlPlane {
         request.header("cookie", &self.session.cookie).header("x-session-key", &self.session.key)
     }
 
-    /// `data` that a POST of the owner's page is answered with.
-    ///
-    /// # Errors
-    /// When it is refused.
+    /// Sends a POST as the owner and returns `data` of the response. Fails on an error status.
     pub async fn post(&self, path: &str, body: Value) -> anyhow::Result<Value> {
         data(self.request("POST", path).json(&body).send().await?).await.with_context(|| path.to_owned())
     }
 
-    /// Kills it.
-    ///
-    /// # Errors
-    /// When the system refuses.
+    /// Kills the process with SIGKILL.
     pub async fn kill(mut self) -> anyhow::Result<()> {
         self.child.kill().await.map_err(Into::into)
     }
 
-    /// Connects a desktop with a key of its own. It says that it is there each half minute, first after `delay`.
-    ///
-    /// # Errors
-    /// When it is refused.
+    /// Connects a desktop with its own API key. It sends presence every 30 s, first after `delay`, which lets
+    /// many desktops spread their messages over the interval.
     pub async fn connect_desktop(&self, name: &str, delay: Duration) -> anyhow::Result<ConnectedDesktop> {
         let key = self.post("/api-keys", json!({"name": name})).await?;
-        let key = key["plaintext"].as_str().context("a key")?;
+        let key = key["plaintext"].as_str().context("the response has no API key")?;
         let mut request = self.url("/desktop-gateway").replacen("http", "ws", 1).into_client_request()?;
         request.headers_mut().insert("authorization", format!("Bearer {key}").parse()?);
         request.headers_mut().insert("sec-websocket-protocol", "loopgate.v1".parse()?);
@@ -177,13 +173,16 @@ impl ControlPlane {
                     }
                 };
                 let Some(Ok(message)) = message else { return };
+                // Pings are answered by the library.
                 let Message::Text(text) = message else { continue };
                 let Ok(mut frame_in) = serde_json::from_str::<Value>(&text) else { return };
                 let payload = frame_in["data"].take();
                 match frame_in["event"].as_str() {
                     Some("desktop.hello.ack") => {
+                        // Presence messages must carry the id that the control plane assigned.
                         target = payload["computeTargetId"].clone();
                         if let Some(acknowledged) = acknowledged.take() {
+                            // The receiver is dropped when `connect_desktop` was cancelled.
                             let _ = acknowledged.send(target.clone());
                         }
                     }
@@ -193,20 +192,23 @@ impl ControlPlane {
                         if socket.send(frame("desktop.command.ack", accepted)).await.is_err() {
                             return;
                         }
+                        // The desktop stays connected when its handle, and with it the receiver, has been
+                        // dropped.
                         let _ = commands.send(payload);
                     }
                     _ => {}
                 }
             }
         });
-        let target = target.await.context("no acknowledgement of the hello")?;
-        Ok(ConnectedDesktop { target: target.as_str().context("an id")?.parse()?, commands: commands_in })
+        let target = target.await.context("the connection closed before desktop.hello.ack")?;
+        Ok(ConnectedDesktop {
+            target: target.as_str().context("the acknowledgement has no compute target id")?.parse()?,
+            commands: commands_in,
+        })
     }
 
-    /// Has a wish for a repository planned on a desktop, and answers the loop with its token.
-    ///
-    /// # Errors
-    /// When it is refused, or the desktop has gone.
+    /// Creates a document for a repository, starts PLAN on the desktop and waits for the command. Returns the
+    /// loop with its runner token.
     pub async fn plan(
         &self,
         desktop: &mut ConnectedDesktop,
@@ -216,33 +218,32 @@ impl ControlPlane {
         let repo = json!({"fullName": repository, "branch": "main"});
         let document = json!({"title": title, "type": "FEATURE", "content": "A cart.", "repo": repo});
         let document = self.post("/documents", document).await?;
-        let document = document["slug"].as_str().context("a slug")?.to_owned();
+        let document = document["slug"].as_str().context("the document has no slug")?.to_owned();
         let launch = json!({"command": "plan", "computeTargetId": desktop.target});
-        let made = self.post(&format!("/documents/{document}/run-loop"), launch).await?;
-        let id = made["loopId"].as_str().context("a loop")?.to_owned();
-        let launch = desktop.commands.recv().await.context("the desktop is gone")?;
-        let token = launch["body"]["loopgateAuthToken"].as_str().context("a token")?.to_owned();
+        let started = self.post(&format!("/documents/{document}/run-loop"), launch).await?;
+        let id = started["loopId"].as_str().context("the response has no loop id")?.to_owned();
+        let launch = desktop.commands.recv().await.context("the desktop's connection is closed")?;
+        let token = launch["body"]["loopgateAuthToken"]
+            .as_str()
+            .context("the command has no runner token")?
+            .to_owned();
         Ok(RunnerLoop { id, document, token })
     }
 }
 
-/// A loop that was sent to a desktop.
+/// A loop that was dispatched to a desktop.
 #[derive(Debug, Clone)]
 pub struct RunnerLoop {
-    /// Its id.
     pub id: String,
     /// Slug of its document.
     pub document: String,
-    /// Token with which its runner reports.
+    /// Runner token that authorizes the loop's events.
     pub token: String,
 }
 
-/// `data` of a success.
-///
-/// # Errors
-/// When the answer is none, with its text.
-pub async fn data(answer: reqwest::Response) -> anyhow::Result<Value> {
-    let (status, mut body) = (answer.status(), answer.json::<Value>().await?);
+/// Returns `data` of a successful response. Fails with status and body otherwise.
+pub async fn data(response: reqwest::Response) -> anyhow::Result<Value> {
+    let (status, mut body) = (response.status(), response.json::<Value>().await?);
     ensure!(status.is_success(), "{status} {body}");
     Ok(body["data"].take())
 }

@@ -1,7 +1,7 @@
-//! Bare git repositories that are where the code host keeps its own.
+//! Bare git repositories that act as the code host's remotes.
 //!
-//! One folder holds `<owner>/<name>.git`. Programs reach them through the ssh command and the URL
-//! rewriting that [`crate::home::UserHome`] sets up, so remotes keep the code host's own URLs.
+//! A root folder contains `<owner>/<name>.git`. Programs reach them through the ssh command and the URL
+//! rewriting that [`crate::home::UserHome`] configures, so remotes keep the code host's URLs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,88 +11,73 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use tempfile::TempDir;
 
-/// A folder of bare repositories. Clones share it; it is removed with the last one.
+/// A folder of bare repositories. A temporary one is removed when its last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct GitRemotes {
     root: PathBuf,
-    /// Holds a throw-away folder for as long as somebody uses it.
     _temporary: Option<Arc<TempDir>>,
 }
 
-/// A commit as a test looks at it.
+/// A commit of a bare repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
-    /// Full hash.
     pub sha: String,
-    /// First line of the message.
+    /// Subject line of the message.
     pub subject: String,
-    /// The whole message.
+    /// Message with subject and body.
     pub message: String,
-    /// Author's name.
     pub author: String,
-    /// Author's address.
+    /// Email address of the author.
     pub email: String,
-    /// Committer's date, ISO 8601.
+    /// Committer date in ISO 8601.
     pub date: String,
 }
 
-/// A changed file between two commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// Path in the newer commit.
     pub path: String,
-    /// Path before a rename.
+    /// Path before a rename or copy.
     pub previous: Option<String>,
     /// `added`, `modified`, `removed`, `renamed` or `copied`.
     pub status: &'static str,
-    /// Added lines.
     pub additions: u64,
-    /// Removed lines.
     pub deletions: u64,
 }
 
 impl GitRemotes {
-    /// A throw-away folder.
-    ///
-    /// # Errors
-    /// When no temporary directory can be made.
+    /// Creates a temporary folder.
     pub fn temporary() -> anyhow::Result<Self> {
         let temporary = tempfile::Builder::new().prefix("loopgate-remotes-").tempdir()?;
+        // On macOS, the temporary directory is below a symlink.
         let root = temporary.path().canonicalize()?;
         Ok(Self { root, _temporary: Some(Arc::new(temporary)) })
     }
 
-    /// A folder that stays.
-    ///
-    /// # Errors
-    /// When it cannot be made.
+    /// Opens or creates a folder that is not removed.
     pub fn at(root: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(root)?;
         Ok(Self { root: root.canonicalize()?, _temporary: None })
     }
 
-    /// The folder.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The bare repository of `<owner>/<name>`.
+    /// Path of the bare repository of `<owner>/<name>`.
     #[must_use]
     pub fn bare(&self, full_name: &str) -> PathBuf {
         self.root.join(format!("{full_name}.git"))
     }
 
-    /// The URL by which programs clone it.
+    /// URL of the repository at the code host, as configured in clones.
     #[must_use]
     pub fn url(full_name: &str) -> String {
         format!("git@github.com:{full_name}.git")
     }
 
-    /// Makes a repository whose branch `main` holds these files in one commit.
-    ///
-    /// # Errors
-    /// When it exists already, or git refuses.
+    /// Creates a repository whose branch `main` has one commit with these files. Fails when it exists
+    /// already.
     pub fn create(&self, full_name: &str, files: &[(&str, &str)]) -> anyhow::Result<PathBuf> {
         let bare = self.bare(full_name);
         if bare.exists() {
@@ -104,10 +89,8 @@ impl GitRemotes {
         Ok(bare)
     }
 
-    /// Adds a commit to a branch, which starts at `main` when it is new. Answers the commit's hash.
-    ///
-    /// # Errors
-    /// When git refuses.
+    /// Adds a commit to a branch, which is created from `main` if it does not exist. Returns the commit's
+    /// hash.
     pub fn commit(
         &self,
         full_name: &str,
@@ -118,9 +101,11 @@ impl GitRemotes {
         let work = tempfile::tempdir()?;
         let bare = self.bare(full_name);
         let dir = work.path();
+        // A bare repository has no working tree: commit in a temporary clone and push.
         git(dir, &["clone", "--quiet", &bare.to_string_lossy(), "."])?;
-        let known = git(dir, &["rev-parse", "--verify", "--quiet", &format!("origin/{branch}")]);
-        match known {
+        let branch_tip = git(dir, &["rev-parse", "--verify", "--quiet", &format!("origin/{branch}")]);
+        match branch_tip {
+            // An existing branch is continued, a new one starts at the clone's HEAD.
             Ok(_) => git(dir, &["checkout", "--quiet", "-B", branch, &format!("origin/{branch}")])?,
             Err(_) => git(dir, &["checkout", "--quiet", "-B", branch])?,
         };
@@ -132,15 +117,13 @@ impl GitRemotes {
             std::fs::write(path, content)?;
         }
         git(dir, &["add", "--all"])?;
+        // Tests also add empty commits, to move a branch without changing files.
         git(dir, &["commit", "--quiet", "--allow-empty", "-m", message])?;
         git(dir, &["push", "--quiet", "origin", &format!("HEAD:{branch}")])?;
         Ok(git(dir, &["rev-parse", "HEAD"])?.trim().to_owned())
     }
 
-    /// Branches and the commits that they point at.
-    ///
-    /// # Errors
-    /// When the repository does not exist.
+    /// Maps each branch to the hash of its tip.
     pub fn branches(&self, full_name: &str) -> anyhow::Result<BTreeMap<String, String>> {
         let format = "--format=%(refname:short) %(objectname)";
         let out = git(&self.bare(full_name), &["for-each-ref", format, "refs/heads"])?;
@@ -151,59 +134,49 @@ impl GitRemotes {
             .collect())
     }
 
-    /// Commits of `head` that `base` lacks, oldest first.
-    ///
-    /// # Errors
-    /// When one of the two does not exist.
+    /// Returns the commits of `head` that are not in `base`, oldest first.
     pub fn commits(&self, full_name: &str, base: &str, head: &str) -> anyhow::Result<Vec<Commit>> {
         let range = format!("{base}..{head}");
+        // ASCII unit and record separators: messages may contain every printable character and newlines.
+        // `%B` may span lines, so records are separated by %x1e instead of newlines.
         let format = "--format=%H%x1f%s%x1f%B%x1f%an%x1f%ae%x1f%cI%x1e";
         let out = git(&self.bare(full_name), &["log", "--reverse", format, &range, "--"])?;
         Ok(out.split('\u{1e}').filter_map(parse_commit).collect())
     }
 
-    /// Files that differ between the merge base of both and `head`.
-    ///
-    /// # Errors
-    /// When one of the two does not exist.
+    /// Returns the files that differ between the merge base and `head`.
     pub fn changes(&self, full_name: &str, base: &str, head: &str) -> anyhow::Result<Vec<FileChange>> {
         let range = format!("{base}...{head}");
         let bare = self.bare(full_name);
         let names = git(&bare, &["diff", "--name-status", "-M", "-z", &range, "--"])?;
+        // With rename detection, `--numstat` prints `{old => new}` paths, which would not match the names
+        // above.
         let counts = git(&bare, &["diff", "--numstat", "--no-renames", &range, "--"])?;
         let mut changes = parse_names(&names);
         for change in &mut changes {
-            let counted = counts.lines().find(|line| line.split('\t').nth(2) == Some(change.path.as_str()));
-            let mut numbers = counted.unwrap_or_default().split('\t').map(|n| n.parse().unwrap_or(0));
+            let count = counts.lines().find(|line| line.split('\t').nth(2) == Some(change.path.as_str()));
+            let mut numbers = count.unwrap_or_default().split('\t').map(|n| n.parse().unwrap_or(0));
             change.additions = numbers.next().unwrap_or(0);
             change.deletions = numbers.next().unwrap_or(0);
         }
         Ok(changes)
     }
 
-    /// The changes between the merge base of both and `head`, as a patch.
-    ///
-    /// # Errors
-    /// When one of the two does not exist.
+    /// Returns the diff between the merge base and `head`.
     pub fn patch(&self, full_name: &str, base: &str, head: &str) -> anyhow::Result<String> {
         git(&self.bare(full_name), &["diff", "-M", &format!("{base}...{head}"), "--"])
     }
 
-    /// The text of a file on a branch.
-    ///
-    /// # Errors
-    /// When branch or file do not exist.
+    /// Returns the text of a file on a branch.
     pub fn file(&self, full_name: &str, branch: &str, path: &str) -> anyhow::Result<String> {
         git(&self.bare(full_name), &["show", &format!("{branch}:{path}")])
     }
 
-    /// Clones a repository to a folder, with the remote URL that programs expect.
-    ///
-    /// # Errors
-    /// When git refuses.
+    /// Clones a repository and sets `origin` to the code host's URL.
     pub fn clone_to(&self, full_name: &str, folder: &Path) -> anyhow::Result<()> {
-        let parent = folder.parent().context("a folder to clone into has a parent")?;
+        let parent = folder.parent().context("the folder to clone into has no parent")?;
         std::fs::create_dir_all(parent)?;
+        // Cloned by path: `git` ignores the home's configuration, which redirects the code host's URL.
         git(
             parent,
             &["clone", "--quiet", &self.bare(full_name).to_string_lossy(), &folder.to_string_lossy()],
@@ -213,15 +186,17 @@ impl GitRemotes {
     }
 }
 
-/// Runs git with an identity and without the machine's settings; answers its standard output.
-///
-/// # Errors
-/// When git is missing or exits with an error; the text holds what it printed.
+/// Runs git with a fixed identity and without the user's and the system's configuration. Returns its standard
+/// output; the error contains its standard error.
 pub fn git(dir: &Path, args: &[&str]) -> anyhow::Result<String> {
-    #[expect(clippy::disallowed_methods, reason = "prepares a test; the product's runner is what is tested")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "prepares a test independently of the product's git runner"
+    )]
     let output = Command::new("git")
         .args(args)
         .current_dir(dir)
+        // The developer's configuration may sign commits or install hooks.
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .env("GIT_TERMINAL_PROMPT", "0")
@@ -259,6 +234,7 @@ fn parse_names(listing: &str) -> Vec<FileChange> {
             Some('C') => "copied",
             _ => "modified",
         };
+        // Renames and copies have two paths in `-z` output: the source first.
         let previous = if matches!(status, "renamed" | "copied") { fields.next() } else { None };
         let Some(path) = fields.next() else { break };
         changes.push(FileChange { path, previous, status, additions: 0, deletions: 0 });

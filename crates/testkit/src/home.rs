@@ -1,8 +1,8 @@
-//! A home directory of its own for the programs under test.
+//! A temporary home directory for the programs under test.
 //!
-//! It holds git's and the code-host CLI's settings, so that the real programs reach the bare
-//! repositories and the code host here, and names the environment in which all five programs
-//! work without an account. Nothing of the machine's own home is read.
+//! Contains the configuration with which git, the code-host CLI, the assistant, the reviewer and the ACP
+//! agent reach the local test servers, and defines their environment. The home directory of the machine's
+//! user is not read.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,12 +13,13 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tempfile::TempDir;
 
-use crate::code_host::CodeHost;
+use crate::code_host::TestCodeHost;
 use crate::git::GitRemotes;
 use crate::model::ModelServer;
 use crate::programs;
 
-/// A home directory. Clones share it; a throw-away one is removed with the last of them.
+/// A home directory and the environment of its programs. A temporary one is removed when its last clone is
+/// dropped.
 #[derive(Debug, Clone)]
 pub struct UserHome {
     path: PathBuf,
@@ -27,10 +28,7 @@ pub struct UserHome {
 }
 
 impl UserHome {
-    /// A throw-away home in which no program reaches anything yet.
-    ///
-    /// # Errors
-    /// When it cannot be made.
+    /// Creates a temporary home without access to any server.
     pub fn temporary() -> anyhow::Result<Self> {
         let temporary = tempfile::Builder::new().prefix("loopgate-home-").tempdir()?;
         let mut home = Self::at(temporary.path())?;
@@ -38,36 +36,31 @@ impl UserHome {
         Ok(home)
     }
 
-    /// A home in a folder that stays.
-    ///
-    /// # Errors
-    /// When it cannot be made.
+    /// Creates a home in a folder that is not removed.
     pub fn at(path: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(path.join("bin"))?;
+        // Programs report resolved paths; tests compare them with this one.
         let path = path.canonicalize()?;
         let mut home = Self { path, environment: BTreeMap::new(), _temporary: None };
         home.write_base()?;
         Ok(home)
     }
 
-    /// The folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Points git at the bare repositories: remotes keep the code host's URLs, and git runs the
-    /// server's side of a fetch or push itself instead of logging in anywhere.
-    ///
-    /// # Errors
-    /// When a file cannot be written.
+    /// Redirects git to the bare repositories. Remotes keep the code host's URLs; git runs the server side of
+    /// a fetch or push locally instead of connecting with ssh.
     pub fn reach_remotes(&mut self, remotes: &GitRemotes) -> anyhow::Result<&mut Self> {
         let root = remotes.root().display();
         let ssh = format!(
-            "#!/bin/sh\n# Stands where ssh would log in to the code host; the last word is git's command.\n\
+            "#!/bin/sh\n# Replaces ssh: runs the git command in the last argument locally, below the remotes.\n\
              for last; do :; done\ncd '{root}' && exec sh -c \"$last\"\n"
         );
         let path = self.script("code-host-ssh", &ssh)?;
+        // `insteadOf` also rewrites https URLs; ssh URLs are handled by the command above.
         let config = format!(
             "[core]\n\tsshCommand = {}\n[url \"file://{root}/\"]\n\tinsteadOf = https://github.com/\n",
             path.display()
@@ -76,11 +69,8 @@ impl UserHome {
         Ok(self)
     }
 
-    /// Points the code-host CLI at the host, logged in.
-    ///
-    /// # Errors
-    /// When a file cannot be written.
-    pub fn reach_code_host(&mut self, host: &CodeHost) -> anyhow::Result<&mut Self> {
+    /// Configures the code-host CLI to use the test host, logged in as `octo-dev`.
+    pub fn reach_code_host(&mut self, host: &TestCodeHost) -> anyhow::Result<&mut Self> {
         let folder = self.path.join(".config/gh");
         std::fs::create_dir_all(&folder)?;
         let config =
@@ -94,21 +84,21 @@ impl UserHome {
         Ok(self)
     }
 
-    /// Points the pinned assistant and reviewer at the model server.
-    ///
-    /// # Errors
-    /// When a program is missing; the text says how to get it.
+    /// Configures the pinned assistant and reviewer to use the model server. Fails when one is not installed;
+    /// the message names the command that installs it.
     pub fn reach_model(&mut self, model: &ModelServer) -> anyhow::Result<&mut Self> {
         self.link("claude", &programs::assistant()?)?;
         self.link("codex", &programs::reviewer()?)?;
         for (name, value) in [
             ("ANTHROPIC_BASE_URL", model.base_url().as_str()),
+            // Any value works. Without a key, the assistant would start its interactive sign-in.
             ("ANTHROPIC_API_KEY", "test-key"),
             ("DISABLE_TELEMETRY", "1"),
             ("DISABLE_AUTOUPDATER", "1"),
             ("DISABLE_ERROR_REPORTING", "1"),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-            // Root may skip permission questions only where the assistant knows it is boxed in.
+            // The assistant refuses to skip permission prompts for root unless it runs in a sandbox. CI runs
+            // as root.
             ("IS_SANDBOX", "1"),
             ("SCRIPTED_KEY", "test-key"),
         ] {
@@ -126,10 +116,7 @@ impl UserHome {
         Ok(self)
     }
 
-    /// Points the pinned agent of the Agent Client Protocol at the model server.
-    ///
-    /// # Errors
-    /// When the program is missing; the text says how to get it.
+    /// Configures the pinned agent of the Agent Client Protocol to use the model server.
     pub fn reach_model_by_acp(&mut self, model: &ModelServer) -> anyhow::Result<&mut Self> {
         self.link("opencode", &programs::acp_agent()?)?;
         let folder = self.path.join(".config/opencode");
@@ -148,25 +135,21 @@ impl UserHome {
         Ok(self)
     }
 
-    /// Makes a program known by name, before all others of that name.
-    ///
-    /// # Errors
-    /// When the link cannot be made.
+    /// Puts a program first on the search path, under this name.
     pub fn link(&self, name: &str, program: &Path) -> anyhow::Result<()> {
         let link = self.path.join("bin").join(name);
+        // `exists` follows symlinks, and would miss a dangling one.
         if link.symlink_metadata().is_ok() {
             std::fs::remove_file(&link)?;
         }
         symlink(program, &link).with_context(|| format!("link {name}"))
     }
 
-    /// Puts a shell script in the place of a program, for faults that the real one cannot be made
-    /// to show. Answers its path.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
+    /// Replaces a program by a shell script, to inject faults that the real program cannot be made to
+    /// produce. Returns the path of the script.
     pub fn script(&self, name: &str, text: &str) -> anyhow::Result<PathBuf> {
         let path = self.path.join("bin").join(name);
+        // The path may be a symlink to the real program: writing through it would overwrite that program.
         if path.symlink_metadata().is_ok() {
             std::fs::remove_file(&path)?;
         }
@@ -175,33 +158,36 @@ impl UserHome {
         Ok(path)
     }
 
-    /// Sets a variable for the programs.
+    /// Sets an environment variable of the home's programs.
     pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
         self.environment.insert(name.into(), value.into());
     }
 
-    /// The whole environment of the programs; give it to a child after clearing its own.
+    /// Complete environment of the home's programs, to be set after clearing the inherited one.
     #[must_use]
     pub const fn environment(&self) -> &BTreeMap<OsString, OsString> {
         &self.environment
     }
 
-    /// A command in this home's environment, without standard input.
+    /// Creates a command with this home's environment and without standard input. Its child is killed when
+    /// dropped.
     #[must_use]
     pub fn command(&self, program: &str) -> tokio::process::Command {
         #[expect(
             clippy::disallowed_methods,
             reason = "starts the programs that the product starts, for tests"
         )]
-        let mut command = tokio::process::Command::new(self.found(program));
+        let mut command = tokio::process::Command::new(self.resolve(program));
         command.env_clear().envs(&self.environment).stdin(std::process::Stdio::null()).kill_on_drop(true);
         command
     }
 
-    /// Where the home's search path finds a program; a path is taken as it is.
-    fn found(&self, program: &str) -> PathBuf {
-        let own = self.path.join("bin").join(program);
-        if !program.contains('/') && own.exists() { own } else { PathBuf::from(program) }
+    /// Resolves a program name on the home's search path. Paths are returned unchanged.
+    fn resolve(&self, program: &str) -> PathBuf {
+        // `Command` resolves names with the search path of the test process, not with the one set for the
+        // child.
+        let home_program = self.path.join("bin").join(program);
+        if !program.contains('/') && home_program.exists() { home_program } else { PathBuf::from(program) }
     }
 
     fn write_base(&mut self) -> anyhow::Result<()> {
@@ -211,7 +197,7 @@ impl UserHome {
         let bin = self.path.join("bin");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let joined = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path)))?;
-        // A login shell starts from the system's search path; its profile adds what is ours.
+        // A login shell starts from the system's PATH; the profile puts the home's bin directory in front.
         let profile = format!("PATH='{}'\nexport PATH\n", joined.to_string_lossy().replace('\'', "'\\''"));
         for name in [".profile", ".bash_profile", ".zprofile"] {
             std::fs::write(self.path.join(name), &profile)?;
@@ -222,10 +208,13 @@ impl UserHome {
         self.set("XDG_CONFIG_HOME", path.join(".config"));
         self.set("XDG_DATA_HOME", path.join(".local/share"));
         self.set("XDG_CACHE_HOME", path.join(".cache"));
+        // /etc/gitconfig of the machine must not influence the tests, and a missing credential must fail
+        // instead of prompting.
         self.set("GIT_CONFIG_NOSYSTEM", "1");
         self.set("GIT_TERMINAL_PROMPT", "0");
         self.set("LANG", "C.UTF-8");
         self.set("SHELL", "/bin/sh");
+        // Inherited, so that the programs' temporary files are on the same file system as those of the test.
         if let Some(dir) = std::env::var_os("TMPDIR") {
             self.set("TMPDIR", dir);
         }

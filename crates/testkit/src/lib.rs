@@ -1,8 +1,4 @@
-//! Real parts for tests and for the demo: nothing here replaces a program that can be had.
-//!
-//! The real assistant and reviewer talk to a scripted [`model`], the real code-host CLI talks to a
-//! [`code_host`] in memory, the real git talks to bare repositories of [`git`], and all of them see
-//! a [`home`] of their own. The release binary contains none of this.
+#![doc = include_str!("../README.md")]
 
 pub mod clock;
 pub mod cloud;
@@ -21,10 +17,7 @@ pub mod wait;
 
 pub use loopgate_test_programs as programs;
 
-/// A port of loopback that nobody listens on at the moment.
-///
-/// # Errors
-/// When none is free.
+/// Returns a loopback port that is free at the moment. Another process may bind it before the caller does.
 pub fn free_port() -> std::io::Result<u16> {
     Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

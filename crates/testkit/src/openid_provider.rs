@@ -1,4 +1,4 @@
-//! A real OpenID provider on loopback, and people who sign in there.
+//! A real OpenID provider on loopback, and a minimal browser that signs users in there.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -11,77 +11,72 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
-/// The provider; it ends with this value.
+/// A running provider process. Killed when dropped.
 #[derive(Debug)]
 pub struct OpenIdProvider {
-    /// Its issuer URL.
     pub issuer: String,
-    /// The id of its one client.
+    /// Id of its only registered client.
     pub client_id: &'static str,
-    /// The secret of its one client.
+    /// Secret of its only registered client.
     pub client_secret: &'static str,
     process: Child,
-    /// It would die of a line that nobody can read.
+    /// Keeps the read end of the pipe open: the provider would die of SIGPIPE on its next line of output.
     _output: Lines<BufReader<ChildStdout>>,
 }
 
 impl OpenIdProvider {
-    /// Starts a provider that sends browsers back to a URL. `accounts` has the claims of each person by its subject.
-    ///
-    /// # Errors
-    /// It is not installed, or does not start.
+    /// Starts a provider with one client, whose redirect URI is `redirect_uri`. `accounts` maps each subject
+    /// to its claims. Fails when the provider is not installed or exits before it prints its issuer URL.
     pub async fn start(redirect_uri: &str, accounts: &Value) -> anyhow::Result<Self> {
         let (client_id, client_secret) = ("loopgate", "s3cret-of-the-client");
         let options = json!({"redirectUri": redirect_uri, "clientId": client_id, "clientSecret": client_secret,
             "accounts": accounts});
         let script = programs::openid_provider()?;
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "starts what tests talk to, not what the product starts"
-        )]
+        #[expect(clippy::disallowed_methods, reason = "starts a test server, which the product never starts")]
         let mut process = Command::new("node")
             .arg("--input-type=module")
             .arg("--eval")
             .arg(programs::OPENID_PROVIDER)
             .arg(script)
             .arg(options.to_string())
+            // The script exits at the end of its standard input, and with it when the test process dies.
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
             .kill_on_drop(true)
             .spawn()
             .context("start node")?;
-        let output = process.stdout.take().context("its output")?;
+        let output = process.stdout.take().context("the provider's standard output is not piped")?;
         let mut lines = BufReader::new(output).lines();
-        let issuer = lines.next_line().await?.context("the OpenID provider ended at once")?;
+        let issuer = lines
+            .next_line()
+            .await?
+            .context("the OpenID provider exited before it printed its issuer URL")?;
         Ok(Self { issuer, client_id, client_secret, process, _output: lines })
     }
 
-    /// Signs a person in, from the URL to which a client has sent its browser, and answers the URL to which the
-    /// provider sends it back.
-    ///
-    /// # Errors
-    /// The provider answers otherwise than with its form and a way back.
+    /// Signs a user in: follows the authorization URL, submits the login form and returns the redirect back
+    /// to the client. Fails when the provider responds without a redirect.
     pub async fn sign_in(&self, authorize_url: &str, subject: &str) -> anyhow::Result<Url> {
         let mut browser = Browser {
             http: Client::builder().redirect(reqwest::redirect::Policy::none()).build()?,
             cookies: BTreeMap::new(),
         };
         let form = browser.get(&Url::parse(authorize_url)?).await?;
+        // The provider sends the browser straight back with an error when the authorization request is
+        // invalid.
         if !self.owns(&form) {
             return Ok(form);
         }
+        // The provider's development form accepts any password.
         let fields = format!("prompt=login&login={subject}&password=any");
         let resumed = browser.post(&form, fields).await?;
         let back = browser.get(&resumed).await?;
-        ensure!(!self.owns(&back), "still at the provider: {back}");
+        ensure!(!self.owns(&back), "the provider did not redirect back to the client: {back}");
         Ok(back)
     }
 
-    /// Ends it.
-    ///
-    /// # Errors
-    /// It cannot be ended.
+    /// Kills the provider process.
     pub async fn stop(mut self) -> anyhow::Result<()> {
         Ok(self.process.kill().await?)
     }
@@ -91,7 +86,7 @@ impl OpenIdProvider {
     }
 }
 
-/// Keeps cookies, and stops at each redirect.
+/// A browser that stores cookies but does not follow redirects, so that each step can be inspected.
 struct Browser {
     http: Client,
     cookies: BTreeMap<String, String>,
@@ -100,28 +95,31 @@ struct Browser {
 impl Browser {
     async fn get(&mut self, url: &Url) -> anyhow::Result<Url> {
         let request = self.http.get(url.clone()).header(COOKIE, self.cookie());
-        self.redirected(url, request.send().await?)
+        self.follow(url, request.send().await?)
     }
 
     async fn post(&mut self, url: &Url, fields: String) -> anyhow::Result<Url> {
         let request = self.http.post(url.clone()).header(COOKIE, self.cookie());
         let request = request.header("content-type", "application/x-www-form-urlencoded").body(fields);
-        self.redirected(url, request.send().await?)
+        self.follow(url, request.send().await?)
     }
 
     fn cookie(&self) -> String {
         self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
     }
 
-    fn redirected(&mut self, from: &Url, answer: Response) -> anyhow::Result<Url> {
-        for cookie in answer.headers().get_all(SET_COOKIE) {
+    fn follow(&mut self, from: &Url, response: Response) -> anyhow::Result<Url> {
+        for cookie in response.headers().get_all(SET_COOKIE) {
+            // Attributes such as path and expiry are ignored: one sign-in needs every cookie.
             let pair = cookie.to_str()?.split(';').next().unwrap_or_default();
             if let Some((name, value)) = pair.split_once('=') {
                 self.cookies.insert(name.to_owned(), value.to_owned());
             }
         }
-        let location =
-            answer.headers().get(LOCATION).with_context(|| format!("{from}: {}", answer.status()))?;
+        let location = response
+            .headers()
+            .get(LOCATION)
+            .with_context(|| format!("{from}: no redirect, {}", response.status()))?;
         Ok(from.join(location.to_str()?)?)
     }
 }

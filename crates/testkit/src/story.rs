@@ -1,28 +1,26 @@
-//! The story that the demo shows and the tests act out: a dark-mode switch for a small page.
+//! The demo story: a dark-mode switch for a small page.
 //!
-//! A sample repository, and what the model says to plan the change, to make it, and to commit it.
-//! The assistant is real: it reads, edits, runs the tests and opens the pull request itself. The
-//! script tells its prompts apart by marks that ours carry, and never by the order of requests.
+//! Contains the sample repository and the model's script for planning, implementing and committing the
+//! change. The assistant is real: it reads, edits, runs the tests and opens the pull request. Prompts are
+//! matched by patterns of their text, not by the order of requests.
 
 use serde_json::json;
 
-use crate::model::{Conversation, Script, Step, Usage};
+use crate::model::{Conversation, ModelStep, ModelUsage, Script};
 
 /// Full name of the sample repository.
 pub const REPOSITORY: &str = "acme/garden-notes";
-/// The wish that the script answers.
-pub const WISH: &str = "Add a dark-mode switch";
-/// Title of the pull request.
+/// Request that the scripted plan implements.
+pub const REQUEST: &str = "Add a dark-mode switch";
 pub const TITLE: &str = "Add a dark-mode switch";
 
-/// Names in requests and gates.
+/// Conversation of the planning loop.
 pub const PLAN: &str = "plan";
-/// The conversation that makes the change.
+/// Conversation of the execution loop.
 pub const EXECUTE: &str = "execute";
-/// The conversation that commits, pushes and opens the pull request.
+/// Conversation that commits, pushes and opens the pull request.
 pub const COMMIT: &str = "commit";
 
-/// Files of the sample repository.
 pub const FILES: [(&str, &str); 7] = [
     ("README.md", include_str!("../story/repository/README.md")),
     ("package.json", include_str!("../story/repository/package.json")),
@@ -33,10 +31,9 @@ pub const FILES: [(&str, &str); 7] = [
     ("test/notes.test.js", include_str!("../story/repository/test/notes.test.js")),
 ];
 
-/// The plan's markdown.
 pub const PLAN_MARKDOWN: &str = include_str!("../story/plan.md");
 
-/// Tasks of the plan and what each one does.
+/// Ids of the plan's tasks, and their descriptions.
 pub const TASKS: [(&str, &str); 4] = [
     ("T-1.1", "give the dark theme its colours in styles.css."),
     ("T-1.2", "put the rules of the switch into theme.js, and keep the choice."),
@@ -47,35 +44,35 @@ pub const TASKS: [(&str, &str); 4] = [
 const THEME: &str = include_str!("../story/change/theme.js");
 const THEME_TEST: &str = include_str!("../story/change/test/theme.test.js");
 
-/// Found in every prompt of the coding loop: its page, and the configuration that set-up printed.
+/// Patterns of every prompt of a loop: the command's heading, and the configuration printed by its set-up.
 const LOOP_PROMPT: [&str; 2] = ["# Coding loop", r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#];
-/// Found in the prompt that asks for a commit, and in no other.
+/// Patterns that only the prompt for commit and pull request contains.
 const COMMIT_PROMPT: [&str; 2] = [r"git push -u origin HEAD", r"execution-result\.json"];
 
-/// Everything that the model says in this story.
+/// Returns the model's script for the whole story.
 #[must_use]
 pub fn script() -> Script {
-    let writers = [plan_writer(), plan_writer_without_a_script()];
+    let writers = [plan_writer(), plan_writer_for_other_requests()];
     let subagents = [explorer(), colours(), rules(), button(), tests(), validator()];
     let mut script = Script::new([plan(), execute(), commit()].into_iter().chain(writers).chain(subagents));
     script.otherwise = Some("Nothing to add.".to_owned());
     script
 }
 
-/// The orchestrator of a planning run: explores, has the plan written, and hands it over.
+/// Planning loop: explores the project, delegates the plan to a sub-agent and asks for approval.
 fn plan() -> Conversation {
     in_loop(PLAN, "PLAN")
         .turn([
-            Step::text("A planning run."),
-            Step::bash(&state("Phase 0.9: Pre-exploration", "IN_PROGRESS")),
+            ModelStep::text("A planning run."),
+            ModelStep::bash(&state("Phase 0.9: Pre-exploration", "IN_PROGRESS")),
         ])
         .turn([
-            Step::text("First somebody looks at the project."),
-            subagent("code:pre-explorer", "Explore the project", "Explore '{{cwd}}' for the wish."),
+            ModelStep::text("First I explore the project."),
+            subagent("code:pre-explorer", "Explore the project", "Explore '{{cwd}}' for the request."),
         ])
-        .turn([Step::bash(&state("Phase 1: Planning", "IN_PROGRESS"))])
+        .turn([ModelStep::bash(&state("Phase 1: Planning", "IN_PROGRESS"))])
         .turn([
-            Step::text("The page is small and has no build step. Now the plan is written."),
+            ModelStep::text("The page is small and has no build step. Now the plan is written."),
             subagent(
                 "code:plan-draft-writer",
                 "Write the plan",
@@ -83,9 +80,9 @@ fn plan() -> Conversation {
             ),
         ])
         .turn([
-            Step::text("I check its structure."),
-            Step::bash("loopgate plan validate '{{workdir}}' | head -c 400"),
-            Step::Usage(Usage { input: 7400, output: 220, cache_read: 6100, cache_write: 1200 }),
+            ModelStep::text("I check its structure."),
+            ModelStep::bash("loopgate plan validate '{{workdir}}' | head -c 400"),
+            ModelStep::Usage(ModelUsage { input: 7400, output: 220, cache_read: 6100, cache_write: 1200 }),
         ])
         .runs(&format!(
             "{} --action 'Read the plan, answer its question, then press Execute' --action-file '{{{{workdir}}}}/plan.md'",
@@ -98,9 +95,9 @@ fn plan() -> Conversation {
 }
 
 fn explorer() -> Conversation {
-    Conversation::when("explorer", r"Explore '(?P<root>[^']+)' for the wish\.")
+    Conversation::when("explorer", r"Explore '(?P<root>[^']+)' for the request\.")
         .turn([
-            Step::bash("git log --oneline | head -5; ls; cat package.json"),
+            ModelStep::bash("git log --oneline | head -5; ls; cat package.json"),
             read("{{root}}/index.html"),
             read("{{root}}/styles.css"),
             read("{{root}}/notes.js"),
@@ -111,15 +108,15 @@ fn explorer() -> Conversation {
         )
 }
 
-/// Writes the plan for the wish that the script knows.
+/// Sub-agent that writes the plan. Selected when the requirements file mentions "dark".
 fn plan_writer() -> Conversation {
     writer("plan writer", PLAN_MARKDOWN).after_result("(?i)dark")
 }
 
-/// Writes the same plan for any other wish, and says so in it.
-fn plan_writer_without_a_script() -> Conversation {
+/// Sub-agent for any other request: writes the same plan, with a note that the demo is scripted.
+fn plan_writer_for_other_requests() -> Conversation {
     let note = format!(
-        "## Summary\n\n> This demonstration follows a script that knows one wish: \"{WISH}\". It plans that one \
+        "## Summary\n\n> This demonstration follows a script for one request: \"{REQUEST}\". It plans that one \
          instead of yours. With an account of your own the assistant plans what you ask for.\n"
     );
     writer("plan writer without a script", &PLAN_MARKDOWN.replacen("## Summary\n", &note, 1))
@@ -127,31 +124,32 @@ fn plan_writer_without_a_script() -> Conversation {
 
 fn writer(name: &str, plan: &str) -> Conversation {
     Conversation::when(name, r"Draft the plan\. Work directory: '(?P<workdir>[^']+)'")
+        // The output of this command becomes a tool result, by which `after_result` selects the writer.
         .runs("cat '{{workdir}}/prd.md'")
         .turn([
-            Step::text(
+            ModelStep::text(
                 "The colours are custom properties already, so a second set of values, a small module with the \
                  rules and a button in the header will do.",
             ),
-            Step::write("{{workdir}}/plan.md", plan),
-            Step::Usage(Usage { input: 5200, output: 1400, cache_read: 3100, cache_write: 900 }),
+            ModelStep::write("{{workdir}}/plan.md", plan),
+            ModelStep::Usage(ModelUsage { input: 5200, output: 1400, cache_read: 3100, cache_write: 900 }),
         ])
         .runs("loopgate plan build '{{workdir}}'")
         .says("Four tasks, one open question, one gap.\n<promise>PLAN_VALIDATED</promise>")
 }
 
-/// The orchestrator of an execution: one task after the other, then the whole suite.
+/// Execution loop: implements the tasks one by one, then validates the project.
 fn execute() -> Conversation {
     let mut conversation = in_loop(EXECUTE, "EXECUTE").turn([
-        Step::text("The plan is approved."),
-        Step::bash("loopgate plan validate '{{workdir}}' | head -c 400"),
+        ModelStep::text("The plan is approved."),
+        ModelStep::bash("loopgate plan validate '{{workdir}}' | head -c 400"),
     ]);
-    for (task, what) in TASKS {
+    for (task, description) in TASKS {
         let implementing = format!("{} --task {task}", state("Phase 3: Implementation", "IN_PROGRESS"));
-        let order = format!("Implement {task} in '{{{{cwd}}}}': {what}");
+        let prompt = format!("Implement {task} in '{{{{cwd}}}}': {description}");
         conversation = conversation
-            .turn([Step::text(format!("{task}: {what}")), Step::bash(&implementing)])
-            .turn([subagent("code:implementation-subagent", &format!("Implement {task}"), &order)])
+            .turn([ModelStep::text(format!("{task}: {description}")), ModelStep::bash(&implementing)])
+            .turn([subagent("code:implementation-subagent", &format!("Implement {task}"), &prompt)])
             .runs(&format!(
                 "loopgate plan report {task} '{{{{workdir}}}}' <<'END_OF_ANSWER'\n\
                  IMPLEMENTATION_VERIFIED: {task}\nEND_OF_ANSWER"
@@ -159,13 +157,13 @@ fn execute() -> Conversation {
     }
     conversation
         .turn([
-            Step::bash(&state("Phase 5: Tests and validation", "IN_PROGRESS")),
+            ModelStep::bash(&state("Phase 5: Tests and validation", "IN_PROGRESS")),
             subagent("code:build-validator", "Run the tests", "Validate the project in '{{cwd}}'."),
-            Step::Usage(Usage { input: 9800, output: 300, cache_read: 8700, cache_write: 700 }),
+            ModelStep::Usage(ModelUsage { input: 9800, output: 300, cache_read: 8700, cache_write: 700 }),
         ])
         .turn([
-            Step::text("Every task is done and the tests pass."),
-            Step::bash(&state("Phase 7: Completion", "COMPLETED")),
+            ModelStep::text("Every task is done and the tests pass."),
+            ModelStep::bash(&state("Phase 7: Completion", "COMPLETED")),
         ])
         .says(
             "The switch is in: a button in the header, a dark set of colours, the choice kept in the browser, \
@@ -184,7 +182,7 @@ fn colours() -> Conversation {
 
 fn rules() -> Conversation {
     implementer("T-1.2")
-        .turn([Step::write("{{root}}/theme.js", THEME)])
+        .turn([ModelStep::write("{{root}}/theme.js", THEME)])
         .says("IMPLEMENTATION_VERIFIED: T-1.2\ntheme.js holds the rules and keeps the choice.\n<promise>IMPLEMENTATION_VERIFIED</promise>")
 }
 
@@ -204,7 +202,7 @@ fn button() -> Conversation {
 
 fn tests() -> Conversation {
     implementer("T-2.1")
-        .turn([Step::write("{{root}}/test/theme.test.js", THEME_TEST)])
+        .turn([ModelStep::write("{{root}}/test/theme.test.js", THEME_TEST)])
         .says("IMPLEMENTATION_VERIFIED: T-2.1\nThree tests for the rules.\n<promise>IMPLEMENTATION_VERIFIED</promise>")
 }
 
@@ -214,7 +212,7 @@ fn validator() -> Conversation {
         .says("VALIDATION_PASSED\nnpm test: passed")
 }
 
-/// The change is committed, pushed, and opened as a pull request. Each step may find its work done.
+/// Commits, pushes and opens the pull request. Idempotent, since a retry may repeat any step.
 fn commit() -> Conversation {
     let body = "The page gets a dark theme and a button in the header that switches to it. The choice is kept \
                 in the browser; until there is one, the page follows the system.\n\n\
@@ -225,10 +223,11 @@ cat execution-result.json"#;
     let mut conversation = Conversation::when(COMMIT, COMMIT_PROMPT[0])
         .and(COMMIT_PROMPT[1])
         .turn([
-            Step::text("I look at what is to be committed."),
-            Step::bash("git status --short; git diff --stat"),
+            ModelStep::text("I check which files will be committed."),
+            ModelStep::bash("git status --short; git diff --stat"),
         ])
         .runs(&format!(
+            // `git commit` fails without changes: an earlier attempt may have committed already.
             "git add --all -- . ':!.claude' ':!.loopgate' ':!pr-body.md' ':!execution-result.json'\n\
              git diff --cached --quiet || git commit --quiet -m '{{{{slug}}}}{TITLE}'\ngit log --oneline -1"
         ))
@@ -236,6 +235,7 @@ cat execution-result.json"#;
         .runs(&heredoc("pr-body.md", body))
         .runs(&format!(
             "base='{{{{base}}}}'\n\
+             // The pull request of an earlier attempt is updated instead of created.
              gh pr edit --title '{{{{slug}}}}{TITLE}' --body-file pr-body.md 2>/dev/null || \
              gh pr create --title '{{{{slug}}}}{TITLE}' --body-file pr-body.md --base \"${{base:-main}}\" \
              --label orchestrator"
@@ -260,17 +260,17 @@ fn implementer(task: &str) -> Conversation {
     Conversation::when(task, &format!(r"Implement {task} in '(?P<root>[^']+)'"))
 }
 
-fn subagent(kind: &str, description: &str, prompt: &str) -> Step {
-    Step::tool("Agent", json!({"description": description, "prompt": prompt, "subagent_type": kind}))
+fn subagent(kind: &str, description: &str, prompt: &str) -> ModelStep {
+    ModelStep::tool("Agent", json!({"description": description, "prompt": prompt, "subagent_type": kind}))
 }
 
-fn read(path: &str) -> Step {
-    Step::tool("Read", json!({"file_path": path}))
+fn read(path: &str) -> ModelStep {
+    ModelStep::tool("Read", json!({"file_path": path}))
 }
 
-fn edit(path: &str, old: &str, new: &str) -> Step {
+fn edit(path: &str, old: &str, new: &str) -> ModelStep {
     let path = format!("{{{{root}}}}/{path}");
-    Step::tool("Edit", json!({"file_path": path, "old_string": old, "new_string": new}))
+    ModelStep::tool("Edit", json!({"file_path": path, "old_string": old, "new_string": new}))
 }
 
 fn heredoc(path: &str, text: &str) -> String {

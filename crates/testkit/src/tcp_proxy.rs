@@ -1,4 +1,4 @@
-//! A way to a server on loopback that can be cut and mended, as a network is.
+//! A TCP proxy on loopback that can cut and restore its connections, to simulate a network failure.
 
 use std::net::Ipv4Addr;
 
@@ -8,63 +8,66 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Carries connections to a port while it is whole. It ends when this value is dropped.
+/// Forwards connections to a loopback port while the link is up. Stops when dropped.
 #[derive(Debug)]
 pub struct TcpProxy {
     port: u16,
-    whole: watch::Sender<bool>,
-    _carrying: AbortOnDropHandle<()>,
+    link_up: watch::Sender<bool>,
+    _accept_task: AbortOnDropHandle<()>,
 }
 
 impl TcpProxy {
-    /// A whole wire to a port of loopback.
-    ///
-    /// # Errors
-    /// When no port is free for its near end.
-    pub async fn to(far: u16) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("bind a wire")?;
+    /// Starts a proxy in front of a loopback port, with the link up.
+    pub async fn to(upstream_port: u16) -> anyhow::Result<Self> {
+        // Bound before the upstream is contacted: the upstream may be started later.
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("bind the proxy")?;
         let port = listener.local_addr()?.port();
-        let whole = watch::Sender::new(true);
-        let state = whole.clone();
-        let carrying = AbortOnDropHandle::new(tokio::spawn(async move {
-            let mut talks = JoinSet::new();
-            while let Ok((near, _)) = listener.accept().await {
-                while talks.try_join_next().is_some() {}
-                let mut state = state.subscribe();
-                if *state.borrow_and_update() {
-                    talks.spawn(async move {
+        let link_up = watch::Sender::new(true);
+        let state = link_up.clone();
+        let accept_task = AbortOnDropHandle::new(tokio::spawn(async move {
+            let mut connections = JoinSet::new();
+            while let Ok((client, _)) = listener.accept().await {
+                // Reap finished tasks, so that the set does not grow with every connection.
+                while connections.try_join_next().is_some() {}
+                let mut link_up = state.subscribe();
+                // While the link is down, the connection is accepted and dropped, so the client sees a reset
+                // or end of stream.
+                if *link_up.borrow_and_update() {
+                    connections.spawn(async move {
                         tokio::select! {
-                            () = carry(near, far) => {}
-                            _ = state.wait_for(|whole| !whole) => {}
+                            // The branch that loses is dropped, and closes both of its sockets.
+                            () = forward(client, upstream_port) => {}
+                            _ = link_up.wait_for(|up| !up) => {}
                         }
                     });
                 }
             }
         }));
-        Ok(Self { port, whole, _carrying: carrying })
+        Ok(Self { port, link_up, _accept_task: accept_task })
     }
 
-    /// Port of its near end.
+    /// Port on which the proxy listens.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Breaks every connection, and each new one at once.
+    /// Closes all open connections, and every new connection until [`Self::mend`].
     pub fn cut(&self) {
-        self.whole.send_replace(false);
+        self.link_up.send_replace(false);
     }
 
-    /// Carries again.
+    /// Forwards new connections again.
     pub fn mend(&self) {
-        self.whole.send_replace(true);
+        self.link_up.send_replace(true);
     }
 }
 
-/// Until either end is closed, or breaks: both then look broken to the other.
-async fn carry(mut near: TcpStream, far: u16) {
-    if let Ok(mut far) = TcpStream::connect((Ipv4Addr::LOCALHOST, far)).await {
-        let _ = tokio::io::copy_bidirectional(&mut near, &mut far).await;
+/// Copies in both directions until one side closes or fails, then closes both.
+async fn forward(mut client: TcpStream, upstream_port: u16) {
+    if let Ok(mut upstream) = TcpStream::connect((Ipv4Addr::LOCALHOST, upstream_port)).await {
+        // An error means that one side closed the connection. Both are closed when this function returns.
+        let _ = tokio::io::copy_bidirectional(&mut client, &mut upstream).await;
     }
 }
 
@@ -75,10 +78,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn cut_breaks_what_is_open_and_lets_nothing_through_until_it_is_mended() {
+    async fn cut_closes_open_connections_and_refuses_new_ones_until_mended() {
         let echo = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let far = echo.local_addr().unwrap().port();
-        let _echoing = AbortOnDropHandle::new(tokio::spawn(async move {
+        let upstream_port = echo.local_addr().unwrap().port();
+        let _echo_task = AbortOnDropHandle::new(tokio::spawn(async move {
             while let Ok((mut stream, _)) = echo.accept().await {
                 tokio::spawn(async move {
                     let (mut read, mut write) = stream.split();
@@ -86,7 +89,7 @@ mod tests {
                 });
             }
         }));
-        let tcp_proxy = TcpProxy::to(far).await.unwrap();
+        let tcp_proxy = TcpProxy::to(upstream_port).await.unwrap();
         let call = async || {
             let mut stream = TcpStream::connect(("127.0.0.1", tcp_proxy.port())).await.unwrap();
             let sent = stream.write_all(b"?").await;
@@ -95,6 +98,7 @@ mod tests {
             sent.and(read).map(|_| stream)
         };
         let mut open = call().await.unwrap();
+        // A cut connection ends either with a reset or with end of file.
         tcp_proxy.cut();
         assert!(matches!(open.read(&mut [0]).await, Ok(0) | Err(_)));
         assert!(call().await.is_err());

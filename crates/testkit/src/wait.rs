@@ -1,7 +1,6 @@
-//! Waits for files that change and processes that end.
+//! Waits for file changes and for the exit of processes.
 //!
-//! A condition is checked again after the system has reported an event, never because some time has
-//! passed.
+//! Conditions are checked again after an event of the system (inotify, pidfd), never after a sleep.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,10 +9,10 @@ use anyhow::{Context as _, bail};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::watch;
 
-/// Nothing takes this long unless it hangs.
+/// Upper bound of every wait. Far above the slowest step on a loaded machine: only a hang reaches it.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
-/// Changes in some directories, from now on.
+/// Change notifications of some directories since the watcher was created.
 #[derive(Debug)]
 pub struct Changes {
     events: watch::Receiver<()>,
@@ -21,26 +20,22 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Watches these directories, which must exist, without those below them.
-    ///
-    /// # Errors
-    /// When one of them cannot be watched.
+    /// Watches existing directories, not recursively.
     pub fn of(directories: &[&Path]) -> anyhow::Result<Self> {
         Self::watch(directories, RecursiveMode::NonRecursive)
     }
 
-    /// Watches this directory and all below it.
-    ///
-    /// # Errors
-    /// When it cannot be watched.
+    /// Watches a directory recursively.
     pub fn below(directory: &Path) -> anyhow::Result<Self> {
         Self::watch(&[directory], RecursiveMode::Recursive)
     }
 
     fn watch(directories: &[&Path], mode: RecursiveMode) -> anyhow::Result<Self> {
+        // A watch channel keeps one pending notification, which is all that a re-check needs.
         let (sender, events) = watch::channel(());
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // Reading changes nothing.
+            // inotify also reports reads. A condition reads the files that it checks, so these events would
+            // cause a busy loop.
             if !event.is_ok_and(|event| event.kind.is_access()) {
                 sender.send_replace(());
             }
@@ -52,112 +47,94 @@ impl Changes {
         Ok(Self { events, _watcher: watcher })
     }
 
-    /// Waits for the next change; those since the last call count as one.
-    ///
-    /// # Errors
-    /// When the watcher has ended.
+    /// Waits for the next change. Changes since the last call are coalesced into one.
     pub async fn next(&mut self) -> anyhow::Result<()> {
         self.events.changed().await.context("the file watcher has ended")
     }
 }
 
-/// Calls a function now, and after each change in the directory, until it answers something.
-///
-/// # Errors
-/// After a minute, or when the directory cannot be watched.
-pub async fn seen<T>(directory: &Path, mut look: impl AsyncFnMut() -> Option<T>) -> anyhow::Result<T> {
+/// Calls a function now and after each change in the directory, until it returns a value. Fails after
+/// [`LIMIT`].
+pub async fn seen<T>(directory: &Path, mut condition: impl AsyncFnMut() -> Option<T>) -> anyhow::Result<T> {
+    // The watcher starts before the first check, so that no change between the two is missed.
     let mut changes = Changes::of(&[directory])?;
-    let looking = async {
+    let poll = async {
         loop {
-            if let Some(found) = look().await {
-                return anyhow::Ok(found);
+            if let Some(value) = condition().await {
+                return anyhow::Ok(value);
             }
             changes.next().await?;
         }
     };
-    match tokio::time::timeout(LIMIT, looking).await {
-        Ok(found) => found,
-        Err(_) => bail!("it was not seen in {} within {LIMIT:?}", directory.display()),
+    match tokio::time::timeout(LIMIT, poll).await {
+        Ok(result) => result,
+        Err(_) => bail!("the condition was not met by the files in {} within {LIMIT:?}", directory.display()),
     }
 }
 
-/// Waits until something is at a place; its directory must be there.
-///
-/// # Errors
-/// See [`seen`].
+/// Waits until the path exists. Its parent directory must exist already.
 pub async fn appears(path: &Path) -> anyhow::Result<()> {
-    let directory = path.parent().context("a path has a directory")?;
-    let found = seen(directory, async || path.symlink_metadata().is_ok().then_some(())).await;
-    found.with_context(|| format!("wait for {}", path.display()))
+    let directory = path.parent().context("the path has no parent directory")?;
+    let result = seen(directory, async || path.symlink_metadata().is_ok().then_some(())).await;
+    result.with_context(|| format!("wait for {}", path.display()))
 }
 
-/// Waits until nothing is at a place any more.
-///
-/// # Errors
-/// See [`seen`].
+/// Waits until the path no longer exists.
 pub async fn vanishes(path: &Path) -> anyhow::Result<()> {
-    let directory = path.parent().context("a path has a directory")?;
-    let gone = seen(directory, async || path.symlink_metadata().is_err().then_some(())).await;
-    gone.with_context(|| format!("wait until {} is gone", path.display()))
+    let directory = path.parent().context("the path has no parent directory")?;
+    let result = seen(directory, async || path.symlink_metadata().is_err().then_some(())).await;
+    result.with_context(|| format!("wait until {} is removed", path.display()))
 }
 
-/// Waits until a file holds whole lines, and answers them without the last end of line.
-///
-/// # Errors
-/// See [`seen`].
+/// Waits until the file ends with a newline, and returns its text without that newline.
 pub async fn lines_of(path: &Path) -> anyhow::Result<String> {
-    let directory = path.parent().context("a path has a directory")?;
-    let whole = async || {
+    let directory = path.parent().context("the path has no parent directory")?;
+    let complete_text = async || {
         let text = std::fs::read_to_string(path).ok()?;
         text.strip_suffix('\n').map(str::to_owned)
     };
-    seen(directory, whole).await.with_context(|| format!("wait for the text of {}", path.display()))
+    seen(directory, complete_text).await.with_context(|| format!("wait for the text of {}", path.display()))
 }
 
-/// Waits until a process has ended, whoever started it.
-///
-/// # Errors
-/// When the system cannot tell.
+/// Waits until a process has exited. It does not have to be a child of this process.
 #[cfg(target_os = "linux")]
 pub async fn end_of(pid: u32) -> anyhow::Result<()> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::Errno;
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-    let id = i32::try_from(pid).ok().and_then(Pid::from_raw).context("a process has an id")?;
+    let id = i32::try_from(pid).ok().and_then(Pid::from_raw).context("the process id is out of range")?;
+    // A pidfd refers to this process even if its id is reused while waiting.
     let process = match pidfd_open(id, PidfdFlags::empty()) {
         Err(Errno::SRCH) => return Ok(()),
         opened => opened?,
     };
-    // It can be read from once the process has ended.
-    let waiting = tokio::task::spawn_blocking(move || {
+    // A pidfd becomes readable when the process exits.
+    // poll(2) blocks, so it must not run on a worker thread of the runtime.
+    let poll_result = tokio::task::spawn_blocking(move || {
         let limit = Timespec::try_from(LIMIT).ok();
         poll(&mut [PollFd::new(&process, PollFlags::IN)], limit.as_ref())
     });
-    if waiting.await?? == 0 { bail!("process {pid} does not end") } else { Ok(()) }
+    if poll_result.await?? == 0 { bail!("process {pid} did not exit within {LIMIT:?}") } else { Ok(()) }
 }
 
-/// Waits until a process has ended, whoever started it.
-///
-/// # Errors
-/// Always: only Linux tells of processes that one has not started.
+/// Always fails: waiting for a process that is not a child needs a pidfd, which only Linux has.
 #[cfg(not(target_os = "linux"))]
 pub async fn end_of(pid: u32) -> anyhow::Result<()> {
-    bail!("nobody tells when process {pid} ends")
+    bail!(
+        "cannot wait for process {pid}: waiting for a process that is not a child is only supported on Linux"
+    )
 }
 
-/// Waits until no process is found any more. It is looked for again when those that were found have
-/// ended.
-///
-/// # Errors
-/// See [`end_of`].
+/// Waits until `find` returns no process. It is called again each time the processes of the last call have
+/// exited.
 pub async fn all_end(find: impl Fn() -> Vec<u32>) -> anyhow::Result<()> {
     loop {
-        let found = find();
-        if found.is_empty() {
+        let pids = find();
+        if pids.is_empty() {
             return Ok(());
         }
-        for pid in found {
+        for pid in pids {
             end_of(pid).await?;
         }
     }
@@ -171,21 +148,23 @@ mod tests {
     #[tokio::test]
     async fn file_creation_and_removal_are_reported() {
         let dir = tempfile::tempdir().unwrap();
-        let (here, there) = (dir.path().join("here"), dir.path().join("there"));
-        std::fs::write(&here, "one\ntwo").unwrap();
-        let moving = async { std::fs::rename(&here, &there) };
-        let (gone, come, moved) = tokio::join!(vanishes(&here), appears(&there), moving);
-        gone.and(come).unwrap();
+        let (source, target) = (dir.path().join("source"), dir.path().join("target"));
+        std::fs::write(&source, "one\ntwo").unwrap();
+        let moving = async { std::fs::rename(&source, &target) };
+        let (vanished, appeared, moved) = tokio::join!(vanishes(&source), appears(&target), moving);
+        // Both waits start before the rename: it is the only event that can complete them.
+        vanished.and(appeared).unwrap();
         moved.unwrap();
-        let ending = async { std::fs::write(&there, "one\ntwo\n") };
-        let (lines, ended) = tokio::join!(lines_of(&there), ending);
+        let ending = async { std::fs::write(&target, "one\ntwo\n") };
+        // The write that adds the final newline completes the wait.
+        let (lines, ended) = tokio::join!(lines_of(&target), ending);
         ended.unwrap();
         assert_eq!(lines.unwrap(), "one\ntwo");
     }
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
-    async fn end_of_a_process_is_seen() {
+    async fn end_of_returns_when_the_process_exits() {
         let home = UserHome::temporary().unwrap();
         let mut child = home.command("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
         let pid = child.id().unwrap();
@@ -193,6 +172,7 @@ mod tests {
         let (ended, ()) = tokio::join!(end_of(pid), ending);
         ended.unwrap();
         child.wait().await.unwrap();
+        // A process that has been reaped already counts as exited.
         end_of(pid).await.unwrap();
         all_end(Vec::new).await.unwrap();
     }

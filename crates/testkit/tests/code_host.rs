@@ -1,14 +1,14 @@
-//! The real code-host CLI against the code host: clone, push, pull requests, comments, reviews.
+//! Tests the code host with the real CLI: clone, push, pull requests, comments and reviews.
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::code_host::{CodeHost, HostFault, PullState};
+use loopgate_testkit::code_host::{HostFault, PullState, TestCodeHost};
 use loopgate_testkit::git::GitRemotes;
 use loopgate_testkit::home::UserHome;
 use serde_json::Value;
 
 struct HostFixture {
     home: UserHome,
-    host: CodeHost,
+    host: TestCodeHost,
     _remotes: GitRemotes,
 }
 
@@ -16,7 +16,7 @@ impl HostFixture {
     async fn new() -> Result<Self> {
         let remotes = GitRemotes::temporary()?;
         remotes.create("acme/shop", &[("README.md", "# Shop\n")])?;
-        let host = CodeHost::start(&remotes).await?;
+        let host = TestCodeHost::start(&remotes).await?;
         host.add_repository("acme/shop")?;
         let mut home = UserHome::temporary()?;
         home.reach_remotes(&remotes)?.reach_code_host(&host)?;
@@ -37,7 +37,7 @@ impl HostFixture {
         self.run("shop", "gh", args).await
     }
 
-    /// A clone with a pushed branch that is one commit ahead.
+    /// Clones the repository and pushes a branch with one commit.
     async fn clone_with_branch(&self) -> Result<()> {
         self.run("", "gh", &["repo", "clone", "acme/shop"]).await?;
         std::fs::write(self.home.path().join("shop/cart.txt"), "one\ntwo\n")?;
@@ -50,7 +50,7 @@ impl HostFixture {
 }
 
 #[tokio::test]
-async fn pull_request_lives_from_creation_to_approval() -> Result<()> {
+async fn pull_request_is_created_edited_commented_reviewed_and_closed() -> Result<()> {
     let fixture = HostFixture::new().await?;
     fixture.clone_with_branch().await?;
     let url = fixture
@@ -71,6 +71,7 @@ async fn pull_request_lives_from_creation_to_approval() -> Result<()> {
     fixture.gh(&["pr", "edit", "1", "--title", "The cart", "--add-label", "bug"]).await?;
     fixture.gh(&["pr", "comment", "1", "--body", "Ready."]).await?;
     fixture.gh(&["pr", "review", "1", "--request-changes", "--body", "Tests?"]).await?;
+    // GitHub does not let authors approve their own pull request, so another user does.
     fixture.host.review("acme/shop", 1, "ann", "APPROVED", "Fine").context("review")?;
 
     let pulls = fixture.host.pull_requests("acme/shop");
@@ -84,15 +85,15 @@ async fn pull_request_lives_from_creation_to_approval() -> Result<()> {
 
     let fields =
         "number,url,title,state,labels,comments,reviews,reviewDecision,commits,files,headRefOid,author";
-    let seen: Value = serde_json::from_str(&fixture.gh(&["pr", "view", "cart", "--json", fields]).await?)?;
-    assert_eq!(seen["number"], 1);
-    assert_eq!(seen["reviewDecision"], "CHANGES_REQUESTED");
-    assert_eq!(seen["reviews"][1]["author"]["login"], "ann");
-    assert_eq!(seen["commits"][0]["messageHeadline"], "Add a cart");
-    assert_eq!(seen["files"][0]["path"], "cart.txt");
-    let listed =
+    let view: Value = serde_json::from_str(&fixture.gh(&["pr", "view", "cart", "--json", fields]).await?)?;
+    assert_eq!(view["number"], 1);
+    assert_eq!(view["reviewDecision"], "CHANGES_REQUESTED");
+    assert_eq!(view["reviews"][1]["author"]["login"], "ann");
+    assert_eq!(view["commits"][0]["messageHeadline"], "Add a cart");
+    assert_eq!(view["files"][0]["path"], "cart.txt");
+    let list =
         fixture.gh(&["pr", "list", "--state", "open", "--limit", "51", "--json", "number,author"]).await?;
-    assert_eq!(serde_json::from_str::<Value>(&listed)?[0]["author"]["login"], "octo-dev");
+    assert_eq!(serde_json::from_str::<Value>(&list)?[0]["author"]["login"], "octo-dev");
     fixture.gh(&["pr", "view", "1"]).await?;
     fixture.gh(&["pr", "close", "1"]).await?;
     assert_eq!(fixture.host.pull_requests("acme/shop")[0].state, PullState::Closed);
@@ -100,7 +101,7 @@ async fn pull_request_lives_from_creation_to_approval() -> Result<()> {
 }
 
 #[tokio::test]
-async fn lines_are_discussed_over_rest_and_threads_read_over_graphql() -> Result<()> {
+async fn line_comments_posted_over_rest_form_threads_in_graphql() -> Result<()> {
     let fixture = HostFixture::new().await?;
     fixture.clone_with_branch().await?;
     fixture.gh(&["pr", "create", "--title", "Cart", "--body", "", "--base", "main"]).await?;
@@ -110,8 +111,9 @@ async fn lines_are_discussed_over_rest_and_threads_read_over_graphql() -> Result
         .context("comment on a line")?;
     let path = format!("repos/acme/shop/pulls/1/comments/{line}/replies");
     fixture.gh(&["api", &path, "--method", "POST", "-f", "body=Because."]).await?;
-    for at in 0..51 {
-        fixture.host.comment("acme/shop", 1, "ann", &format!("comment {at}")).context("comment")?;
+    // More than the default page size of 30, so that the CLI has to follow the `Link` header.
+    for number in 0..51 {
+        fixture.host.comment("acme/shop", 1, "ann", &format!("comment {number}")).context("comment")?;
     }
     let pages =
         fixture.gh(&["api", "repos/acme/shop/issues/1/comments", "--paginate", "--jq", ".[].body"]).await?;
@@ -122,17 +124,18 @@ async fn lines_are_discussed_over_rest_and_threads_read_over_graphql() -> Result
         pullRequest(number: $number) { reviewThreads(first: 50) { nodes { id isResolved comments(first: 50) {
             nodes { databaseId body replyTo { databaseId } } } } pageInfo { hasNextPage } } } } }";
     let query = format!("query={query}");
-    let answer = fixture.gh(&["api", "graphql", "-f", &query, "-f", "owner=acme", "-F", "number=1"]).await?;
-    let answer: Value = serde_json::from_str(&answer)?;
+    let response =
+        fixture.gh(&["api", "graphql", "-f", &query, "-f", "owner=acme", "-F", "number=1"]).await?;
+    let response: Value = serde_json::from_str(&response)?;
     let thread =
-        &answer["data"]["repository"]["pullRequest"]["reviewThreads"]["nodes"][0]["comments"]["nodes"];
+        &response["data"]["repository"]["pullRequest"]["reviewThreads"]["nodes"][0]["comments"]["nodes"];
     assert_eq!(thread[1]["body"], "Because.");
     assert_eq!(thread[1]["replyTo"]["databaseId"], line);
     Ok(())
 }
 
 #[tokio::test]
-async fn refusals_are_the_hosts_own() -> Result<()> {
+async fn errors_have_the_messages_of_the_code_host() -> Result<()> {
     let fixture = HostFixture::new().await?;
     fixture.clone_with_branch().await?;
     let error = |result: Result<String>| format!("{:#}", result.unwrap_err());
@@ -146,6 +149,7 @@ async fn refusals_are_the_hosts_own() -> Result<()> {
     let fault =
         HostFault { on: "PullRequestList".into(), status: 502, message: "bad".into(), times: Some(1) };
     fixture.host.fail(fault);
+    // The injected error is returned once; the second call succeeds.
     assert!(error(fixture.gh(&["pr", "list"]).await).contains("502"));
     fixture.gh(&["pr", "list"]).await?;
     Ok(())
@@ -161,16 +165,16 @@ async fn cli_is_logged_in() -> Result<()> {
 }
 
 #[tokio::test]
-async fn pull_request_has_a_page_at_its_own_path() -> Result<()> {
+async fn pull_request_page_has_the_path_of_the_code_host() -> Result<()> {
     let fixture = HostFixture::new().await?;
     fixture.clone_with_branch().await?;
     fixture.gh(&["pr", "create", "--title", "Add <a> cart", "--body", "x"]).await?;
     let page = fixture.host.page().await?;
     let get = async |path: &str| reqwest::get(format!("{}{path}", page.url())).await;
     for path in ["acme/shop/pull/1", "acme/shop/pull/1/files", ""] {
-        let shown = get(path).await?.error_for_status()?.text().await?;
+        let html = get(path).await?.error_for_status()?.text().await?;
         for part in ["#1 Add &lt;a&gt; cart", "cart into main", "<ins>+one</ins>"] {
-            ensure!(shown.contains(part), "{path}: {part} is missing in {shown}");
+            ensure!(html.contains(part), "{path}: {part} is missing in {html}");
         }
     }
     for path in ["acme/shop/pull/2", "acme/other/pull/1"] {

@@ -1,11 +1,12 @@
-//! The evaluation with the real assistant on a scripted model: what it measures, and what it says without an account.
+//! Tests the evaluation with the real assistant and a scripted model: its measurements, and its message
+//! without an account.
 
 use std::path::Path;
 use std::process::Output;
 
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::binary;
-use loopgate_testkit::model::{Conversation, ModelServer, Script, Step, Usage};
+use loopgate_testkit::model::{Conversation, ModelServer, ModelStep, ModelUsage, Script};
 use serde_json::{Value, json};
 
 const PLAN: &str = "# A slug\n\n## Summary\nTexts get a slug.\n\n## Acceptance Criteria\n| ID | Criterion | Source |\n\
@@ -13,7 +14,7 @@ const PLAN: &str = "# A slug\n\n## Summary\nTexts get a slug.\n\n## Acceptance C
     - [ ] **T-1.1**: Add `slug` *(AC-001)*\n\n## API & Data Impacts\nNone.\n\n## Risks & Constraints\nNone.\n\n\
     ## Test Plan\nA test.\n\n## Rollback\nRemove it.\n\n## Open Questions\nNone.\n\n## Gaps\nNone.\n";
 
-/// Fulfils the wish, changes a file that has nothing to do with it, and makes a test of before useless.
+/// Fulfills the request, changes an unrelated file, and weakens an existing test.
 const CHANGE: &str = "printf '\\nimport re\\n\\ndef slug(text):\\n    return re.sub(\"[^a-z0-9]+\", \"-\", text.lower()).strip(\"-\")\\n' \
     >> textkit.py; sed -i 's/word.capitalize()/word.upper()/' textkit.py; sed -i 's/The Quick Fox/THE QUICK FOX/' test_textkit.py; \
     echo notes > notes.txt";
@@ -25,18 +26,18 @@ fn orchestrator(name: &str, command: &str) -> Conversation {
 }
 
 fn script() -> Script {
-    let paid = Step::Usage(Usage { input: 100_000, output: 1_000, cache_read: 0, cache_write: 0 });
-    let plans = orchestrator("plan", "PLAN")
-        .turn([paid.clone(), Step::write("{{workdir}}/plan.md", PLAN)])
+    let usage = ModelStep::Usage(ModelUsage { input: 100_000, output: 1_000, cache_read: 0, cache_write: 0 });
+    let planner = orchestrator("plan", "PLAN")
+        .turn([usage.clone(), ModelStep::write("{{workdir}}/plan.md", PLAN)])
         .runs("loopgate plan build '{{workdir}}'")
         .runs("loopgate plan set-state 'Phase 1.1: Checkpoint' AWAITING_USER --workdir '{{workdir}}' --action 'Read it'")
-        .says("The plan is there.\n\n<promise>COMPLETE</promise>");
-    let implements = orchestrator("execute", "EXECUTE")
-        .turn([paid, Step::bash(CHANGE)])
+        .says("The plan is ready.\n\n<promise>COMPLETE</promise>");
+    let implementer = orchestrator("execute", "EXECUTE")
+        .turn([usage, ModelStep::bash(CHANGE)])
         .runs("loopgate plan report T-1.1 '{{workdir}}' <<'END'\nVERIFIED\nEND")
         .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
         .says("Done.\n\n<promise>COMPLETE</promise>");
-    Script::new([plans, implements])
+    Script::new([planner, implementer])
 }
 
 async fn evaluate(home: &UserHome, args: &[&str]) -> anyhow::Result<Output> {
@@ -46,6 +47,7 @@ async fn evaluate(home: &UserHome, args: &[&str]) -> anyhow::Result<Output> {
         .args(["--only", "textkit-slug"])
         .args(args)
         .current_dir(home.path())
+        // A developer's machine does not set it; the evaluation must work without.
         .env_remove("IS_SANDBOX")
         .env("LOOPGATE_BIN", binary()?)
         .env("LOOPGATE_ASSISTANT_BIN", home.path().join("bin/claude"))
@@ -60,40 +62,41 @@ async fn task_is_planned_implemented_and_measured() {
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(&model).unwrap();
     let output = evaluate(&home, &["--output", "first.json"]).await.unwrap();
-    let said =
+    let output_text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    assert!(output.status.success(), "{output_text}");
     let text = std::fs::read_to_string(home.path().join("first.json")).unwrap();
     let report: Value = serde_json::from_str(&text).unwrap();
     let task = &report["tasks"][0];
     assert_eq!(
         (&task["completed"], &task["fulfilled"], &task["testsPass"], &task["testsWeakened"]),
         (&json!(true), &json!(true), &json!(true), &json!(true)),
-        "{said}"
+        "{output_text}"
     );
     assert_eq!((&task["drift"], &task["iterations"]), (&json!(["notes.txt"]), &json!(2)));
     assert!(task["costUsd"].as_f64().unwrap() > 1.0, "{task}");
-    assert!(said.contains("changed without need: notes.txt"), "{said}");
+    assert!(output_text.contains("unrelated change: notes.txt"), "{output_text}");
 
     let mut better = report.clone();
     better["tasks"][0]["testsWeakened"] = json!(false);
     std::fs::write(home.path().join("better.json"), better.to_string()).unwrap();
     let output = evaluate(&home, &["--output", "second.json", "--compare", "better.json"]).await.unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && said.contains("tests weakened: no → yes"), "{said}");
+    let output_text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && output_text.contains("tests weakened: no → yes"), "{output_text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn evaluation_without_an_account_says_what_it_needs() {
+async fn evaluation_without_an_account_fails_with_instructions() {
     let model = ModelServer::start(Script::new([])).await.unwrap();
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(&model).unwrap();
+    // An empty key counts as missing, so the assistant is not signed in.
     home.set("ANTHROPIC_API_KEY", "");
     let output = evaluate(&home, &[]).await.unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let output_text = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && said.contains("sign in with /login, or set ANTHROPIC_API_KEY"),
-        "{said}"
+        !output.status.success() && output_text.contains("sign in with /login, or set ANTHROPIC_API_KEY"),
+        "{output_text}"
     );
     assert!(model.requests().is_empty() && !home.path().join("evaluation.json").exists());
 }

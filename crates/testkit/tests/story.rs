@@ -1,4 +1,4 @@
-//! The story of the demo, acted out by the real assistant, git and code-host CLI.
+//! Runs the demo story with the real assistant, git and code-host CLI.
 
 use std::path::{Path, PathBuf};
 
@@ -23,12 +23,12 @@ impl StoryFixture {
         testbed.home.link("loopgate", &binary()?)?;
         let workdir = project.join(".loopgate/work");
         std::fs::create_dir_all(&workdir)?;
-        std::fs::write(workdir.join("prd.md"), story::WISH)?;
+        std::fs::write(workdir.join("prd.md"), story::REQUEST)?;
         Ok(Self { testbed, project, workdir })
     }
 
-    /// Runs the assistant once; the prompt carries the marks that the loop's own prompts have.
-    async fn act(&self, prompt: &str) -> Result<String> {
+    /// Runs the assistant once. The prompt has the markers of a loop's real prompt.
+    async fn run_assistant(&self, prompt: &str) -> Result<String> {
         let run = self
             .testbed
             .home
@@ -39,13 +39,13 @@ impl StoryFixture {
             .current_dir(&self.project)
             .output();
         let output = run.await?;
-        let answer: Value = serde_json::from_slice(&output.stdout)
+        let result: Value = serde_json::from_slice(&output.stdout)
             .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
-        ensure!(answer["is_error"] == false, "{answer}");
-        Ok(answer["result"].as_str().unwrap_or_default().to_owned())
+        ensure!(result["is_error"] == false, "{result}");
+        Ok(result["result"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// What the loop's command page becomes once its set-up has run.
+    /// Returns the text of a loop's prompt after its set-up has run.
     fn loop_prompt(&self, command: &str) -> String {
         let workdir = self.workdir.display();
         format!("# Coding loop\nLOOPGATE_COMMAND=\"{command}\"\nLOOPGATE_WORKDIR=\"{workdir}\"\n")
@@ -57,53 +57,53 @@ impl StoryFixture {
         Ok(serde_json::from_str(&text)?)
     }
 
-    /// What the tools said: the first thing to look at when a step of the story went wrong.
+    /// Returns the output of all tool calls, for error messages.
     fn results(&self) -> String {
         self.testbed.model.requests().last().map(|request| request.tool_results()).unwrap_or_default()
     }
 }
 
-/// The plugin that teaches the assistant the loop.
+/// Directory of the plugin with the loop's prompts.
 fn plugin() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/code")
 }
 
 #[tokio::test]
-async fn wish_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
-    let stage = StoryFixture::new().await?;
+async fn request_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
+    let fixture = StoryFixture::new().await?;
 
-    let said = stage.act(&stage.loop_prompt("PLAN")).await?;
-    assert!(said.ends_with("<promise>COMPLETE</promise>"), "{said}\n{}", stage.results());
-    assert_eq!(stage.json(&stage.workdir.join("state.json"))?["status"], "AWAITING_USER");
-    let plan = stage.json(&stage.workdir.join("plan.json"))?;
+    let text = fixture.run_assistant(&fixture.loop_prompt("PLAN")).await?;
+    assert!(text.ends_with("<promise>COMPLETE</promise>"), "{text}\n{}", fixture.results());
+    assert_eq!(fixture.json(&fixture.workdir.join("state.json"))?["status"], "AWAITING_USER");
+    let plan = fixture.json(&fixture.workdir.join("plan.json"))?;
     assert_eq!(plan["content"], story::PLAN_MARKDOWN);
     assert_eq!(plan["pendingTasks"].as_array().map(Vec::len), Some(story::TASKS.len()));
     assert!(
-        stage
+        fixture
             .testbed
             .model
             .requests_of(story::PLAN)
             .last()
             .is_some_and(|r| r.tool_results().contains("VALID"))
     );
-    let markdown = std::fs::read_to_string(stage.workdir.join("plan.md"))?;
+    let markdown = std::fs::read_to_string(fixture.workdir.join("plan.md"))?;
     assert_eq!(markdown, story::PLAN_MARKDOWN);
 
-    let said = stage.act(&stage.loop_prompt("EXECUTE")).await?;
-    assert!(said.ends_with("<promise>COMPLETE</promise>"), "{said}\n{}", stage.results());
-    assert_eq!(stage.json(&stage.workdir.join("state.json"))?["status"], "COMPLETED");
-    let plan = stage.json(&stage.workdir.join("plan.json"))?;
+    let text = fixture.run_assistant(&fixture.loop_prompt("EXECUTE")).await?;
+    assert!(text.ends_with("<promise>COMPLETE</promise>"), "{text}\n{}", fixture.results());
+    assert_eq!(fixture.json(&fixture.workdir.join("state.json"))?["status"], "COMPLETED");
+    let plan = fixture.json(&fixture.workdir.join("plan.json"))?;
     assert_eq!(plan["pendingTasks"], serde_json::json!([]));
     assert_eq!(plan["completedTasks"].as_array().map(Vec::len), Some(4));
-    let validated = stage.testbed.model.requests_of("validator");
-    assert!(validated.last().is_some_and(|request| request.tool_results().contains("# pass 5")));
+    let validator_requests = fixture.testbed.model.requests_of("validator");
+    assert!(validator_requests.last().is_some_and(|request| request.tool_results().contains("# pass 5")));
 
     let prompt = "Commit. Begin its subject with `PLAN-7: `. Push with `git push -u origin HEAD`, create the pull \
                   request with --base main, end its text with these lines:\n\n---\nLoop ID: loop-7\n\
                   Artifact: http://x/implementation-plans/PLAN-7\n\n6. Then write execution-result.json.";
-    stage.act(prompt).await?;
-    let pulls = stage.testbed.host.pull_requests(story::REPOSITORY);
-    assert_eq!(pulls.len(), 1, "{}", stage.results());
+    fixture.run_assistant(prompt).await?;
+    let pulls = fixture.testbed.host.pull_requests(story::REPOSITORY);
+    assert_eq!(pulls.len(), 1, "{}", fixture.results());
     let pull = &pulls[0];
     let title = format!("PLAN-7: {}", story::TITLE);
     assert_eq!((&pull.title, pull.head.as_str()), (&title, "dark-mode"));
@@ -113,26 +113,27 @@ async fn wish_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
     assert_eq!(commits.iter().map(|c| c.subject.as_str()).collect::<Vec<_>>(), [title.as_str()]);
     let files: Vec<String> = pull.files()?.into_iter().map(|file| file.path).collect();
     assert_eq!(files, ["index.html", "styles.css", "test/theme.test.js", "theme.js"]);
-    let result = stage.json(&stage.project.join("execution-result.json"))?;
+    let result = fixture.json(&fixture.project.join("execution-result.json"))?;
     assert_eq!(result["prUrl"], pull.url());
     assert_eq!(result["commitSha"], commits[0].sha);
 
-    stage.act(prompt).await?;
+    // A second run must update the pull request instead of opening another one.
+    fixture.run_assistant(prompt).await?;
     assert_eq!(
-        stage.testbed.host.pull_requests(story::REPOSITORY).len(),
+        fixture.testbed.host.pull_requests(story::REPOSITORY).len(),
         1,
-        "a second run finds its work done"
+        "the second run must update the pull request"
     );
     Ok(())
 }
 
 #[tokio::test]
-async fn another_wish_gets_a_plan_that_says_what_it_is() -> Result<()> {
-    let stage = StoryFixture::new().await?;
-    std::fs::write(stage.workdir.join("prd.md"), "Sort the notes by season")?;
-    stage.act(&stage.loop_prompt("PLAN")).await?;
-    let plan = stage.json(&stage.workdir.join("plan.json"))?;
+async fn other_request_gets_the_scripted_plan_with_a_note() -> Result<()> {
+    let fixture = StoryFixture::new().await?;
+    std::fs::write(fixture.workdir.join("prd.md"), "Sort the notes by season")?;
+    fixture.run_assistant(&fixture.loop_prompt("PLAN")).await?;
+    let plan = fixture.json(&fixture.workdir.join("plan.json"))?;
     let content = plan["content"].as_str().unwrap_or_default();
-    assert!(content.contains("a script that knows one wish: \"Add a dark-mode switch\""), "{content}");
+    assert!(content.contains("a script for one request: \"Add a dark-mode switch\""), "{content}");
     Ok(())
 }

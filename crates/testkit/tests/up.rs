@@ -1,102 +1,109 @@
-//! The whole program with everything real around it: a wish becomes a pull request, also when the
-//! program is killed in between.
+//! Tests the whole program with real surroundings: a request becomes a pull request, also when the program is
+//! killed in between.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home_processes;
-use loopgate_testkit::loopgate::{Loopgate, SignedIn};
-use loopgate_testkit::model::{Script, Step, Turn};
+use loopgate_testkit::loopgate::{BrowserSession, Loopgate};
+use loopgate_testkit::model::{ModelStep, ModelTurn, Script};
 use loopgate_testkit::story;
 use loopgate_testkit::testbed::Testbed;
 use reqwest::Method;
 use serde_json::Value;
 
-/// The script of the story, with one answer held back until the test lets it go.
-fn script_with_gate(conversation: &str, turn: usize, gate: &str) -> Script {
+/// Returns the demo story's script with one response held at a gate.
+fn script_with_gate(name: &str, turn: usize, gate: &str) -> Script {
     let mut script = story::script();
-    let held = script.conversations.iter_mut().find(|known| known.name == conversation);
-    if let Some(Turn(steps)) = held.and_then(|conversation| conversation.turns.get_mut(turn)) {
-        steps.insert(0, Step::hold(gate));
+    let conversation = script.conversations.iter_mut().find(|candidate| candidate.name == name);
+    if let Some(ModelTurn(steps)) = conversation.and_then(|conversation| conversation.turns.get_mut(turn)) {
+        steps.insert(0, ModelStep::hold(gate));
     }
     script
 }
 
-async fn start(script: Script) -> Result<(Testbed, Loopgate, SignedIn)> {
+async fn start(script: Script) -> Result<(Testbed, Loopgate, BrowserSession)> {
     let testbed = Testbed::new(script).await?;
     testbed.add_story()?;
     let loopgate = testbed.loopgate()?.start().await?;
-    let person = loopgate.sign_in().await?;
-    Ok((testbed, loopgate, person))
+    let session = loopgate.sign_in().await?;
+    Ok((testbed, loopgate, session))
 }
 
-/// Plans the wish; answers the document that holds the plan.
-async fn planned(person: &SignedIn) -> Result<String> {
-    let (_, run) = person.plan(story::REPOSITORY, story::WISH).await?;
-    let plan = person.wait_for_end(&run).await?;
+/// Plans the request. Returns the id of the document with the plan.
+async fn create_plan(session: &BrowserSession) -> Result<String> {
+    let (_, run) = session.plan(story::REPOSITORY, story::REQUEST).await?;
+    let plan = session.wait_for_end(&run).await?;
     ensure!(plan["status"] == "COMPLETED", "{plan:#}");
-    let document = plan["producedDocument"]["id"].as_str().context("a plan becomes a document")?;
+    let document = plan["producedDocument"]["id"].as_str().context("the loop has no produced document")?;
     Ok(document.to_owned())
 }
 
-fn assert_delivered(testbed: &Testbed, ended: &Value) -> Result<()> {
-    ensure!(ended["status"] == "COMPLETED", "{ended:#}");
+fn assert_delivered(testbed: &Testbed, finished: &Value) -> Result<()> {
+    ensure!(finished["status"] == "COMPLETED", "{finished:#}");
     let pulls = testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == 1, "{pulls:?}");
     let commits = pulls[0].commits()?;
-    assert_eq!(ended["results"][0]["prUrl"], pulls[0].url());
-    assert_eq!(ended["results"][0]["commitSha"], commits.last().map(|c| c.sha.clone()).unwrap_or_default());
+    assert_eq!(finished["results"][0]["prUrl"], pulls[0].url());
+    assert_eq!(
+        finished["results"][0]["commitSha"],
+        commits.last().map(|c| c.sha.clone()).unwrap_or_default()
+    );
     assert!(commits[0].subject.ends_with(story::TITLE), "{commits:?}");
     let files: Vec<String> = pulls[0].files()?.into_iter().map(|file| file.path).collect();
     assert_eq!(files, ["index.html", "styles.css", "test/theme.test.js", "theme.js"]);
     Ok(())
 }
 
-/// Only the program itself is left.
+/// Asserts that Loopgate is the only process of the home.
 fn assert_no_orphans(testbed: &Testbed, loopgate: &Loopgate) -> Result<()> {
-    let mut left = home_processes::processes(testbed.home.path());
-    left.retain(|process| Some(process.pid) != loopgate.pid());
-    ensure!(left.is_empty(), "{left:#?}");
+    // The loops' shims and programs must have exited with their loops.
+    let mut processes = home_processes::processes(testbed.home.path());
+    processes.retain(|process| Some(process.pid) != loopgate.pid());
+    ensure!(processes.is_empty(), "{processes:#?}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wish_becomes_a_pull_request() -> Result<()> {
-    let (testbed, mut loopgate, person) = start(story::script()).await?;
+async fn request_becomes_a_pull_request() -> Result<()> {
+    let (testbed, mut loopgate, session) = start(story::script()).await?;
     let health = loopgate.gateway_bare(Method::GET, "/health").send().await?;
     assert_eq!(health.status(), 200);
-    let plan = planned(&person).await?;
-    let run = person.run(&plan, "execute", story::REPOSITORY).await?;
-    assert_delivered(&testbed, &person.wait_for_end(&run).await?)?;
+    let plan = create_plan(&session).await?;
+    let run = session.run(&plan, "execute", story::REPOSITORY).await?;
+    assert_delivered(&testbed, &session.wait_for_end(&run).await?)?;
     assert_no_orphans(&testbed, &loopgate)?;
     assert!(loopgate.stop().await?.success(), "{}", loopgate.output());
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn kill_in_the_middle_of_the_work_loses_nothing() -> Result<()> {
+async fn loop_is_delivered_after_loopgate_is_killed_during_the_work() -> Result<()> {
     let gate = "the second task";
-    let (testbed, mut loopgate, person) = start(script_with_gate("T-1.2", 0, gate)).await?;
-    let plan = planned(&person).await?;
-    let run = person.run(&plan, "execute", story::REPOSITORY).await?;
+    let (testbed, mut loopgate, session) = start(script_with_gate("T-1.2", 0, gate)).await?;
+    let plan = create_plan(&session).await?;
+    let run = session.run(&plan, "execute", story::REPOSITORY).await?;
     testbed.model.held(gate).await?;
+    // SIGKILL, so that no shutdown code runs.
     loopgate.kill().await?;
+    // Released before the restart: the assistant continues under its shim while no Loopgate runs.
     testbed.model.release(gate);
     let loopgate = loopgate.start_again().await?;
-    let person = person.at(&loopgate);
-    assert_delivered(&testbed, &person.wait_for_end(&run).await?)?;
+    let session = session.at(&loopgate);
+    assert_delivered(&testbed, &session.wait_for_end(&run).await?)?;
     assert_no_orphans(&testbed, &loopgate)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn kill_while_the_work_is_delivered_delivers_it_once() -> Result<()> {
+async fn loop_is_delivered_once_after_loopgate_is_killed_during_delivery() -> Result<()> {
     let gate = "before the pull request";
-    let (testbed, mut loopgate, person) = start(script_with_gate(story::COMMIT, 4, gate)).await?;
-    let plan = planned(&person).await?;
-    let run = person.run(&plan, "execute", story::REPOSITORY).await?;
+    let (testbed, mut loopgate, session) = start(script_with_gate(story::COMMIT, 4, gate)).await?;
+    let plan = create_plan(&session).await?;
+    let run = session.run(&plan, "execute", story::REPOSITORY).await?;
     testbed.model.held(gate).await?;
     loopgate.kill().await?;
+    // The delivery may finish or fail here; the restarted process must not deliver twice.
     testbed.model.release(gate);
     let loopgate = loopgate.start_again().await?;
-    let person = person.at(&loopgate);
-    assert_delivered(&testbed, &person.wait_for_end(&run).await?)?;
+    let session = session.at(&loopgate);
+    assert_delivered(&testbed, &session.wait_for_end(&run).await?)?;
     assert_no_orphans(&testbed, &loopgate)
 }

@@ -1,4 +1,4 @@
-//! `loopgate activity`: what was asked of the gateway lately.
+//! `loopgate activity`: recent requests to the gateway.
 
 use std::process::ExitCode;
 
@@ -11,21 +11,21 @@ use serde_json::{Value, json};
 use crate::args::HomeArgs;
 use crate::control_client::ControlClient;
 
-/// Show what was asked of the gateway lately, newest first.
+/// Show recent requests to the gateway, newest first.
 ///
-/// The log keeps the last 200 requests with their outcome, never a body, a header or a token.
-/// Refusals that protect the machine are marked.
+/// The log contains the last 200 requests and their outcome, but no bodies, headers or tokens. Requests that
+/// were rejected for security reasons are marked.
 #[derive(Debug, Args)]
 pub struct ActivityArgs {
     #[command(flatten)]
     home: HomeArgs,
-    /// Only refusals that protect the machine.
+    /// Show only requests that were rejected for security reasons.
     #[arg(long)]
     security: bool,
-    /// Print JSON, one value a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     json: bool,
-    /// Forget everything.
+    /// Delete all entries of the log.
     #[arg(long, conflicts_with_all = ["security", "json"])]
     clear: bool,
 }
@@ -45,25 +45,33 @@ impl ActivityArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let mut client = ControlClient::connect(&self.home.data_dir()?)?;
         if self.clear {
-            client.ask::<Value>("activity.clear", &json!({}))?;
-            println!("The log is empty now.");
+            client.call::<Value>("activity.clear", &json!({}))?;
+            println!("The activity log was cleared.");
             return Ok(ExitCode::SUCCESS);
         }
-        let rows: Vec<Value> = client.ask("activity.list", &json!({}))?;
+        let rows: Vec<Value> = client.call("activity.list", &json!({}))?;
         let rows: Vec<Value> =
             rows.into_iter().filter(|row| !self.security || row["type"] == "security").collect();
         if rows.is_empty() && !self.json {
-            println!("{}", if self.security { "Nothing was refused." } else { "Nothing was asked yet." });
+            println!(
+                "{}",
+                if self.security {
+                    "No requests were rejected for security reasons."
+                } else {
+                    "No requests yet."
+                }
+            );
         }
         for row in rows {
             if self.json {
                 anstream::println!("{row}");
                 continue;
             }
-            let protects = row["type"] == "security";
-            let event: ActivityRow = serde_json::from_value(row).context("an event of an unknown shape")?;
+            let is_security = row["type"] == "security";
+            let event: ActivityRow =
+                serde_json::from_value(row).context("unexpected format of a log entry")?;
             let status = event.status_code.to_string();
-            let status = if protects { status.red().to_string() } else { status };
+            let status = if is_security { status.red().to_string() } else { status };
             anstream::println!(
                 "{}  {status}  {:>6} ms  {} {}{}",
                 event.timestamp.dimmed(),

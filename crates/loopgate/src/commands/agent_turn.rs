@@ -1,4 +1,4 @@
-//! `loopgate agent-turn`: one turn with an agent that speaks the Agent Client Protocol.
+//! `loopgate agent-turn`: one turn with an agent over the Agent Client Protocol.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -9,22 +9,22 @@ use clap::Args;
 use loopgate_agents::acp::AcpTurn;
 use loopgate_agents::provider::FileAccess;
 
-/// Take one turn with an agent, with the prompt from standard input, and print its events. Started by the gateway,
-/// never by hand.
+/// Run one turn with an agent: read the prompt from standard input and print the agent's events. Started by
+/// the gateway, not for manual use.
 #[derive(Debug, Args)]
 pub struct AgentTurnArgs {
-    /// The session that goes on.
+    /// Id of the session to continue.
     #[arg(long)]
     session: Option<String>,
-    /// Let the agent change files and run commands.
+    /// Allow the agent to change files and run commands.
     #[arg(long)]
     write: bool,
-    /// Refuse to work in a repository.
+    /// Refuse to run in a git repository.
     #[arg(long)]
     outside_repositories: bool,
-    /// The agent's program.
+    /// Program of the agent.
     program: PathBuf,
-    /// Its arguments.
+    /// Arguments of the program.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<String>,
 }
@@ -36,12 +36,13 @@ impl AgentTurnArgs {
         let turn = AcpTurn {
             program: self.program,
             args: self.args,
-            cwd: std::env::current_dir().context("cannot tell the working directory")?,
+            cwd: std::env::current_dir().context("cannot determine the working directory")?,
             session: self.session,
             access: if self.write { FileAccess::ReadWrite } else { FileAccess::ReadOnly },
             outside_repositories: self.outside_repositories,
             prompt,
         };
+        // One turn needs no parallelism: a single-threaded runtime starts faster and uses less memory.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(turn.run())?;
         Ok(ExitCode::SUCCESS)

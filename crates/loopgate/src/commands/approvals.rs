@@ -1,4 +1,4 @@
-//! `loopgate approvals`: what waits for the owner of this machine, and the owner's decisions.
+//! `loopgate approvals`: requests that wait for the owner's approval, and the owner's decisions.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -16,22 +16,21 @@ use crate::args::HomeArgs;
 use crate::control_client::ControlClient;
 use crate::terminal;
 
-/// Characters of an id that are shown, from its end, and that are enough to name it.
+/// Number of characters shown of an id, from its end. Arguments may be any suffix that is unique.
 const SHORT_ID: usize = 8;
 
-/// List what waits for your decision, and decide.
+/// List requests that wait for your approval, and decide.
 ///
-/// Requests above the approval tier of the settings are held until you decide here. A page can
-/// never decide about its own request: this command speaks to the running Loopgate over a socket
-/// that only you can open.
+/// Requests above the approval tier of the settings are held until you decide here. A page cannot approve its
+/// own requests: this command connects to a socket that only you can open.
 #[derive(Debug, Args)]
 pub struct ApprovalsArgs {
     #[command(flatten)]
     home: HomeArgs,
-    /// Follow: print each request when it begins to wait, until Ctrl-C.
+    /// Print each new request as it arrives, until Ctrl-C.
     #[arg(long)]
     watch: bool,
-    /// Print JSON, one value a line.
+    /// Print one JSON object per line.
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -40,95 +39,95 @@ pub struct ApprovalsArgs {
 
 #[derive(Debug, Subcommand)]
 enum ApprovalsSubcommand {
-    /// Let a request pass. Its id, or the end of it, is in the list.
+    /// Approve a request, given by its id or the end of the id.
     Approve {
         id: String,
-        /// Let the operation pass from now on, for its repository or for its caller.
-        #[arg(long, value_enum, value_name = "WHAT")]
+        /// Also approve the operation from now on, for this repository or this caller.
+        #[arg(long, value_enum, value_name = "SCOPE")]
         remember: Option<RememberArg>,
     },
-    /// Refuse a request.
+    /// Deny a request, given by its id or the end of the id.
     Deny {
         id: String,
-        /// Refuse the operation from now on, for its repository or for its caller.
-        #[arg(long, value_enum, value_name = "WHAT")]
+        /// Also deny the operation from now on, for this repository or this caller.
+        #[arg(long, value_enum, value_name = "SCOPE")]
         remember: Option<RememberArg>,
     },
-    /// Let a request pass, and its like for seven days.
+    /// Approve a request, and equal requests for seven days.
     Always { id: String },
-    /// List the rules that `always` made.
+    /// List the rules that `always` created.
     Rules,
-    /// End such a rule.
+    /// Delete a rule that `always` created.
     Forget { id: String },
-    /// List what you have decided beforehand.
+    /// List the policies that decide requests in advance.
     Policies,
-    /// Decide beforehand about an operation, or `all`.
+    /// Set a policy that decides requests of an operation, or of `all`, in advance.
     ///
-    /// Where several policies cover a request, the narrowest counts, and of equally narrow ones the
+    /// When several policies match a request, the most specific one applies; of equally specific ones, the
     /// strictest.
     Set {
-        /// Operation id as in the list of what waits, for example git_action, or `all`.
+        /// Operation id as in the list of waiting requests, for example git_action, or `all`.
         #[arg(value_parser = operation)]
         operation: OperationChoice,
-        /// Effect on its requests.
+        /// Effect on matching requests.
         effect: EffectArg,
-        /// Only for requests about this directory and what is below it.
+        /// Match only requests for this directory or a directory below it.
         #[arg(long, value_name = "DIR")]
         repository: Option<PathBuf>,
-        /// Only for requests of this caller: the origin of a page, or cloud-socket.
+        /// Match only requests of this caller: the origin of a page, or cloud-socket for the control plane.
         #[arg(long, value_name = "ORIGIN")]
         origin: Option<String>,
     },
-    /// End a policy: by its id, or the end of it, or by its operation as `set` takes it.
+    /// Delete a policy by its id or the end of the id, or all policies of an operation.
     ///
-    /// An operation, or `all`, ends the policies that were set for just that, whatever repository or
-    /// caller they hold for.
+    /// An operation, or `all`, deletes every policy that was set for exactly that, regardless of repository
+    /// and caller.
     Unset {
         #[arg(value_name = "ID_OR_OPERATION")]
         policy: String,
     },
-    /// List what was decided since the start.
+    /// List the decisions since Loopgate was started.
     History,
 }
 
-/// What a remembered decision holds for.
+/// Scope of a remembered decision.
 #[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum RememberArg {
-    /// The directory that the request is about; to refuse, the whole repository that it belongs to.
+    /// The directory of the request; for a denial, the repository that contains it.
     Repository,
-    /// The page, or the control plane, that asked.
+    /// The page or control plane that sent the request.
     Origin,
 }
 
-/// What a policy decides.
+/// Effect of a policy.
 #[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum EffectArg {
-    /// It passes.
+    /// Approve requests without asking.
     Allow,
-    /// You are asked.
+    /// Hold requests until you decide.
     Ask,
-    /// It is refused.
+    /// Deny requests without asking.
     Deny,
 }
 
-/// One operation, or `None` for all of them.
+/// One operation, or `None` for all operations.
 #[derive(Debug, Clone, Copy)]
 struct OperationChoice(Option<OperationId>);
 
-fn operation(word: &str) -> Result<OperationChoice, String> {
-    if word == "all" {
+fn operation(value: &str) -> Result<OperationChoice, String> {
+    if value == "all" {
         return Ok(OperationChoice(None));
     }
-    let known = OperationId::ALL.into_iter().find(|operation| operation.as_str() == word);
-    known.map(|operation| OperationChoice(Some(operation))).ok_or_else(|| {
+    let operation = OperationId::ALL.into_iter().find(|operation| operation.as_str() == value);
+    operation.map(|operation| OperationChoice(Some(operation))).ok_or_else(|| {
         let all = OperationId::ALL.map(OperationId::as_str);
-        format!("it is all or one of {}", all.join(", "))
+        format!("expected `all` or one of {}", all.join(", "))
     })
 }
 
-/// What is shown of a request.
+/// A waiting or decided request, as listed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RequestRow {
@@ -173,25 +172,32 @@ struct RuleRow {
 impl ApprovalsArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let mut client = ControlClient::connect(&self.home.data_dir()?)?;
-        for problem in client.ask::<Vec<String>>("approvals.problems", &json!({}))? {
+        // Problems of the policy and rule files. With an unreadable policy file every request is held, which
+        // the list alone does not explain.
+        for problem in client.call::<Vec<String>>("approvals.problems", &json!({}))? {
             anstream::eprintln!("{} {}", "note:".yellow(), terminal::escape_control(&problem));
         }
         match &self.action {
             None if self.watch => self.follow(&mut client)?,
-            None => self.list(&mut client, "approvals.list", "Nothing waits.")?,
+            None => self.list(&mut client, "approvals.list", "No requests are waiting for approval.")?,
             Some(ApprovalsSubcommand::History) => {
-                self.list(&mut client, "approvals.resolved", "Nothing was decided yet.")?;
+                self.list(&mut client, "approvals.resolved", "No decisions yet.")?;
             }
             Some(ApprovalsSubcommand::Approve { id, remember }) => {
                 self.decide(
                     &mut client,
                     "approvals.approve",
                     id,
-                    remember.map(|what| (what, EffectArg::Allow)),
+                    remember.map(|scope| (scope, EffectArg::Allow)),
                 )?;
             }
             Some(ApprovalsSubcommand::Deny { id, remember }) => {
-                self.decide(&mut client, "approvals.deny", id, remember.map(|what| (what, EffectArg::Deny)))?;
+                self.decide(
+                    &mut client,
+                    "approvals.deny",
+                    id,
+                    remember.map(|scope| (scope, EffectArg::Deny)),
+                )?;
             }
             Some(ApprovalsSubcommand::Always { id }) => {
                 self.decide(&mut client, "approvals.always_allow", id, None)?
@@ -205,7 +211,7 @@ impl ApprovalsArgs {
                     "origin": origin,
                     "effect": effect,
                 });
-                self.show_policy(client.ask("approvals.set_policy", &params)?)?;
+                self.show_policy(client.call("approvals.set_policy", &params)?)?;
             }
             Some(ApprovalsSubcommand::Unset { policy }) => self.unset(&mut client, policy)?,
             Some(ApprovalsSubcommand::Rules) => self.rules(&mut client)?,
@@ -214,31 +220,33 @@ impl ApprovalsArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn list(&self, client: &mut ControlClient, verb: &str, nothing: &str) -> anyhow::Result<()> {
-        let rows: Vec<Value> = client.ask(verb, &json!({}))?;
+    fn list(&self, client: &mut ControlClient, verb: &str, empty: &str) -> anyhow::Result<()> {
+        let rows: Vec<Value> = client.call(verb, &json!({}))?;
         if rows.is_empty() && !self.json {
-            anstream::println!("{nothing}");
+            anstream::println!("{empty}");
         }
         rows.iter().try_for_each(|row| self.show(row))
     }
 
-    /// Every change brings the whole list; what has been shown is not shown again.
+    /// Prints new requests. Each message of the server contains the full list, so requests that were printed
+    /// before are skipped.
     fn follow(&self, client: &mut ControlClient) -> anyhow::Result<()> {
         client.follow("approvals.watch")?;
         if !self.json {
-            println!("Requests are shown as they begin to wait. Ctrl-C ends this.");
+            println!("Listening for requests that need approval. Press Ctrl-C to stop.");
         }
-        let mut shown = HashSet::new();
+        let mut printed_ids = HashSet::new();
         loop {
             let rows: Vec<Value> = client.receive()?;
             let ids: HashSet<String> =
                 rows.iter().filter_map(|row| Some(row["id"].as_str()?.to_owned())).collect();
+            // The list is ordered newest first, the output oldest first.
             for row in rows.iter().rev() {
-                if row["id"].as_str().is_some_and(|id| !shown.contains(id)) {
+                if row["id"].as_str().is_some_and(|id| !printed_ids.contains(id)) {
                     self.show(row)?;
                 }
             }
-            shown = ids;
+            printed_ids = ids;
         }
     }
 
@@ -248,11 +256,11 @@ impl ApprovalsArgs {
             return Ok(());
         }
         let request: RequestRow =
-            serde_json::from_value(row.clone()).context("a request of an unknown shape")?;
+            serde_json::from_value(row.clone()).context("unexpected format of a request")?;
         let scope = scope(request.action.as_deref(), &request.directories);
-        let state = request.decision.unwrap_or_else(|| waits(&request.waits_until, Timestamp::now()));
+        let state = request.decision.unwrap_or_else(|| waiting_state(&request.waits_until, Timestamp::now()));
         anstream::println!(
-            "{}  {}  {} {}{}\n          {} ({} risk), asked by {} at {}\n          {}",
+            "{}  {}  {} {}{}\n          {} ({} risk), requested by {} at {}\n          {}",
             short(&request.id).bold(),
             state.yellow(),
             request.method,
@@ -274,17 +282,23 @@ impl ApprovalsArgs {
         id: &str,
         remember: Option<(RememberArg, EffectArg)>,
     ) -> anyhow::Result<()> {
-        let waiting: Vec<Value> = client.ask("approvals.list", &json!({}))?;
-        let id =
-            one_of(&waiting, id).context("no request with this id waits; loopgate approvals lists them")?;
+        let pending: Vec<Value> = client.call("approvals.list", &json!({}))?;
+        let id = one_of(&pending, id)
+            .context("no pending request has this id; list them with: loopgate approvals")?;
+        // The policy first: if it cannot be stored, the request is still undecided and the command can be
+        // repeated.
         if let Some((remember, effect)) = remember {
             let params = json!({"approvalId": id, "remember": remember, "effect": effect});
-            self.show_policy(client.ask("approvals.set_policy", &params)?)?;
+            self.show_policy(client.call("approvals.set_policy", &params)?)?;
         }
-        let decided: Value = client.ask(verb, &json!({"approvalId": id}))?;
-        anyhow::ensure!(!decided.is_null(), "it does not wait any more: somebody decided, or nobody in time");
+        let decision: Value = client.call(verb, &json!({"approvalId": id}))?;
+        // Another `approvals` command may have decided, or the request expired, since the list was read.
+        anyhow::ensure!(
+            !decision.is_null(),
+            "this request is no longer pending (already decided or expired)"
+        );
         if self.json {
-            anstream::println!("{decided}");
+            anstream::println!("{decision}");
         } else {
             let word = verb.rsplit('.').next().unwrap_or_default().replace('_', " ");
             anstream::println!("{}  {}", short(&id).bold(), word.green());
@@ -293,7 +307,7 @@ impl ApprovalsArgs {
     }
 
     fn rules(&self, client: &mut ControlClient) -> anyhow::Result<()> {
-        let rows: Vec<Value> = client.ask("approvals.rules", &json!({}))?;
+        let rows: Vec<Value> = client.call("approvals.rules", &json!({}))?;
         if rows.is_empty() && !self.json {
             anstream::println!("No rules.");
         }
@@ -302,7 +316,7 @@ impl ApprovalsArgs {
                 anstream::println!("{row}");
                 continue;
             }
-            let rule: RuleRow = serde_json::from_value(row).context("a rule of an unknown shape")?;
+            let rule: RuleRow = serde_json::from_value(row).context("unexpected format of a rule")?;
             let scope = scope(rule.action.as_deref(), &rule.directories);
             anstream::println!(
                 "{}  {} {}{}  {}, until {}",
@@ -318,9 +332,9 @@ impl ApprovalsArgs {
     }
 
     fn policies(&self, client: &mut ControlClient) -> anyhow::Result<()> {
-        let rows: Vec<Value> = client.ask("approvals.policies", &json!({}))?;
+        let rows: Vec<Value> = client.call("approvals.policies", &json!({}))?;
         if rows.is_empty() && !self.json {
-            anstream::println!("No policies: the tiers of the settings decide.");
+            anstream::println!("No policies. The approval tiers of the settings apply.");
         }
         rows.into_iter().try_for_each(|row| self.show_policy(row))
     }
@@ -330,48 +344,49 @@ impl ApprovalsArgs {
             anstream::println!("{row}");
             return Ok(());
         }
-        let policy: Policy = serde_json::from_value(row).context("a policy of an unknown shape")?;
+        let policy: Policy = serde_json::from_value(row).context("unexpected format of a policy")?;
         let operation = policy.operation_id.as_deref().unwrap_or("all operations");
         let repository = policy.repository.map(|path| format!(" in {path}")).unwrap_or_default();
-        let origin = policy.origin.map(|origin| format!(" asked by {origin}")).unwrap_or_default();
+        let origin = policy.origin.map(|origin| format!(" requested by {origin}")).unwrap_or_default();
         let effect = policy.effect.yellow();
-        let places = terminal::escape_control(&format!("{repository}{origin}"));
-        anstream::println!("{}  {effect}  {operation}{places}", short(&policy.id).bold());
+        let conditions = terminal::escape_control(&format!("{repository}{origin}"));
+        anstream::println!("{}  {effect}  {operation}{conditions}", short(&policy.id).bold());
         Ok(())
     }
 
-    fn unset(&self, client: &mut ControlClient, wanted: &str) -> anyhow::Result<()> {
-        let policies: Vec<Value> = client.ask("approvals.policies", &json!({}))?;
-        let ids: Vec<String> = match operation(wanted) {
+    fn unset(&self, client: &mut ControlClient, id_or_operation: &str) -> anyhow::Result<()> {
+        let policies: Vec<Value> = client.call("approvals.policies", &json!({}))?;
+        let ids: Vec<String> = match operation(id_or_operation) {
             Ok(OperationChoice(operation)) => {
-                let of_it = policies.iter().filter(|policy| policy["operationId"] == json!(operation));
-                of_it.filter_map(|policy| Some(policy["id"].as_str()?.to_owned())).collect()
+                let matches = policies.iter().filter(|policy| policy["operationId"] == json!(operation));
+                matches.filter_map(|policy| Some(policy["id"].as_str()?.to_owned())).collect()
             }
-            Err(_) => one_of(&policies, wanted).into_iter().collect(),
+            Err(_) => one_of(&policies, id_or_operation).into_iter().collect(),
         };
         anyhow::ensure!(
             !ids.is_empty(),
-            "no policy has this id or operation; loopgate approvals policies lists them"
+            "no policy has this id or operation; list them with: loopgate approvals policies"
         );
         for id in ids {
-            let removed: bool = client.ask("approvals.remove_policy", &json!({"policyId": id}))?;
-            anyhow::ensure!(removed, "the policy {} has ended already", short(&id));
-            anstream::println!("{}  ended", short(&id).bold());
+            let removed: bool = client.call("approvals.remove_policy", &json!({"policyId": id}))?;
+            anyhow::ensure!(removed, "the policy {} was already deleted", short(&id));
+            anstream::println!("{}  deleted", short(&id).bold());
         }
         Ok(())
     }
 
     fn forget(&self, client: &mut ControlClient, id: &str) -> anyhow::Result<()> {
-        let rules: Vec<Value> = client.ask("approvals.rules", &json!({}))?;
-        let id = one_of(&rules, id).context("no rule with this id; loopgate approvals rules lists them")?;
-        let removed: bool = client.ask("approvals.remove_rule", &json!({"ruleId": id}))?;
-        anyhow::ensure!(removed, "the rule has ended already");
-        anstream::println!("{}  forgotten", short(&id).bold());
+        let rules: Vec<Value> = client.call("approvals.rules", &json!({}))?;
+        let id =
+            one_of(&rules, id).context("no rule has this id; list them with: loopgate approvals rules")?;
+        let removed: bool = client.call("approvals.remove_rule", &json!({"ruleId": id}))?;
+        anyhow::ensure!(removed, "the rule was already deleted");
+        anstream::println!("{}  deleted", short(&id).bold());
         Ok(())
     }
 }
 
-/// What a request does, and where.
+/// Formats the action and the directories of a request.
 fn scope(action: Option<&str>, directories: &[String]) -> String {
     let action = action.map(|action| format!(" ({action})")).unwrap_or_default();
     match directories {
@@ -380,23 +395,25 @@ fn scope(action: Option<&str>, directories: &[String]) -> String {
     }
 }
 
-/// The one row whose id ends so.
-fn one_of(rows: &[Value], end: &str) -> Option<String> {
-    let mut found =
-        rows.iter().filter_map(|row| row["id"].as_str()).filter(|id| !end.is_empty() && id.ends_with(end));
-    let first = found.next()?;
-    found.next().is_none().then(|| first.to_owned())
+/// Returns the id with this suffix, if it is unique.
+fn one_of(rows: &[Value], suffix: &str) -> Option<String> {
+    let mut matches = rows
+        .iter()
+        .filter_map(|row| row["id"].as_str())
+        .filter(|id| !suffix.is_empty() && id.ends_with(suffix));
+    let first = matches.next()?;
+    matches.next().is_none().then(|| first.to_owned())
 }
 
-/// That a request waits, and for how long still.
-fn waits(until: &str, now: Timestamp) -> String {
+/// Formats the state of a waiting request, with the seconds until it expires.
+fn waiting_state(until: &str, now: Timestamp) -> String {
     match until.parse::<Timestamp>() {
-        Ok(end) => format!("waits {} s more", end.duration_since(now).as_secs().max(0)),
-        Err(_) => "waits".to_owned(),
+        Ok(end) => format!("waiting, expires in {} s", end.duration_since(now).as_secs().max(0)),
+        Err(_) => "waiting".to_owned(),
     }
 }
 
-/// The end of an id that is enough to name it.
+/// Returns the part of an id that is shown.
 pub fn short(id: &str) -> &str {
     id.get(id.len().saturating_sub(SHORT_ID)..).unwrap_or(id)
 }

@@ -1,4 +1,4 @@
-//! `loopgate control-plane`: the control plane and the web app alone.
+//! `loopgate control-plane`: the control plane and the web app without a desktop in the same process.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::home::{open_dir, stored_settings};
 use crate::shutdown::Shutdown;
 use crate::{banner, commands};
 
-/// Run the control plane and the web app alone.
+/// Run only the control plane and the web app.
 ///
-/// The first start makes an organization with its owner and prints a link that signs the owner in
-/// once.
+/// The first start creates an organization and its owner. Every start prints a one-time sign-in link for the
+/// owner.
 #[derive(Debug, Args)]
 pub struct ControlPlaneArgs {
     #[command(flatten)]
@@ -33,29 +33,30 @@ pub struct ControlPlaneArgs {
         value_name = "ADDRESS"
     )]
     listen: SocketAddr,
-    /// Origin under which desktops and browsers reach it. Default: http:// and the address.
+    /// Origin at which desktops and browsers reach the API. Default: http:// and the listen address.
     #[arg(long, env = "API_BASE_URL", value_name = "URL")]
     api_origin: Option<String>,
-    /// Origin of the web app. Default: the same.
+    /// Origin of the web app. Default: the origin of the API.
     #[arg(long, env = "LOOPGATE_WEB_APP_ORIGIN", value_name = "URL")]
     web_origin: Option<String>,
-    /// Database: sqlite://<path>?mode=rwc or postgres://… Default: a file in the data directory.
+    /// Database URL: sqlite://<path>?mode=rwc or postgres://… Default: a SQLite file in the data directory.
     #[arg(long, env = "DATABASE_URL", value_name = "URL", hide_env_values = true)]
     database: Option<String>,
-    /// Name of the first organization, used by the first start alone.
+    /// Name of the first organization; used only by the first start.
     #[arg(long, env = "LOOPGATE_ORGANIZATION", default_value = DEFAULT_ORGANIZATION, value_name = "NAME")]
     organization: String,
-    /// Name of the first owner, used by the first start alone.
+    /// Name of the first owner; used only by the first start.
     #[arg(long, env = "LOOPGATE_OWNER_NAME", default_value = "Owner", value_name = "NAME")]
     owner_name: String,
-    /// E-mail address of the first owner.
+    /// E-mail address of the first owner; used only by the first start.
     #[arg(long, env = "LOOPGATE_OWNER_EMAIL", default_value = "owner@localhost", value_name = "ADDRESS")]
     owner_email: String,
-    /// File with the password of the first owner, used while the owner has none. Only you may be able to
-    /// read it.
+    /// File with the password of the first owner, used while the owner has no password. Must be readable by
+    /// you only.
     #[arg(long, env = "LOOPGATE_OWNER_PASSWORD_FILE", value_name = "FILE")]
     owner_password_file: Option<PathBuf>,
-    /// Address of a reverse proxy whose X-Forwarded-For names the client. Several: separated by commas.
+    /// Address of a reverse proxy that is trusted to set X-Forwarded-For. Separate several addresses by
+    /// commas.
     #[arg(long, env = "LOOPGATE_TRUSTED_PROXIES", value_name = "ADDRESS", value_delimiter = ',')]
     trusted_proxy: Vec<IpAddr>,
     #[command(flatten)]
@@ -64,20 +65,20 @@ pub struct ControlPlaneArgs {
     oidc: OidcArgs,
 }
 
-/// The App through which repositories are checked and runners get tokens.
+/// The App with which the control plane checks repositories and creates tokens for runners.
 #[derive(Debug, Args)]
 struct CodeHostArgs {
-    /// Number of the App at the code host.
+    /// Id of the App at the code host.
     #[arg(long, env = "LOOPGATE_CODE_HOST_APP_ID", value_name = "ID", requires = "code_host_app_key_file")]
     code_host_app_id: Option<u64>,
-    /// File with the App's private key, in PEM. Only you may be able to read it.
+    /// File with the App's private key in PEM format. Must be readable by you only.
     #[arg(long, env = "LOOPGATE_CODE_HOST_APP_KEY_FILE", value_name = "FILE", requires = "code_host_app_id")]
     code_host_app_key_file: Option<PathBuf>,
-    /// Root of the code host's API. Default: https://api.github.com
+    /// Base URL of the code host's API. Default: https://api.github.com
     #[arg(long, env = "LOOPGATE_CODE_HOST_API_URL", value_name = "URL")]
     code_host_api_url: Option<String>,
-    /// An organization's slug and the number of the App's installation that its loops may use, for example home=123.
-    /// Several: separated by commas.
+    /// Slug of an organization and id of the App installation that its loops may use, for example home=123.
+    /// Separate several pairs by commas.
     #[arg(
         long,
         env = "LOOPGATE_CODE_HOST_INSTALLATIONS",
@@ -102,22 +103,22 @@ impl CodeHostArgs {
     }
 }
 
-/// The OpenID provider through which people sign in.
+/// The OpenID Connect provider for sign-in.
 #[derive(Debug, Args)]
 struct OidcArgs {
-    /// Issuer URL of an OpenID provider through which people sign in.
+    /// Issuer URL of the OpenID Connect provider for sign-in.
     #[arg(long, env = "LOOPGATE_OIDC_ISSUER", value_name = "URL", requires = "oidc_client_id")]
     oidc_issuer: Option<String>,
-    /// Id of Loopgate at the provider. Its redirect URI there is <api origin>/auth/oidc/callback.
+    /// Client id of Loopgate at the provider. Register <api origin>/auth/oidc/callback as the redirect URI.
     #[arg(long, env = "LOOPGATE_OIDC_CLIENT_ID", value_name = "ID", requires = "oidc_issuer")]
     oidc_client_id: Option<String>,
-    /// File with the secret of Loopgate at the provider. Only you may be able to read it.
+    /// File with the client secret. Must be readable by you only.
     #[arg(long, env = "LOOPGATE_OIDC_CLIENT_SECRET_FILE", value_name = "FILE", requires = "oidc_issuer")]
     oidc_client_secret_file: Option<PathBuf>,
-    /// What the sign-in page calls the provider.
+    /// Name of the provider on the sign-in page.
     #[arg(long, env = "LOOPGATE_OIDC_NAME", value_name = "NAME", default_value = "single sign-on")]
     oidc_name: String,
-    /// Scopes beside openid, separated by commas.
+    /// Scopes to request in addition to openid, separated by commas.
     #[arg(
         long,
         env = "LOOPGATE_OIDC_SCOPES",
@@ -126,13 +127,13 @@ struct OidcArgs {
         default_value = "email,profile"
     )]
     oidc_scopes: Vec<String>,
-    /// Slug of the organization that takes in whoever the provider knows. Default: people need an invitation.
+    /// Slug of the organization that every user of the provider joins. Default: users need an invitation.
     #[arg(long, env = "LOOPGATE_OIDC_ORGANIZATION", value_name = "SLUG")]
     oidc_organization: Option<String>,
-    /// Claim that names a person's groups. With it, roles follow the groups at every sign-in.
+    /// Claim that contains a user's groups. When set, roles are updated from the groups at every sign-in.
     #[arg(long, env = "LOOPGATE_OIDC_GROUPS_CLAIM", value_name = "CLAIM")]
     oidc_groups_claim: Option<String>,
-    /// Groups whose people administer the organization, separated by commas.
+    /// Groups whose users administer the organization, separated by commas.
     #[arg(
         long,
         env = "LOOPGATE_OIDC_ADMIN_GROUPS",
@@ -141,7 +142,7 @@ struct OidcArgs {
         requires = "oidc_groups_claim"
     )]
     oidc_admin_groups: Vec<String>,
-    /// Groups whose people are members, separated by commas. Default: everybody.
+    /// Groups whose users are members, separated by commas. Default: all users.
     #[arg(
         long,
         env = "LOOPGATE_OIDC_MEMBER_GROUPS",
@@ -163,6 +164,7 @@ impl OidcArgs {
         Ok(Some(OidcProvider {
             issuer,
             client_id,
+            // A file usually ends with a newline, which is no part of the secret.
             client_secret: client_secret.map(|secret| secret.trim().into()),
             name: self.oidc_name,
             scopes: self.oidc_scopes,
@@ -187,6 +189,7 @@ impl ControlPlaneArgs {
         let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
         commands::block_on(async {
             let shutdown = Shutdown::on_signals(&dir)?;
+            // Bound before the origin is derived: the port may be 0.
             let listener = embedded::listen(self.listen, "--listen").await?;
             let origin = self.api_origin.unwrap_or(format!("http://{}", listener.local_addr()?));
             let web_origin = self.web_origin.unwrap_or_else(|| origin.clone());
@@ -211,34 +214,34 @@ impl ControlPlaneArgs {
             }
             banner::print_control_plane(&origin, &embedded.sign_in_link(&owner).await?);
             if let Some(failed) = shutdown.last_failure() {
-                tracing::warn!(%failed, "how the last run ended");
+                tracing::warn!(%failed, "previous shutdown failed");
             }
-            let serving = embedded.serve(shutdown.requested());
-            shutdown.clone().bound(shutdown.part("controlPlane.stop", serving)).await
+            let serve = embedded.serve(shutdown.requested());
+            shutdown.clone().bound(shutdown.part("controlPlane.stop", serve)).await
         })
     }
 }
 
-/// The first line of a file that only this user may read.
+/// Reads a password: the first line of a file that only this user can read.
 fn password(file: &Path) -> anyhow::Result<SecretString> {
     let text = secret(file, "--owner-password-file")?;
     Ok(SecretString::from(text.lines().next().unwrap_or_default()))
 }
 
-/// The text of a file that only this user may read; `option` names it.
+/// Reads a file that only this user can read. Errors name `option`.
 fn secret(file: &Path, option: &str) -> anyhow::Result<String> {
     let content = secret_file::read(file).with_context(|| format!("cannot read {option}"))?;
     let content = content.with_context(|| format!("{option}: {} does not exist", file.display()))?;
     String::from_utf8(content).with_context(|| format!("{option} must be UTF-8"))
 }
 
-/// Desktops and pages are led there.
-fn require_origin(origin: &str, given: &str) -> anyhow::Result<()> {
+/// Fails unless `origin` is an HTTP URL with a host; desktops and browsers are sent to it.
+fn require_origin(origin: &str, setting: &str) -> anyhow::Result<()> {
     let is_origin =
         Url::parse(origin).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     anyhow::ensure!(
         is_origin,
-        "{given} must be a URL such as https://loopgate.example.com, not \"{origin}\""
+        "{setting} must be a URL such as https://loopgate.example.com, not \"{origin}\""
     );
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `loopgate gateway`: the desktop half alone.
+//! `loopgate gateway`: the desktop without a control plane in the same process.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,19 +12,19 @@ use crate::home::{DesktopHome, SETTINGS_FILE, open_dir, stored_settings};
 use crate::shutdown::Shutdown;
 use crate::{commands, sandbox_choice};
 
-/// Run the desktop half alone: the gateway on loopback, and the runtime behind it.
+/// Run only the desktop: the gateway on loopback and the runtime.
 ///
-/// It connects to the control plane that `--api-origin` names, when this desktop has a key for it.
-/// Requests are refused until set-up is complete: with a sandbox and a key (`loopgate connect` gets one of a
-/// control plane elsewhere, `loopgate up` makes one, LOOPGATE_API_KEY gives one), or with
-/// `onboarding_completed = true` in settings.toml.
+/// Connects to the control plane of `--api-origin` if this desktop has a key for it. All requests are
+/// rejected until setup is complete: with a sandbox and a key (from `loopgate connect` for a remote control
+/// plane, from `loopgate up`, or in LOOPGATE_API_KEY), or with `onboarding_completed = true` in
+/// settings.toml.
 #[derive(Debug, Args)]
 pub struct GatewayArgs {
     #[command(flatten)]
     common: CommonArgs,
     #[command(flatten)]
     desktop: DesktopArgs,
-    /// Write the gateway's port to this file, as JSON, once it answers.
+    /// Write the gateway's port to this file, as JSON, once the gateway listens.
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
 }
@@ -32,9 +32,10 @@ pub struct GatewayArgs {
 impl GatewayArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let dir = open_dir(&self.common)?;
-        // Before anything is opened, so that an error in it can be reported.
+        // Logging starts before the files of the data directory are opened, so that errors in them are
+        // logged.
         let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
-        sandbox_choice::named(&dir, &self.desktop)?;
+        sandbox_choice::configured(&dir, &self.desktop)?;
         let home = DesktopHome::open(dir, &self.desktop)?;
         commands::block_on(async {
             let shutdown = Shutdown::on_signals(&home.dir)?;
@@ -47,21 +48,21 @@ impl GatewayArgs {
             }
             println!("gateway listening on 127.0.0.1:{}", desktop.port());
             if !home.settings.get().setup_complete(home.credentials.api_key().is_some()) {
-                println!("{}", not_set_up(&home.dir.file(SETTINGS_FILE)));
+                println!("{}", setup_instructions(&home.dir.file(SETTINGS_FILE)));
             }
             shutdown.clone().bound(desktop.serve(&home, &shutdown)).await
         })
     }
 }
 
-/// What is missing for any request to be let in.
-fn not_set_up(settings: &Path) -> String {
+/// Returns instructions for completing the setup.
+fn setup_instructions(settings: &Path) -> String {
     format!(
-        "It refuses all requests until set-up is complete. One of these completes it:\n\
-         - start with --sandbox DIR, after the `loopgate connect` that the page of the control plane shows, or with \
-         one of its keys in LOOPGATE_API_KEY;\n\
-         - run `loopgate up --sandbox DIR` once with the same data directory: it makes a key for this desktop;\n\
-         - write `onboarding_completed = true` to {}, and start again.",
+        "All requests are rejected until setup is complete. Complete it in one of these ways:\n\
+         - start with --sandbox DIR, after running the `loopgate connect` command that the control plane's page shows, \
+         or with one of its keys in LOOPGATE_API_KEY;\n\
+         - run `loopgate up --sandbox DIR` once with the same data directory, which creates a key for this desktop;\n\
+         - add `onboarding_completed = true` to {} and restart.",
         settings.display()
     )
 }

@@ -1,4 +1,4 @@
-//! `loopgate keys`: the browser keys that may sign commands for this desktop.
+//! `loopgate keys`: manages the browser keys that may sign commands for this desktop.
 
 use std::process::ExitCode;
 
@@ -7,11 +7,11 @@ use loopgate_home::{AuthorizedKeys, BrowserKey};
 
 use crate::browser_keys::user_home;
 
-/// Decide which browsers may sign commands for this desktop.
+/// Manage the browser keys that may sign commands for this desktop.
 ///
-/// With `command_signing_required = true` in the settings, this desktop takes commands of its control plane only when
-/// they are signed by a key that you authorized here. A browser registers its key on the page of the control plane;
-/// compare the fingerprint there with the one here before you authorize it.
+/// With `command_signing_required = true` in the settings, this desktop accepts commands of its control plane
+/// only if they are signed by a key that you authorized here. A browser registers its key on the page of the
+/// control plane. Compare the fingerprint there with the one listed here before you authorize it.
 #[derive(Debug, Args)]
 pub struct KeysArgs {
     #[command(subcommand)]
@@ -20,27 +20,27 @@ pub struct KeysArgs {
 
 #[derive(Debug, Subcommand)]
 enum KeysCommand {
-    /// List the keys that are authorized, and those that ask to be.
+    /// List authorized keys, and pending keys that request authorization.
     List,
-    /// Let a key sign commands.
+    /// Authorize a key to sign commands.
     Authorize {
-        /// Fingerprint of a key that asks, for example `lg:If4x36FUomFia_hUBG_SJx`.
+        /// Fingerprint of a pending key, for example `lg:If4x36FUomFia_hUBG_SJx`.
         fingerprint: String,
-        /// The key itself in base64, for one that the control plane does not list.
+        /// Public key in base64, for a key that the control plane does not list.
         #[arg(long, value_name = "KEY")]
         public_key: Option<String>,
-        /// Whose key that is.
+        /// Name of the key's owner.
         #[arg(long, value_name = "NAME", requires = "public_key", default_value = "")]
         owner: String,
     },
-    /// Do not let a key sign, and do not ask about it again.
+    /// Reject a pending key and ignore its further requests.
     Reject {
-        /// Its fingerprint.
+        /// Fingerprint of the key.
         fingerprint: String,
     },
-    /// Take a key out again; it may ask again.
+    /// Revoke the authorization of a key. The key may request authorization again.
     Remove {
-        /// Its fingerprint.
+        /// Fingerprint of the key.
         fingerprint: String,
     },
 }
@@ -63,12 +63,12 @@ impl KeysArgs {
             }
             KeysCommand::Reject { fingerprint } => {
                 keys.reject(&fingerprint)?;
-                println!("The key {fingerprint} may not sign, and is not asked about again.");
+                println!("The key {fingerprint} was rejected. Its further requests are ignored.");
             }
             KeysCommand::Remove { fingerprint } => {
                 let removed = keys.remove(&fingerprint.parse()?)?;
-                let said = if removed { "signs no more" } else { "was not authorized" };
-                println!("The key {fingerprint} {said}.");
+                let result = if removed { "is no longer authorized" } else { "was not authorized" };
+                println!("The key {fingerprint} {result}.");
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -78,17 +78,17 @@ impl KeysArgs {
 fn list(keys: &AuthorizedKeys) -> anyhow::Result<()> {
     let (authorized, pending) = (keys.authorized()?, keys.pending()?);
     if authorized.is_empty() && pending.is_empty() {
-        println!("No browser key is authorized, and none asks to be.");
+        println!("No browser key is authorized or pending.");
         return Ok(());
     }
     for key in &authorized {
         println!("authorized  {}  {}", key.fingerprint, owner(key));
     }
     for key in &pending {
-        println!("asks        {}  {}", key.fingerprint, owner(key));
+        println!("pending     {}  {}", key.fingerprint, owner(key));
     }
     if let Some(key) = pending.first() {
-        println!("\nTo let one sign: loopgate keys authorize {}", key.fingerprint);
+        println!("\nTo authorize one: loopgate keys authorize {}", key.fingerprint);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `loopgate learnings`: what the self-learning plugin calls.
+//! `loopgate learnings`: called by the self-learning plugin.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use loopgate_tools::process::{Command, Limits};
 
 use crate::commands::block_on;
 
-/// What git may take to answer.
-const GIT_TIME: Duration = Duration::from_secs(10);
+/// Timeout of a git command, which only reads the local repository.
+const GIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Work on what loops and chats taught.
+/// Process the learnings of loops and chats.
 #[derive(Debug, Subcommand)]
 pub enum LearningsCommand {
-    /// Have the pending learnings of a work directory classified, and merge them into
+    /// Classify the pending learnings of a work directory, and merge them into
     /// ~/.loopgate/learnings/org-patterns.toon.
     Process {
         /// Work directory: `.loopgate/work` of a worktree.
@@ -32,13 +32,14 @@ impl LearningsCommand {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let Self::Process { work_dir } = self;
         let work_dir = std::path::absolute(work_dir)?;
-        let home = etcetera::home_dir().context("there is no home directory")?;
+        let home = etcetera::home_dir().context("cannot determine your home directory; set HOME")?;
         let store = PatternStore::new(home.join(STATE_DIR).join("learnings"), None);
+        // `.loopgate/work` is two levels below the worktree.
         let root = work_dir.ancestors().nth(2).unwrap_or(&work_dir);
         let checkout = block_on(async { Ok(checkout(root).await) })?;
         let report = loopgate_learnings::process(&work_dir, &store, &checkout, classify)
             .map_err(|reason| anyhow!(reason))
-            .with_context(|| format!("the learnings in {} were not merged", work_dir.display()))?;
+            .with_context(|| format!("cannot merge the learnings in {}", work_dir.display()))?;
         anstream::println!(
             "{} added ({} in conflict with older ones), {} merged, {} skipped, {} rejected",
             report.added,
@@ -51,10 +52,11 @@ impl LearningsCommand {
     }
 }
 
-/// Repository and commit of a checkout, as far as git knows them.
+/// Returns the repository and commit of a checkout. Values that git does not report are empty.
 async fn checkout(root: &Path) -> LearningSource {
     let git = async |args: &[&str]| {
-        let output = Command::new("git").args(args).directory(root).run(Limits::time(GIT_TIME)).await.ok()?;
+        let output =
+            Command::new("git").args(args).directory(root).run(Limits::time(GIT_TIMEOUT)).await.ok()?;
         output.status.success().then(|| output.stdout_text().trim().to_owned())
     };
     let origin = git(&["config", "--get", "remote.origin.url"]).await;
@@ -68,13 +70,14 @@ async fn checkout(root: &Path) -> LearningSource {
     }
 }
 
-/// Asks the assistant in an empty directory, where no repository can configure it.
+/// Classifies learnings by the assistant.
 fn classify(learnings: &[UnclassifiedLearning]) -> Result<Vec<Classification>, String> {
-    let asked = block_on(async {
-        let directory = tempfile::tempdir().context("there is no temporary directory")?;
+    let result = block_on(async {
+        // In an empty directory, where no repository configures the assistant.
+        let directory = tempfile::tempdir().context("cannot create a temporary directory")?;
         let assistant = std::env::var_os(env::ASSISTANT_BIN).filter(|path| !path.is_empty());
         let assistant = Command::new(assistant.unwrap_or_else(|| OsString::from("claude")));
         Ok(loopgate_learnings::classify(assistant.directory(directory.path()), learnings).await)
     });
-    asked.map_err(|error| error.to_string())?
+    result.map_err(|error| error.to_string())?
 }

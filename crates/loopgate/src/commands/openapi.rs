@@ -5,20 +5,20 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-/// Print the description of an interface as JSON: OpenAPI, and JSON Schema for the frames of desktops.
+/// Print the description of an interface as JSON: OpenAPI, or JSON Schema for the link's frames.
 #[derive(Debug, Args)]
 pub struct OpenapiArgs {
-    /// Which interface.
+    /// Interface whose description is printed.
     interface: ApiName,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ApiName {
-    /// The gateway on loopback.
+    /// HTTP interface of the gateway on loopback.
     Gateway,
-    /// The control plane.
+    /// HTTP interface of the control plane.
     ControlPlane,
-    /// The frames between desktops and the control plane.
+    /// Frames of the WebSocket between desktops and the control plane.
     Link,
 }
 
@@ -30,9 +30,9 @@ impl OpenapiArgs {
             ApiName::Link => serde_json::to_string_pretty(&loopgate_api::link::json_schema())?,
         };
         match writeln!(std::io::stdout(), "{document}") {
-            // Who asked has read enough.
+            // The reader closed the pipe early, as `head` does.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-            written => Ok(written.map(|()| ExitCode::SUCCESS)?),
+            result => Ok(result.map(|()| ExitCode::SUCCESS)?),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The sub-commands that the assistant's plugins call: `loop`, `plan`, `stream`.
+//! Sub-commands that the assistant's plugins call: `loop` and `stream`.
 
 use std::process::ExitCode;
 
@@ -12,15 +12,15 @@ use loopgate_plugin_kit::setup::SetupArgs;
 /// Drive one loop in the current directory.
 #[derive(Debug, Subcommand)]
 pub enum LoopSubcommand {
-    /// Run the assistant, iteration by iteration, until it keeps its promise.
+    /// Run the assistant in iterations until it reports completion or a limit is reached.
     Run(LoopRunArgs),
-    /// Run the assistant once, and wait while its account is limited.
+    /// Run the assistant once, waiting while its account is rate-limited.
     Assistant(AssistantArgs),
-    /// Set the work directory up for one iteration.
+    /// Prepare the work directory for one iteration.
     Setup(SetupArgs),
-    /// Stop the loop of the current directory.
+    /// Cancel the loop of the current directory.
     Cancel(CancelArgs),
-    /// Begin the loop of one agent by hand.
+    /// Start the loop of one agent manually.
     AgentSetup(AgentSetupArgs),
 }
 
@@ -36,10 +36,10 @@ impl LoopSubcommand {
     }
 }
 
-/// Make the assistant's event stream readable.
+/// Format the assistant's event stream for reading.
 #[derive(Debug, Subcommand)]
 pub enum StreamCommand {
-    /// Read stream-json on standard input and print text.
+    /// Read stream-json from standard input and print text.
     Format(FormatArgs),
 }
 

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-/// Supervise one process of a loop. Started by the runtime, never by hand.
+/// Supervise one process of a loop. Started by the runtime, not for manual use.
 #[derive(Debug, Args)]
 pub struct ShimArgs {
-    /// File that says what to start.
+    /// File that describes the process to start.
     spec: PathBuf,
 }
 

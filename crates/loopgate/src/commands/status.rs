@@ -1,4 +1,4 @@
-//! `loopgate status`: which loops run, which wait for a place, and what waits for approval.
+//! `loopgate status`: running and queued loops, and requests that wait for approval.
 
 use std::process::ExitCode;
 
@@ -14,13 +14,12 @@ use crate::commands::approvals::short;
 use crate::control_client::ControlClient;
 use crate::terminal;
 
-/// Show the loops that run, those that wait, in the order in which they will start, and what waits for
-/// your approval.
+/// Show running loops, queued loops in the order of their start, and requests that wait for your approval.
 ///
-/// Ended ones are shown when the control plane refused something that was reported of them; it is kept
-/// in desktop.db.
+/// A finished loop is shown if the control plane rejected one of its reports; the report is kept in
+/// desktop.db.
 ///
-/// `max_loops` and `min_free_memory_mb` in settings.toml say how many run at once.
+/// `max_loops` and `min_free_memory_mb` in settings.toml limit how many loops run at once.
 #[derive(Debug, Args)]
 pub struct StatusArgs {
     #[command(flatten)]
@@ -41,12 +40,14 @@ struct LoopLine {
     live_activity: Option<String>,
     queue_place: Option<usize>,
     approval: Option<Value>,
-    stillness: Option<ActivityInfo>,
+    // The gateway that is asked may be older than this program.
+    #[serde(alias = "stillness")]
+    stall: Option<ActivityInfo>,
     spend: Option<Spend>,
     refused_report: Option<String>,
 }
 
-/// A request that waits for its owner's approval.
+/// A request that waits for the owner's approval.
 #[derive(Deserialize)]
 struct HeldRequest {
     id: String,
@@ -64,10 +65,10 @@ struct ActivityInfo {
 impl StatusArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let mut client = ControlClient::connect(&self.home.data_dir()?)?;
-        let rows: Vec<Value> = client.ask("loops.status", &json!({}))?;
-        let held: Vec<HeldRequest> = client.ask("approvals.list", &json!({}))?;
-        if rows.is_empty() && held.is_empty() && !self.json {
-            println!("No loop runs or waits.");
+        let rows: Vec<Value> = client.call("loops.status", &json!({}))?;
+        let requests: Vec<HeldRequest> = client.call("approvals.list", &json!({}))?;
+        if rows.is_empty() && requests.is_empty() && !self.json {
+            println!("No loops are running or queued.");
         }
         for row in rows {
             if self.json {
@@ -76,11 +77,11 @@ impl StatusArgs {
             }
             anstream::println!("{}", line(&serde_json::from_value(row)?));
         }
-        for HeldRequest { id, path, action, reason } in held.iter().filter(|_| !self.json) {
+        for HeldRequest { id, path, action, reason } in requests.iter().filter(|_| !self.json) {
             let action = action.as_ref().map(|action| format!(" ({action})")).unwrap_or_default();
             anstream::println!(
                 "{:<18}  {}\n{:<18}  {}\n{:<18}  {} {}",
-                "a request waits".yellow(),
+                "request pending".yellow(),
                 terminal::escape_control(&format!("{path}{action}")),
                 "",
                 terminal::escape_control(reason).dimmed(),
@@ -93,36 +94,38 @@ impl StatusArgs {
     }
 }
 
-fn line(shown: &LoopLine) -> String {
-    let state = match (shown.queue_place, &shown.stillness) {
-        _ if shown.approval.is_some() => "waits for approval".to_owned(),
-        (Some(place), _) => format!("waits, {place} in line"),
+fn line(row: &LoopLine) -> String {
+    let state = match (row.queue_place, &row.stall) {
+        // A loop that waits for approval has no position in the queue.
+        _ if row.approval.is_some() => "needs approval".to_owned(),
+        (Some(place), _) => format!("queued, position {place}"),
+        // "working" is the normal state; the status below is more informative.
         (None, Some(ActivityInfo { state, command })) if state != "working" => {
             let command = command.as_deref().map(|command| format!(" in {command}")).unwrap_or_default();
             format!("{}{command}", state.replace('-', " "))
         }
-        (None, _) => shown.status.to_lowercase().replace('_', " "),
+        (None, _) => row.status.to_lowercase().replace('_', " "),
     };
-    let minutes = Timestamp::now().duration_since(shown.started_at).as_mins();
-    let name = shown.artifact_slug.as_deref().unwrap_or(&shown.loop_id);
-    let refused = shown.refused_report.as_ref();
-    let refused = refused.map(|reason| format!("a report was refused by the control plane: {reason}"));
-    let activity = refused.as_deref().or(shown.live_activity.as_deref()).unwrap_or_default();
+    let minutes = Timestamp::now().duration_since(row.started_at).as_mins();
+    let name = row.artifact_slug.as_deref().unwrap_or(&row.loop_id);
+    let rejected = row.refused_report.as_ref();
+    let rejected = rejected.map(|reason| format!("the control plane rejected a report: {reason}"));
+    let activity = rejected.as_deref().or(row.live_activity.as_deref()).unwrap_or_default();
     format!(
         "{state:<18}  {:<20}  {minutes:>4} min  {:<22}  {}  {}",
-        shown.command,
-        shown.spend.as_ref().map(used).unwrap_or_default(),
+        row.command,
+        row.spend.as_ref().map(spend_text).unwrap_or_default(),
         name.bold(),
         activity.dimmed()
     )
 }
 
-fn used(spend: &Spend) -> String {
+fn spend_text(spend: &Spend) -> String {
     let tokens = spend.tokens;
-    let sum = tokens.input_tokens
+    let total = tokens.input_tokens
         + tokens.output_tokens
         + tokens.cache_creation_input_tokens
         + tokens.cache_read_input_tokens;
-    let money = spend.cost.as_ref().map(|cost| format!(", ${:.2}", cost.total_usd)).unwrap_or_default();
-    format!("{sum} tokens{money}")
+    let cost = spend.cost.as_ref().map(|cost| format!(", ${:.2}", cost.total_usd)).unwrap_or_default();
+    format!("{total} tokens{cost}")
 }

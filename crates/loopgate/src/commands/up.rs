@@ -1,4 +1,4 @@
-//! `loopgate up`: everything on this machine, in one process.
+//! `loopgate up`: control plane and desktop in one process.
 
 use std::error::Error;
 use std::net::Ipv4Addr;
@@ -27,11 +27,11 @@ use crate::{commands, control_client, onboarding, sandbox_choice};
 
 /// Run everything on this machine: web app, control plane, gateway and runtime.
 ///
-/// The first start makes a data directory, an organization with you as its owner, and a key for
-/// this desktop. Then a banner shows the page's address with a link that signs you in, the
-/// repositories in the sandbox, and the programs that were found or are missing.
+/// The first start creates a data directory, an organization with you as its owner, and a key for this
+/// desktop. A banner then shows the address of the page with a one-time sign-in link, the repositories in the
+/// sandbox, and which programs are installed or missing.
 ///
-/// Where Loopgate runs already, the same command opens its page with a fresh sign-in link.
+/// If Loopgate is already running, this command opens its page with a new sign-in link.
 #[derive(Debug, Args)]
 pub struct UpArgs {
     #[command(flatten)]
@@ -41,22 +41,22 @@ pub struct UpArgs {
     /// Do not open the page in a browser.
     #[arg(long, env = "LOOPGATE_NO_OPEN")]
     no_open: bool,
-    /// Write the page's address and the gateway's port to this file, as JSON, once both answer.
+    /// Write the page's address and the gateway's port to this file, as JSON, once both accept connections.
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
 }
 
-/// How deep below the sandbox base repositories are looked for.
+/// Depth of the search for clones below the sandbox, enough for `<sandbox>/<owner>/<repository>`.
 const REPOSITORY_DEPTH: usize = 2;
-/// Time for asking the programs for their versions.
+/// Time limit of querying the programs' versions. The banner is not delayed further.
 const VERSIONS_LIMIT: Duration = Duration::from_secs(4);
 
 impl UpArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match open_dir(&self.common) {
             Ok(dir) => {
-                // Before a signal is taken for a wish to stop, so that Ctrl-C ends a question.
-                let sandbox = sandbox_choice::named_or_chosen(&dir, &self.desktop)?;
+                // Before signal handlers are installed, so that Ctrl-C aborts a prompt.
+                let sandbox = sandbox_choice::configured_or_chosen(&dir, &self.desktop)?;
                 commands::block_on(async move { self.serve(dir, sandbox).await })
             }
             #[cfg(unix)]
@@ -65,38 +65,41 @@ impl UpArgs {
         }
     }
 
-    /// The page of the Loopgate that has the data directory.
+    /// Opens the page of the Loopgate that holds the lock of the data directory.
     #[cfg(unix)]
     fn show_running(&self, data_dir: &Path) -> anyhow::Result<ExitCode> {
+        // A `loopgate gateway` or a control plane alone offers no sign-in link: report the lock instead.
         let Ok(sign_in_url) = control_client::sign_in_link(data_dir) else {
             return Err(DataDirError::InUse(data_dir.to_owned()).into());
         };
-        banner::print_running_already(&sign_in_url, &self.desktop.given());
+        banner::print_already_running(&sign_in_url, &self.desktop.explicit_flags());
         self.open_page(&sign_in_url);
         Ok(ExitCode::SUCCESS)
     }
 
     fn open_page(&self, sign_in_url: &str) {
         if !self.no_open && open::that_detached(sign_in_url).is_err() {
-            println!("  No browser could be opened; the link above works in any.\n");
+            println!("  Failed to open a browser. Open the link above yourself.\n");
         }
     }
 
     async fn serve(self, dir: DataDir, sandbox: PathBuf) -> anyhow::Result<ExitCode> {
         let shutdown = Shutdown::on_signals(&dir)?;
-        let wanted = settings(&dir, &self.desktop)?.get();
-        let listener = listener(wanted.api_origin.as_deref()).await?;
+        let effective = settings(&dir, &self.desktop)?.get();
+        let listener = listener(effective.api_origin.as_deref()).await?;
         let origin = format!("http://{}", listener.local_addr()?);
-        // One that only follows the API's follows the port that was really bound.
-        let web_origin = wanted.web_app_origin.clone().filter(|_| wanted.web_app_origin != wanted.api_origin);
+        // A web origin that equals the API's is the default, and follows the port that is actually bound.
+        let web_origin =
+            effective.web_app_origin.clone().filter(|_| effective.web_app_origin != effective.api_origin);
         let web_origin = web_origin.unwrap_or_else(|| origin.clone());
         let desktop_args = DesktopArgs {
             api_origin: Some(origin.clone()),
             web_origin: Some(web_origin.clone()),
             ..self.desktop.clone()
         };
-        // Before anything is opened, so that an error in it can be reported.
-        let _log = commands::start_log(&dir, &self.common, &wanted)?;
+        // Logging starts before the files of the data directory are opened, so that errors in them are
+        // logged.
+        let _log = commands::start_log(&dir, &self.common, &effective)?;
         let home = DesktopHome::open(dir, &desktop_args)?;
         let options = ServerOptions {
             machine_repositories: Some(Arc::new(ManagedRepositories(home.repos.clone()))),
@@ -112,15 +115,16 @@ impl UpArgs {
         let port = desktop.port();
         desktop.offer_sign_in(control_plane.sign_in(owner));
 
-        // The desktop tells it how it ended.
-        let deserted = CancellationToken::new();
-        let serving = tokio::spawn(control_plane.serve(deserted.clone()));
+        // The control plane stops after the desktop, which reports its final state to it.
+        let control_plane_stop = CancellationToken::new();
+        let control_plane = tokio::spawn(control_plane.serve(control_plane_stop.clone()));
+        // The claim is an HTTP request to the control plane, so that has to serve already.
         onboarding::connect(&origin, &web_origin, &attempt, &home.credentials).await?;
-        let shown = async {
+        let show_banner = async {
             let banner = Banner {
                 sign_in_url: sign_in_url.clone(),
                 gateway_port: port,
-                // On the heap: the future is large.
+                // Boxed, because the future is large.
                 repositories: Box::pin(repositories(&home, &sandbox, &programs)).await,
                 sandbox,
                 programs: versions(&programs).await,
@@ -139,12 +143,12 @@ impl UpArgs {
             anyhow::Ok(())
         };
         let service = async {
-            let (shown, served) = tokio::join!(shown, desktop.serve(&home, &shutdown));
-            shown?;
-            served?;
-            deserted.cancel();
+            let (banner, desktop) = tokio::join!(show_banner, desktop.serve(&home, &shutdown));
+            banner?;
+            desktop?;
+            control_plane_stop.cancel();
             shutdown
-                .phase("controlPlane.stop", serving)
+                .phase("controlPlane.stop", control_plane)
                 .await
                 .context("the control plane ended unexpectedly")?
         };
@@ -152,7 +156,7 @@ impl UpArgs {
     }
 }
 
-/// The repositories that the gateway manages.
+/// The repositories that the gateway manages, as the control plane's list of selectable repositories.
 #[derive(Debug)]
 struct ManagedRepositories(Arc<Repos>);
 
@@ -162,50 +166,52 @@ impl MachineRepositories for ManagedRepositories {
     }
 }
 
-/// Listens where the API's origin says, else at the preferred port of loopback.
+/// Binds loopback at the port of the API's origin, or else at the default port.
 async fn listener(api_origin: Option<&str>) -> anyhow::Result<tokio::net::TcpListener> {
     let Some(origin) = api_origin else { return embedded::bind().await };
     let url = Url::parse(origin)?;
     let port = url.port_or_known_default().context("the API origin has no port")?;
+    // Only the port of the origin is used, so another host would be ignored without this check.
     anyhow::ensure!(
         url.scheme() == "http",
-        "loopgate up serves the control plane on this machine, so the API origin must be http://127.0.0.1:PORT \
-         and not {origin}; use loopgate gateway to connect to another one, or change --api-origin (api_origin \
+        "loopgate up serves the control plane on this machine, so the API origin must be http://127.0.0.1:PORT, \
+         not {origin}; use loopgate gateway to connect to another one, or change --api-origin (api_origin \
          in settings.toml)"
     );
     embedded::listen((Ipv4Addr::LOCALHOST, port).into(), "--api-origin http://127.0.0.1:PORT").await
 }
 
-/// The repositories of the sandbox. Clones that are not in `repos.json` yet are added, so that
-/// the page can offer them.
+/// Returns the repositories in the sandbox. Clones that are not in `repos.json` yet are added, so that the
+/// page offers them.
 async fn repositories(home: &DesktopHome, sandbox: &Path, programs: &Arc<Programs>) -> Vec<ListedRepository> {
-    let mut found = Vec::new();
-    look_for_clones(&home.sandbox, sandbox, REPOSITORY_DEPTH, &mut found);
-    for (name, clone) in &found {
+    let mut clones = Vec::new();
+    find_clones(&home.sandbox, sandbox, REPOSITORY_DEPTH, &mut clones);
+    for (name, clone) in &clones {
         if let Ok(path) = home.sandbox.check(clone)
             && let Err(error) = home.repos.add(&path, None, None)
         {
-            tracing::debug!(%error, name, "not added to repos.json");
+            tracing::debug!(%error, name, "failed to add the clone to repos.json");
         }
     }
-    found.sort();
+    clones.sort();
     let (git, store) = (Git::new(programs.clone(), home.sandbox.clone()), TrustStore::new(home.dir.path()));
-    let mut listed = Vec::new();
-    for (full_name, path) in found {
-        let shown = listed.len() < SHOWN_REPOSITORIES;
-        let brought = if shown { git.executable_content(&path).await.ok() } else { None };
+    let mut repositories = Vec::new();
+    for (full_name, path) in clones {
+        // Runs git in the repository: only for the repositories that the banner shows by name.
+        let is_shown = repositories.len() < SHOWN_REPOSITORIES;
+        let content = if is_shown { git.executable_content(&path).await.ok() } else { None };
         let untrusted =
-            brought.is_some_and(|brought| !brought.parts.is_empty() && !brought.is_trusted(&store));
-        listed.push(ListedRepository { full_name, path, untrusted });
+            content.is_some_and(|content| !content.parts.is_empty() && !content.is_trusted(&store));
+        repositories.push(ListedRepository { full_name, path, untrusted });
     }
-    listed
+    repositories
 }
 
-fn look_for_clones(sandbox: &Sandbox, directory: &Path, depth: usize, found: &mut Vec<(String, PathBuf)>) {
-    // A worktree has a file of this name; only whole clones are listed.
+fn find_clones(sandbox: &Sandbox, directory: &Path, depth: usize, clones: &mut Vec<(String, PathBuf)>) {
+    // In a worktree `.git` is a file; only clones are listed.
     if directory.join(".git").is_dir() {
         if let Some(name) = sandbox.origin_of(directory) {
-            found.push((name.to_string(), directory.to_owned()));
+            clones.push((name.to_string(), directory.to_owned()));
         }
         return;
     }
@@ -216,12 +222,12 @@ fn look_for_clones(sandbox: &Sandbox, directory: &Path, depth: usize, found: &mu
     for entry in entries.flatten() {
         let hidden = entry.file_name().to_string_lossy().starts_with('.');
         if !hidden && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            look_for_clones(sandbox, &entry.path(), depth - 1, found);
+            find_clones(sandbox, &entry.path(), depth - 1, clones);
         }
     }
 }
 
 async fn versions(programs: &Programs) -> Vec<(Program, Option<String>)> {
-    let mut known = tokio::time::timeout(VERSIONS_LIMIT, programs.versions()).await.unwrap_or_default();
-    Program::ALL.iter().map(|program| (*program, known.remove(program).flatten())).collect()
+    let mut versions = tokio::time::timeout(VERSIONS_LIMIT, programs.versions()).await.unwrap_or_default();
+    Program::ALL.iter().map(|program| (*program, versions.remove(program).flatten())).collect()
 }

@@ -1,6 +1,6 @@
-//! `loopgate worktrees`: what loops left on the disk, and removing it.
+//! `loopgate worktrees`: lists and removes the worktrees and the saved work of loops.
 //!
-//! Asked is the Loopgate that runs; while none does, this process opens the records itself.
+//! Sends requests to the running Loopgate. If none is running, opens the desktop's database itself.
 
 mod desktop;
 mod saved;
@@ -19,12 +19,12 @@ use crate::commands::size;
 use self::desktop::DesktopSelection;
 use self::saved::Restore;
 
-/// List the worktrees that loops left, with what they take on the disk, and clean them up.
+/// List the worktrees of loops with their disk usage, and clean them up.
 ///
-/// Loopgate removes old ones by itself once a day: `worktree_retention` in settings.toml says when.
-/// One in which a loop works, or with work that is nowhere else, always stays. The branches stay in
-/// the clone. Work that a new plan or a removal would have lost is saved in the repository, and listed
-/// below the worktrees.
+/// Loopgate removes old worktrees once a day; `worktree_retention` in settings.toml sets their maximum age. A
+/// worktree with a running loop, or with work that exists nowhere else, is never removed. Branches are kept
+/// in the clone. Work that a removal or a new plan would have lost is saved in the repository, and listed
+/// after the worktrees.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct WorktreesArgs {
@@ -36,9 +36,9 @@ pub struct WorktreesArgs {
 
 #[derive(Debug, Subcommand)]
 enum WorktreesSubcommand {
-    /// Remove those that are old enough, or saved work.
+    /// Remove old worktrees, or delete saved work.
     Clean(CleanArgs),
-    /// Put saved work on a branch.
+    /// Restore saved work to a branch.
     Restore(Restore),
 }
 
@@ -46,7 +46,7 @@ enum WorktreesSubcommand {
 struct ListArgs {
     #[command(flatten)]
     desktop: DesktopSelection,
-    /// Print JSON, one value a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     json: bool,
 }
@@ -55,16 +55,16 @@ struct ListArgs {
 struct CleanArgs {
     #[command(flatten)]
     desktop: DesktopSelection,
-    /// Remove those that were not used for this many days, whatever the settings say.
+    /// Remove worktrees that were not used for this many days, regardless of the settings.
     #[arg(long, value_name = "DAYS")]
     older_than: Option<u32>,
-    /// Only say which would go.
+    /// Only print what would be removed.
     #[arg(long)]
     dry_run: bool,
-    /// Delete saved work instead: what is named, else all of it.
+    /// Delete saved work instead of worktrees: the given names, or all of it.
     #[arg(long, value_name = "NAME", num_args = 0.., conflicts_with = "older_than")]
     saved: Option<Vec<String>>,
-    /// Delete saved work without being asked.
+    /// Delete saved work without confirmation.
     #[arg(long, requires = "saved")]
     yes: bool,
     /// Print one JSON object.
@@ -84,9 +84,9 @@ impl WorktreesArgs {
 
 impl ListArgs {
     fn run(self) -> anyhow::Result<ExitCode> {
-        let worktrees: Vec<LoopWorktree> = self
-            .desktop
-            .ask("worktrees.list", &json!({}), async |here| Ok(here.worktree_gc.list().await?))?;
+        let worktrees: Vec<LoopWorktree> =
+            self.desktop
+                .call("worktrees.list", &json!({}), async |runtime| Ok(runtime.worktree_gc.list().await?))?;
         let saved = saved::list(&self.desktop)?;
         if self.json {
             for worktree in &worktrees {
@@ -98,7 +98,7 @@ impl ListArgs {
             return Ok(ExitCode::SUCCESS);
         }
         if worktrees.is_empty() {
-            println!("No loop has left a worktree.");
+            println!("No worktrees.");
         } else {
             show(&worktrees);
         }
@@ -110,23 +110,25 @@ impl ListArgs {
 fn show(worktrees: &[LoopWorktree]) {
     let now = Timestamp::now();
     for worktree in worktrees {
-        let state =
-            worktree.status.map_or_else(|| "loop forgotten".to_owned(), |status| words(&json!(status)));
-        let stays =
-            worktree.retain_reason.map_or_else(String::new, |held| format!("  stays: {}", reason(held)));
+        let state = worktree
+            .status
+            .map_or_else(|| "no loop record".to_owned(), |status| display_status(&json!(status)));
+        let retained =
+            worktree.retain_reason.map_or_else(String::new, |why| format!("  kept: {}", reason(why)));
         anstream::println!(
             "{:>8}  {:>8}  {:<14}  {}{}",
             size(worktree.size_bytes),
             age(worktree.last_used, now),
             state,
             worktree.path.display(),
-            stays.yellow()
+            retained.yellow()
         );
     }
-    let all: u64 = worktrees.iter().map(|worktree| worktree.size_bytes).sum();
-    let free = worktrees.iter().filter(|worktree| worktree.retain_reason.is_none());
-    let (count, bytes) = free.fold((0, 0), |(count, bytes), one| (count + 1, bytes + one.size_bytes));
-    println!("\n{} in {}; {} in {count} could go.", size(all), counted(worktrees.len()), size(bytes));
+    let total: u64 = worktrees.iter().map(|worktree| worktree.size_bytes).sum();
+    let removable = worktrees.iter().filter(|worktree| worktree.retain_reason.is_none());
+    let (count, bytes) =
+        removable.fold((0, 0), |(count, bytes), worktree| (count + 1, bytes + worktree.size_bytes));
+    println!("\n{} in {}; {} in {count} can be removed.", size(total), counted(worktrees.len()), size(bytes));
 }
 
 impl CleanArgs {
@@ -134,47 +136,47 @@ impl CleanArgs {
         if let Some(names) = &self.saved {
             return saved::delete(&self.desktop, names, self.yes, self.dry_run, self.json);
         }
-        let (days, pretend) = (self.older_than, self.dry_run);
-        let wish = json!({"olderThanDays": days, "pretend": pretend});
-        let tidied: GcReport = self.desktop.ask("worktrees.tidy", &wish, async |here| {
-            let rule = days.map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
-            Ok(here
+        let (days, dry_run) = (self.older_than, self.dry_run);
+        let params = json!({"olderThanDays": days, "pretend": dry_run});
+        let report: GcReport = self.desktop.call("worktrees.tidy", &params, async |runtime| {
+            let retention = days.map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
+            Ok(runtime
                 .worktree_gc
-                .collect(rule.unwrap_or_else(|| here.worktree_gc.retention()), pretend)
+                .collect(retention.unwrap_or_else(|| runtime.worktree_gc.retention()), dry_run)
                 .await?)
         })?;
         if self.json {
-            anstream::println!("{}", serde_json::to_string(&tidied)?);
+            anstream::println!("{}", serde_json::to_string(&report)?);
         } else {
-            for worktree in &tidied.removed {
+            for worktree in &report.removed {
                 println!("{:>8}  {}", size(worktree.size_bytes), worktree.path.display());
             }
-            for stuck in &tidied.failed {
-                anstream::eprintln!("{} {}: {}", "kept".red(), stuck.path.display(), stuck.error);
+            for failure in &report.failed {
+                anstream::eprintln!("{} {}: {}", "failed".red(), failure.path.display(), failure.error);
             }
-            if tidied.removed.is_empty() && tidied.failed.is_empty() {
-                println!("No worktree is old enough to go; loopgate worktrees lists them.");
+            if report.removed.is_empty() && report.failed.is_empty() {
+                println!("No worktree is old enough to be removed. List them with: loopgate worktrees");
                 return Ok(ExitCode::SUCCESS);
             }
-            let bytes = tidied.removed.iter().map(|worktree| worktree.size_bytes).sum();
-            let done = if self.dry_run { "would go" } else { "removed" };
-            println!("{} {done}, {}.", counted(tidied.removed.len()), size(bytes));
+            let bytes = report.removed.iter().map(|worktree| worktree.size_bytes).sum();
+            let result = if self.dry_run { "would be removed" } else { "removed" };
+            println!("{} {result}, {}.", counted(report.removed.len()), size(bytes));
         }
-        Ok(if tidied.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        Ok(if report.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
-const fn reason(held: RetainReason) -> &'static str {
-    match held {
-        RetainReason::InUse => "a loop works there",
-        RetainReason::Uncommitted => "changes that are not committed",
-        RetainReason::Unpushed => "commits that no remote has",
-        RetainReason::Unreadable => "git cannot read it",
+const fn reason(reason: RetainReason) -> &'static str {
+    match reason {
+        RetainReason::InUse => "a loop is running",
+        RetainReason::Uncommitted => "uncommitted changes",
+        RetainReason::Unpushed => "unpushed commits",
+        RetainReason::Unreadable => "not readable by git",
     }
 }
 
-/// A status as a person says it.
-fn words(status: &serde_json::Value) -> String {
+/// Formats a status for display: lower case with spaces.
+fn display_status(status: &serde_json::Value) -> String {
     status.as_str().unwrap_or_default().to_lowercase().replace('_', " ")
 }
 
@@ -182,7 +184,7 @@ fn counted(worktrees: usize) -> String {
     if worktrees == 1 { "1 worktree".to_owned() } else { format!("{worktrees} worktrees") }
 }
 
-/// How long ago something was, in its largest whole unit.
+/// Formats the time since an instant, in its largest whole unit.
 fn age(then: Timestamp, now: Timestamp) -> String {
     const HOUR: i64 = 60;
     const DAY: i64 = 24 * HOUR;
@@ -203,8 +205,8 @@ mod tests {
     #[test]
     fn age_is_formatted_in_its_largest_unit() {
         let now = Timestamp::UNIX_EPOCH;
-        let said = [0, 59, 60, 12 * 60, 3600, 47 * 3600, 49 * 3600]
+        let formatted = [0, 59, 60, 12 * 60, 3600, 47 * 3600, 49 * 3600]
             .map(|seconds| age(now - std::time::Duration::from_secs(seconds), now));
-        assert_eq!(said, ["just now", "just now", "1 min", "12 min", "1 h", "47 h", "2 days"]);
+        assert_eq!(formatted, ["just now", "just now", "1 min", "12 min", "1 h", "47 h", "2 days"]);
     }
 }

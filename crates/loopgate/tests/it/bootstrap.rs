@@ -1,10 +1,10 @@
-//! Agents for repositories: a loop that writes them for many, and the try before a plan.
+//! BOOTSTRAP: loops that write agents for repositories, and the bootstrap step before a plan.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
-use loopgate_testkit::model::{Conversation, Step};
+use loopgate_testkit::model::{Conversation, ModelStep};
 use loopgate_testkit::{story, wait};
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::test_system::git;
 
 const AGENT: &str = "---\nname: Tester\ndescription: Tests it\n---\n\nBe thorough.\n";
 
-/// A plugin whose command only shows how it was called.
+/// Writes a plugin whose command only repeats its arguments.
 fn write_plugin(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder.join(".claude-plugin"))?;
     std::fs::create_dir_all(folder.join("commands"))?;
@@ -28,7 +28,7 @@ fn install(desktop: &TestDesktop) -> Result<()> {
     write_plugin(&desktop.testbed.home.path().join(".claude/plugins/cache/loopgate/bootstrap/1.2.3"))
 }
 
-/// Writes an agent where it is asked to, and the facts of the repository into it.
+/// Writes one agent into the requested directory, and bootstrap metadata into the repository.
 fn writer() -> Conversation {
     Conversation::when("agents", "# Agents for a test")
         .and(r"Asked for: --output-dir (?P<output>\S+)(?P<options>[^\n]*)")
@@ -36,7 +36,7 @@ fn writer() -> Conversation {
             "pwd; mkdir -p .loopgate/settings; echo '{\"defaults\":{}}' > .loopgate/settings/critic-gates.json; \
              echo '{\"bootstrap_version\":\"1\"}' > .loopgate/bootstrap-metadata.json; echo 'options{{options}}'",
         )
-        .turn([Step::write("{{output}}/tester.md", AGENT)])
+        .turn([ModelStep::write("{{output}}/tester.md", AGENT)])
         .says("One agent.")
 }
 
@@ -53,9 +53,10 @@ fn repos(run: &Run, desktop: &TestDesktop) -> Result<Vec<Value>> {
 
 // LR-09, LR-60
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_known_repository_gets_agents() -> Result<()> {
+async fn bootstrap_without_a_prompt_covers_every_managed_repository() -> Result<()> {
     let desktop = TestDesktop::playing([writer()]).await?;
     let web = desktop.testbed.add_repository("acme/web", &[("README.md", "The other page\n")])?;
+    // Without a remote, the repository has no full name and no known owner.
     let alone = desktop.testbed.add_repository("acme/alone", &[("README.md", "On its own\n")])?;
     git(&alone, &["remote", "remove", "origin"])?;
     let order = json!({"command": "BOOTSTRAP", "prompt": "  ", "repo": null});
@@ -73,23 +74,26 @@ async fn every_known_repository_gets_agents() -> Result<()> {
         ensure!(repo["criticGates"] == json!({"defaults": {}}), "{repo}");
         ensure!(repo["metadata"] == json!({"bootstrap_version": "1"}), "{repo}");
     }
-    let progress_lines = json!({"fullName": "alone", "branch": "", "success": false, "error": "not found locally",
+    let without_remote = json!({"fullName": "alone", "branch": "", "success": false, "error": "not found locally",
         "agents": [], "criticGates": null, "metadata": null, "duration": 0});
-    ensure!(repos[2] == progress_lines, "{}", repos[2]);
-    let seen: Vec<String> =
+    ensure!(repos[2] == without_remote, "{}", repos[2]);
+    let tool_results: Vec<String> =
         desktop.testbed.model.requests_of("agents").iter().map(|request| request.tool_results()).collect();
     for clone in [&desktop.clone, &web] {
-        let place = format!("{}\n", clone.display());
-        ensure!(seen.iter().any(|seen| seen.contains(&place)), "{place} is missing in {seen:?}");
-        ensure!(git(clone, &["status", "--porcelain"])?.is_empty(), "nothing is to be committed");
+        let clone_line = format!("{}\n", clone.display());
+        ensure!(
+            tool_results.iter().any(|text| text.contains(&clone_line)),
+            "{clone_line} is missing in {tool_results:?}"
+        );
+        ensure!(git(clone, &["status", "--porcelain"])?.is_empty(), "bootstrap left uncommitted files");
     }
     ensure!(desktop.cloud.output(run.id).join("\n").contains("One agent."));
-    let place =
+    let temp_dir =
         std::env::temp_dir().canonicalize()?.join(format!("orchestrator-bootstrap-{}", run.id.short()));
-    crate::test_system::gone(&run.id.to_string()).await?;
-    ensure!(!place.exists(), "{} is left", place.display());
+    crate::test_system::wait_for_loop_processes(&run.id.to_string()).await?;
+    ensure!(!temp_dir.exists(), "{} still exists", temp_dir.display());
 
-    // No wish at all says the same as a blank one.
+    // A missing prompt means the same as a blank one.
     let run = desktop.run(json!({"command": "BOOTSTRAP", "repo": null})).await?;
     let names = self::repos(&run, &desktop)?;
     let names: Vec<&str> = names.iter().filter_map(|repo| repo["fullName"].as_str()).collect();
@@ -97,16 +101,16 @@ async fn every_known_repository_gets_agents() -> Result<()> {
     Ok(())
 }
 
-/// The assistant that looks at a repository meets a limit of its account.
+// The assistant hits the usage limit of its account while it reads a repository.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn repository_is_looked_at_after_the_end_of_a_limit() -> Result<()> {
-    let asked = r"Asked for: --output-dir (?P<output>\S+)";
+async fn bootstrap_resumes_when_the_usage_limit_ends() -> Result<()> {
+    let arguments = r"Asked for: --output-dir (?P<output>\S+)";
     let desktop = limits::subscribed([
-        limits::goes_on("continued")
-            .and(asked)
-            .turn([Step::write("{{output}}/tester.md", AGENT)])
+        limits::resumed("continued")
+            .and(arguments)
+            .turn([ModelStep::write("{{output}}/tester.md", AGENT)])
             .says("One agent."),
-        Conversation::when("refused", "# Agents for a test").turn(limits::refused(limits::LIMIT_SECONDS)),
+        Conversation::when("refused", "# Agents for a test").turn(limits::refusal(limits::LIMIT_SECONDS)),
     ])
     .await?;
     install(&desktop)?;
@@ -119,12 +123,12 @@ async fn repository_is_looked_at_after_the_end_of_a_limit() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn named_repositories_are_looked_at_as_closely_as_wished() -> Result<()> {
+async fn bootstrap_applies_the_repositories_and_options_of_its_prompt() -> Result<()> {
     let desktop = TestDesktop::playing([
-        // The one that fails is named first, and stops nobody.
+        // A failure in the first repository must not stop the others.
         Conversation::when("broken", "# Agents for a test")
             .and("--output-dir [^ ]*repo-0-agents")
-            .turn([Step::error(400, "invalid_request_error", "no")]),
+            .turn([ModelStep::error(400, "invalid_request_error", "no")]),
         writer(),
     ])
     .await?;
@@ -143,9 +147,9 @@ async fn named_repositories_are_looked_at_as_closely_as_wished() -> Result<()> {
     let order = json!({"command": "BOOTSTRAP", "prompt": prompt.to_string(), "repo": null});
     let run = desktop.run(order).await?;
     let repos = repos(&run, &desktop)?;
-    let progress_lines: Vec<(&Value, &Value)> =
+    let errors: Vec<(&Value, &Value)> =
         repos.iter().map(|repo| (&repo["fullName"], repo.get("error").unwrap_or(&Value::Null))).collect();
-    let wanted = [
+    let expected = [
         ("acme/web", json!("1")),
         (story::REPOSITORY, Value::Null),
         ("acme/nowhere", json!("not found locally")),
@@ -154,18 +158,21 @@ async fn named_repositories_are_looked_at_as_closely_as_wished() -> Result<()> {
         ("acme/file", json!("path is not a directory")),
     ];
     ensure!(
-        progress_lines.len() == wanted.len()
-            && progress_lines.iter().zip(&wanted).all(|(progress_lines, wanted)| progress_lines.0 == wanted.0 && progress_lines.1 == &wanted.1),
+        errors.len() == expected.len()
+            && errors
+                .iter()
+                .zip(&expected)
+                .all(|(actual, expected)| actual.0 == expected.0 && actual.1 == &expected.1),
         "{repos:?}"
     );
     ensure!(repos[0]["branch"] == "release" && repos[0]["success"] == false, "{}", repos[0]);
     ensure!(repos[1]["success"] == true && repos[1]["agents"][0]["slug"] == "tester", "{}", repos[1]);
-    let seen = desktop.testbed.model.requests_of("agents").pop().context("asked")?.tool_results();
-    ensure!(seen.contains("options --depth deep --update"), "{seen}");
+    let results = desktop.testbed.model.requests_of("agents").pop().context("no request")?.tool_results();
+    ensure!(results.contains("options --depth deep --update"), "{results}");
     Ok(())
 }
 
-/// What was told about agents before the driver of a loop started.
+/// Returns the bootstrap progress lines that were sent before the driver of a loop started.
 fn progress_lines(desktop: &TestDesktop, id: LoopId) -> Vec<String> {
     let events = desktop.cloud.events(id, "output");
     let chunks = events.iter().filter_map(|event| event["data"]["chunk"].as_str());
@@ -175,7 +182,7 @@ fn progress_lines(desktop: &TestDesktop, id: LoopId) -> Vec<String> {
 fn planner() -> Conversation {
     Conversation::when("plan", "# Coding loop")
         .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
-        .turn([Step::write("{{workdir}}/plan.md", story::PLAN_MARKDOWN)])
+        .turn([ModelStep::write("{{workdir}}/plan.md", story::PLAN_MARKDOWN)])
         .runs("loopgate plan build '{{workdir}}'")
         .runs(
             "loopgate plan set-state 'Phase 1.1: Checkpoint' AWAITING_USER --workdir '{{workdir}}' \
@@ -184,41 +191,41 @@ fn planner() -> Conversation {
         .says("Planned.\n\n<promise>COMPLETE</promise>")
 }
 
-/// Installs the plugin for the user by the assistant itself.
+/// Installs the plugin in the user scope with the assistant's own CLI.
 async fn install_for_user(desktop: &TestDesktop) -> Result<()> {
     let market = desktop.testbed.home.path().join("market");
     write_plugin(&market.join("bootstrap"))?;
     std::fs::create_dir_all(market.join(".claude-plugin"))?;
-    let listed = json!({"name": "loopgate", "owner": {"name": "Test"},
+    let marketplace = json!({"name": "loopgate", "owner": {"name": "Test"},
         "plugins": [{"name": "bootstrap", "source": "./bootstrap", "description": "Writes agents"}]});
-    std::fs::write(market.join(".claude-plugin/marketplace.json"), listed.to_string())?;
+    std::fs::write(market.join(".claude-plugin/marketplace.json"), marketplace.to_string())?;
     let market = market.to_string_lossy().into_owned();
-    for words in [
+    for arguments in [
         ["plugin", "marketplace", "add", &market].as_slice(),
         ["plugin", "install", "bootstrap@loopgate", "--scope", "user"].as_slice(),
     ] {
-        let output = desktop.testbed.home.command("claude").args(words).output().await?;
-        ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let output = desktop.testbed.home.command("claude").args(arguments).output().await?;
+        ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugin() -> Result<()> {
+async fn plan_bootstraps_its_worktrees_when_the_plugin_is_installed() -> Result<()> {
     let agents = Conversation::when("agents", "# Agents for a test")
         .and(r"Asked for: --output-dir (?P<output>\S+)")
-        .turn([Step::write("{{output}}/tester.md", AGENT)])
+        .turn([ModelStep::write("{{output}}/tester.md", AGENT)])
         .says("One agent.");
     let desktop = TestDesktop::playing([agents, planner()]).await?;
     let order = json!({"command": "PLAN", "prompt": "Add a file"});
     let run = desktop.run(order.clone()).await?;
     run.completed("plan")?;
     let name = "garden-notes-loop-shop-7";
-    let wanted = [
+    let expected = [
         format!("[bootstrap-started] {name}"),
-        format!("[bootstrap-skipped] {name}: the plugin bootstrap is not installed"),
+        format!("[bootstrap-skipped] {name}: the bootstrap plugin is not installed"),
     ];
-    ensure!(progress_lines(&desktop, run.id) == wanted, "{:?}", progress_lines(&desktop, run.id));
+    ensure!(progress_lines(&desktop, run.id) == expected, "{:?}", progress_lines(&desktop, run.id));
 
     install_for_user(&desktop).await?;
     desktop.testbed.add_repository("acme/web", &[("README.md", "The other page\n")])?;
@@ -226,27 +233,25 @@ async fn plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugin(
     both["additionalRepos"] = json!([{"fullName": "acme/web", "branch": "main"}]);
     let run = desktop.run(both).await?;
     run.completed("plan")?;
-    let told_now = progress_lines(&desktop, run.id);
-    ensure!(told_now.len() == 4 && told_now[0].starts_with("[bootstrap-started] web-loop-shop-7-main-"));
+    let lines = progress_lines(&desktop, run.id);
+    ensure!(lines.len() == 4 && lines[0].starts_with("[bootstrap-started] web-loop-shop-7-main-"));
     ensure!(
-        told_now[1].starts_with("[bootstrap-completed] web-loop-"),
-        "the others come first: {told_now:?}"
+        lines[1].starts_with("[bootstrap-completed] web-loop-"),
+        "additional repositories come first: {lines:?}"
     );
-    ensure!(
-        told_now[2..] == [format!("[bootstrap-started] {name}"), format!("[bootstrap-completed] {name}")]
-    );
+    ensure!(lines[2..] == [format!("[bootstrap-started] {name}"), format!("[bootstrap-completed] {name}")]);
     let worktree = run.worktree()?;
-    let seen = desktop.testbed.model.requests_of("agents").pop().context("asked")?.tool_results();
+    let results = desktop.testbed.model.requests_of("agents").pop().context("no request")?.tool_results();
     let agent = std::fs::read_to_string(worktree.join(".claude/agents/tester.md"));
-    ensure!(agent.with_context(|| seen)? == AGENT);
+    ensure!(agent.with_context(|| results)? == AGENT);
 
-    // Agents that are there, or facts of an earlier try, are enough. EXECUTE goes on in the worktree.
+    // Existing agents, or metadata of an earlier bootstrap, skip the step. EXECUTE reuses the worktree.
     std::fs::remove_dir_all(worktree.join(".claude"))?;
     std::fs::create_dir_all(worktree.join(".loopgate"))?;
     std::fs::write(worktree.join(".loopgate/bootstrap-metadata.json"), "{}")?;
     let id = desktop.run(json!({"command": "EXECUTE", "prompt": "Add a file"})).await?.id;
     ensure!(
-        progress_lines(&desktop, id)[1] == format!("[bootstrap-skipped] {name}: it has agents"),
+        progress_lines(&desktop, id)[1] == format!("[bootstrap-skipped] {name}: agents already exist"),
         "{:?}",
         progress_lines(&desktop, id)
     );
@@ -254,28 +259,31 @@ async fn plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugin(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn agents_that_cannot_be_written_hold_up_no_plan() -> Result<()> {
-    let broken = Conversation::when("agents", "# Agents for a test").turn([Step::error(
+async fn failed_or_slow_bootstrap_does_not_block_the_plan() -> Result<()> {
+    let broken = Conversation::when("agents", "# Agents for a test").turn([ModelStep::error(
         400,
         "invalid_request_error",
         "not today",
     )]);
-    let hanging = Conversation::when("agents", "# Agents for a test").turn([Step::hold("agents")]);
-    for (begin, wanted) in [(broken, "[bootstrap-failed]"), (hanging, "[bootstrap-timeout]")] {
-        let mut desktop = TestDesktop::playing([begin, planner()]).await?;
+    let hanging = Conversation::when("agents", "# Agents for a test").turn([ModelStep::hold("agents")]);
+    for (conversation, outcome) in [(broken, "[bootstrap-failed]"), (hanging, "[bootstrap-timeout]")] {
+        let mut desktop = TestDesktop::playing([conversation, planner()]).await?;
         install_for_user(&desktop).await?;
-        if wanted == "[bootstrap-timeout]" {
+        if outcome == "[bootstrap-timeout]" {
             desktop.loopgate.stop().await?;
+            // With a limit of 1 ms the bootstrap always times out while the model holds its answer.
             let setup = desktop.loopgate.setup().clone().env("LOOPGATE_BOOTSTRAP_TIMEOUT_MS", "1");
             desktop.loopgate = setup.start().await?;
         }
         let run = desktop.run(json!({"command": "PLAN", "prompt": "Add a file"})).await?;
         run.completed("plan")?;
-        let progress_lines = progress_lines(&desktop, run.id);
-        ensure!(progress_lines.len() == 2 && progress_lines[1].starts_with(wanted), "{progress_lines:?}");
+        let lines = progress_lines(&desktop, run.id);
+        ensure!(lines.len() == 2 && lines[1].starts_with(outcome), "{lines:?}");
+        // The assistant of the bootstrap must be terminated as well.
         let all = || loopgate_testkit::home_processes::processes(desktop.testbed.home.path());
-        let others =
-            || all().into_iter().map(|one| one.pid).filter(|pid| Some(*pid) != desktop.loopgate.pid());
+        let others = || {
+            all().into_iter().map(|process| process.pid).filter(|pid| Some(*pid) != desktop.loopgate.pid())
+        };
         wait::all_end(|| others().collect()).await?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What a request must not cost: the time of another, a look at the settings file, a log written anew.
+//! Isolation of requests: slow ones do not block others, and none reads the settings file or rewrites a log.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -11,12 +11,12 @@ use reqwest::Method;
 use rustix::fs::inotify;
 use serde_json::json;
 
-use crate::local::Local;
 use crate::owner::{Owner, OwnerWatch};
+use crate::test_gateway::TestGateway;
 
-/// More than there are threads.
+/// Number of slow requests; more than the runtime has worker threads.
 const SLOW: usize = 24;
-/// Longer than any request here takes unless it waits for another.
+/// Timeout of the other requests, which only a request that waits for a slow one exceeds.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 fn fifo(path: &Path) -> Result<()> {
@@ -24,20 +24,20 @@ fn fifo(path: &Path) -> Result<()> {
     Ok(rustix::fs::mkfifoat(rustix::fs::CWD, path, mode)?)
 }
 
-/// Git hangs, and requests wait for the owner: everything else goes on.
+// Half of the requests hang in git, the other half wait for approval.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn slow_routes_stop_no_other() -> Result<()> {
+async fn slow_requests_do_not_block_others() -> Result<()> {
     let home = UserHome::temporary()?;
     let gate = home.path().join("gate");
     fifo(&gate)?;
-    let local = Local::in_home(home, |setup| setup).await?;
+    let local = TestGateway::in_home(home, |setup| setup).await?;
     let repository = local.repository("shop", &[("a", "1\n")])?;
     local.manage(&[&repository], None)?;
-    let begun = local.home.path().join("begun");
-    std::fs::create_dir_all(&begun)?;
+    let started_calls = local.home.path().join("started-calls");
+    std::fs::create_dir_all(&started_calls)?;
     local.home.script("git", &format!(
         "#!/bin/sh\ncase \"$*\" in *pull*) : > '{}'/$$; read word < '{}'; exit 1;; esac\nexec /usr/bin/git \"$@\"\n",
-        begun.display(), gate.display()
+        started_calls.display(), gate.display()
     ))?;
     let loopgate = &local.loopgate;
     let mut watch = OwnerWatch::of(loopgate).await?;
@@ -54,7 +54,8 @@ async fn slow_routes_stop_no_other() -> Result<()> {
         slow.spawn(request.timeout(Duration::from_secs(100)).send());
     }
     watch.until(SLOW / 2).await?;
-    wait::seen(&begun, async || (begun.read_dir().ok()?.count() == SLOW / 2).then_some(())).await?;
+    wait::seen(&started_calls, async || (started_calls.read_dir().ok()?.count() == SLOW / 2).then_some(()))
+        .await?;
     for round in 0..5 {
         for path in [
             "/health",
@@ -68,47 +69,48 @@ async fn slow_routes_stop_no_other() -> Result<()> {
             ensure!(status == 200, "{path}: {status}");
         }
     }
-    ensure!(slow.try_join_next().is_none(), "they are all still at work");
-    Owner::of(loopgate).await?.ask("approvals.clear", json!({})).await?;
+    ensure!(slow.try_join_next().is_none(), "a slow request ended");
+    Owner::of(loopgate).await?.call("approvals.clear", json!({})).await?;
     watch.nothing().await?;
     slow.abort_all();
     Ok(())
 }
 
-/// Whoever opened the settings would never come back: they have become a pipe that nobody writes to.
+// The settings file is replaced by a FIFO without a writer: opening it would block the request forever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_look_at_no_settings_file_and_rewrite_no_log() -> Result<()> {
-    let local = Local::new().await?;
+async fn requests_open_no_settings_file_and_rewrite_no_log() -> Result<()> {
+    let local = TestGateway::new().await?;
     let loopgate = &local.loopgate;
     let data = loopgate.setup().data_dir();
     std::fs::remove_file(data.join("settings.toml"))?;
     fifo(&data.join("settings.toml"))?;
     let log = std::fs::read_dir(data.join("logs"))?.next().context("a log")??.path();
     let (inode, before) = (log.metadata()?.ino(), std::fs::read(&log)?);
-    let seen = inotify::init(inotify::CreateFlags::NONBLOCK)?;
-    inotify::add_watch(&seen, &data, inotify::WatchFlags::MOVED_TO | inotify::WatchFlags::OPEN)?;
+    let watch = inotify::init(inotify::CreateFlags::NONBLOCK)?;
+    inotify::add_watch(&watch, &data, inotify::WatchFlags::MOVED_TO | inotify::WatchFlags::OPEN)?;
 
-    let begun = Instant::now();
+    let start = Instant::now();
     for n in 0..300 {
         let path = ["/health", "/api/gateway/version", "/api/gateway/repos", "/api/gateway/nope"][n % 4];
         let request = loopgate.gateway(Method::GET, path).timeout(TIMEOUT);
-        request.send().await.with_context(|| format!("{path} waits for the settings"))?;
+        request.send().await.with_context(|| format!("{path} blocks on the settings file"))?;
     }
-    let seconds = begun.elapsed().as_secs() + 1;
+    // The activity log is written at most once a second, and once more at the end.
+    let seconds = start.elapsed().as_secs() + 1;
     let mut buffer = [std::mem::MaybeUninit::uninit(); 64 * 1024];
-    let mut events = inotify::Reader::new(&seen, &mut buffer);
+    let mut events = inotify::Reader::new(&watch, &mut buffer);
     let (mut written, mut opened) = (0, 0);
     while let Ok(event) = events.next() {
-        let named = |name: &str| event.file_name().is_some_and(|file| file.to_bytes() == name.as_bytes());
+        let has_name = |name: &str| event.file_name().is_some_and(|file| file.to_bytes() == name.as_bytes());
         let moved = event.events().contains(inotify::ReadFlags::MOVED_TO);
-        written += u64::from(moved && named("desktop-activity-log.json"));
-        opened += u64::from(!moved && named("settings.toml"));
+        written += u64::from(moved && has_name("desktop-activity-log.json"));
+        opened += u64::from(!moved && has_name("settings.toml"));
     }
     ensure!(opened == 0, "the settings were opened {opened} times");
-    ensure!(written <= seconds + 1, "the activity was written {written} times in {seconds} s");
+    ensure!(written <= seconds + 1, "the activity log was written {written} times in {seconds} s");
     ensure!(
         log.metadata()?.ino() == inode && std::fs::read(&log)?.starts_with(&before),
-        "the log only grows"
+        "the log was replaced or truncated"
     );
     Ok(())
 }

@@ -1,19 +1,19 @@
-//! Files that a person sends with a message, in every kind of chat.
+//! Files that a user attaches to a message, in every kind of chat.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::model::{Conversation, ModelServer, Script, Step};
+use loopgate_testkit::model::{Conversation, ModelServer, ModelStep, Script};
 use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
 use crate::files::form::{TestPart, content_type, form};
-use crate::foreign::encoded;
-use crate::local::{Local, write};
+use crate::origin_checks::encoded;
+use crate::test_gateway::{TestGateway, write};
 
-/// Notes its arguments and its prompt, and answers.
+/// Stand-in for the assistant: appends its arguments and its prompt to files, and answers.
 const ASSISTANT: &str = r#"#!/bin/sh
 echo "$@" >> "$HOME/args"; cat >> "$HOME/prompt"
 echo '{"type":"assistant","message":{"content":[{"type":"text","text":"I see."}]}}'
@@ -22,19 +22,19 @@ const REVIEWER: &str = r#"#!/bin/sh
 echo "$@" >> "$HOME/args"; cat >> "$HOME/prompt"
 echo '{"type":"item.completed","item":{"type":"agent_message","text":"I see."}}'
 "#;
-/// A picture of one pixel.
+/// A PNG image of one pixel.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";
 
 struct Chats {
-    local: Local,
+    local: TestGateway,
     repo: PathBuf,
     image: PathBuf,
     notes: PathBuf,
 }
 
 impl Chats {
-    /// A ticket with an uploaded image, and a file in its repository.
-    async fn new(local: Local) -> Result<Self> {
+    /// Uploads an image to a ticket and writes a file into its repository.
+    async fn new(local: TestGateway) -> Result<Self> {
         let repo = local.repository("shop", &[("notes.txt", "The port is 4000.\n")])?;
         let repo = repo.canonicalize()?;
         std::fs::create_dir(local.at("shop-SHOP-7"))?;
@@ -47,7 +47,7 @@ impl Chats {
         Ok(Self { image: PathBuf::from(image).canonicalize()?, notes: repo.join("notes.txt"), repo, local })
     }
 
-    /// Every kind of chat: its route, a message without attachments, and where its history is read.
+    /// Returns every kind of chat: its route, a message without attachments, and the route of its history.
     fn kinds(&self) -> Vec<(String, Value, Option<String>)> {
         let repo = encoded(&self.repo.to_string_lossy());
         let about = |route: &str| format!("{route}?ticketId=SHOP-7&repo={repo}");
@@ -84,7 +84,7 @@ impl Chats {
         Ok(answer.text().await?)
     }
 
-    fn noted(&self, name: &str) -> String {
+    fn home_file(&self, name: &str) -> String {
         std::fs::read_to_string(self.local.home.path().join(name)).unwrap_or_default()
     }
 }
@@ -96,14 +96,14 @@ fn with(body: &Value, attachments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn every_chat_names_the_files_of_a_message_and_remembers_them() -> Result<()> {
-    let chats = Chats::new(Local::new().await?).await?;
+async fn every_chat_passes_attachments_to_the_provider_and_stores_them() -> Result<()> {
+    let chats = Chats::new(TestGateway::new().await?).await?;
     chats.local.home.script("claude", ASSISTANT)?;
     chats.local.home.script("codex", REVIEWER)?;
     for (route, body, history) in chats.kinds() {
         write(&chats.local.home.path().join("prompt"), "")?;
         chats.send(&route, &with(&body, json!([chats.image, chats.notes]))).await?;
-        let prompt = chats.noted("prompt");
+        let prompt = chats.home_file("prompt");
         let files = format!("- {}\n- {}\n", chats.image.display(), chats.notes.display());
         ensure!(prompt.contains(&files) && prompt.ends_with("What is this?"), "{route}: {prompt}");
         if let Some(history) = history {
@@ -114,19 +114,20 @@ async fn every_chat_names_the_files_of_a_message_and_remembers_them() -> Result<
         }
     }
     let image = format!("--image {}", chats.image.display());
-    ensure!(chats.noted("args").contains(&image) && !chats.noted("args").contains("notes.txt"));
+    ensure!(chats.home_file("args").contains(&image) && !chats.home_file("args").contains("notes.txt"));
     Ok(())
 }
 
 #[tokio::test]
-async fn every_chat_refuses_files_that_cannot_be_attached() -> Result<()> {
-    let chats = Chats::new(Local::new().await?).await?;
+async fn every_chat_refuses_invalid_attachments() -> Result<()> {
+    let chats = Chats::new(TestGateway::new().await?).await?;
     chats.local.home.script("claude", ASSISTANT)?;
     chats.local.home.script("codex", REVIEWER)?;
     let (missing, large, link) = (chats.local.at("missing"), chats.local.at("large"), chats.local.at("link"));
+    // One byte above the limit of 10 MB. The file is sparse.
     std::fs::File::create(&large)?.set_len(10 * 1024 * 1024 + 1)?;
     std::os::unix::fs::symlink("/etc/hostname", &link)?;
-    let no_file = |path: &Path| format!("attachment is not a file that can be read: {}", path.display());
+    let no_file = |path: &Path| format!("attachment is not a readable file: {}", path.display());
     let too_large = format!("attachment is too large: {} (10485761 bytes). Max 10MB.", large.display());
     let many = vec![chats.notes.clone(); 11];
     let no_list = "attachments must be a list of paths";
@@ -151,19 +152,19 @@ async fn every_chat_refuses_files_that_cannot_be_attached() -> Result<()> {
             ensure!(messages == json!([]), "{route}: {messages}");
         }
     }
-    ensure!(chats.noted("args").is_empty(), "nothing was started");
+    ensure!(chats.home_file("args").is_empty(), "a provider was started");
     Ok(())
 }
 
-/// The real assistant reads what is attached, in a chat whose tools read no files, and the real reviewer is given the
-/// image.
+// The real assistant reads the attachments, although the tools of this chat read no other files; the real
+// reviewer receives the image.
 #[tokio::test]
-async fn real_providers_get_the_files() -> Result<()> {
+async fn real_providers_receive_attachments() -> Result<()> {
     let mut home = UserHome::temporary()?;
     let model = ModelServer::start(Script::default()).await?;
     home.reach_model(&model)?;
-    let chats = Chats::new(Local::in_home(home, |setup| setup).await?).await?;
-    let read = |path: &Path| Step::tool("Read", json!({"file_path": path}));
+    let chats = Chats::new(TestGateway::in_home(home, |setup| setup).await?).await?;
+    let read = |path: &Path| ModelStep::tool("Read", json!({"file_path": path}));
     model.play(Script::new([
         Conversation::when("assistant", "Which port")
             .turn([read(&chats.notes)])
@@ -175,16 +176,16 @@ async fn real_providers_get_the_files() -> Result<()> {
     let ticket = json!({"identifier": "SHOP-7", "title": "t", "url": "https://tickets.test/7"});
     let body = json!({"ticketId": "SHOP-7", "message": "Which port?", "ticketContext": ticket});
     chats.send("ticket-chat", &with(&body, attachments.clone())).await?;
-    let asked = model.requests_of("assistant");
-    let last = asked.last().context("a request of the assistant")?;
+    let requests = model.requests_of("assistant");
+    let last = requests.last().context("a request of the assistant")?;
     ensure!(last.tool_results().contains("The port is 4000."), "{}", last.tool_results());
     ensure!(last.body().to_string().contains("image/png"), "{}", last.body());
 
     chats
         .send("terminal-chat", &json!({"message": "@reviewer Is that right?", "attachments": attachments}))
         .await?;
-    let asked = model.requests_of("reviewer");
-    let first = asked.first().context("a request of the reviewer")?;
+    let requests = model.requests_of("reviewer");
+    let first = requests.first().context("a request of the reviewer")?;
     ensure!(first.body().to_string().contains("data:image/png"), "{}", first.body());
     Ok(())
 }

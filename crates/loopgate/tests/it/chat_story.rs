@@ -1,23 +1,23 @@
-//! A chat with the real assistant that a kill of Loopgate interrupts, and that the real reviewer joins.
+//! A chat with the real assistant that survives a kill of Loopgate, and that the real reviewer joins.
 
 use std::path::Path;
 
 use anyhow::{Result, ensure};
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::model::{Conversation, ModelServer, Script, Step};
+use loopgate_testkit::model::{Conversation, ModelServer, ModelStep, Script};
 use loopgate_testkit::wait;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::local::Local;
+use crate::test_gateway::TestGateway;
 
 fn script(home: &Path) -> Script {
     let gate = home.join("gate");
-    let waits = format!("touch '{}'; cat '{}'", home.join("waiting").display(), gate.display());
+    let block = format!("touch '{}'; cat '{}'", home.join("waiting").display(), gate.display());
     let mut script = Script::new([
         Conversation::when("reviewer", "Is that right").says("Yes, it is free."),
         Conversation::when("assistant", "Which port")
-            .turn([Step::bash(&waits)])
+            .turn([ModelStep::bash(&block)])
             .says("Port 4000.")
             .says("Because nothing else is free."),
     ]);
@@ -25,7 +25,7 @@ fn script(home: &Path) -> Script {
     script
 }
 
-async fn send(local: &Local, message: &str) -> Result<String> {
+async fn send(local: &TestGateway, message: &str) -> Result<String> {
     let request = local.loopgate.gateway(Method::POST, "/api/gateway/terminal-chat");
     let text = request.json(&json!({"message": message})).send().await?.text().await?;
     let events: Vec<Value> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
@@ -33,20 +33,22 @@ async fn send(local: &Local, message: &str) -> Result<String> {
 }
 
 #[tokio::test]
-async fn chat_goes_on_after_a_kill_and_with_another_provider() -> Result<()> {
+async fn chat_resumes_after_a_kill_and_with_another_provider() -> Result<()> {
     let mut home = UserHome::temporary()?;
     let model = ModelServer::start(script(home.path())).await?;
     home.reach_model(&model)?;
     let (gate, waiting) = (home.path().join("gate"), home.path().join("waiting"));
     rustix::fs::mkfifoat(rustix::fs::CWD, &gate, rustix::fs::Mode::RWXU)?;
-    let mut local = Local::in_home(home, |setup| setup).await?;
+    let mut local = TestGateway::in_home(home, |setup| setup).await?;
 
+    // The assistant blocks on the FIFO inside a tool call, so the kill hits a turn that is in flight.
     let request = local.loopgate.gateway(Method::POST, "/api/gateway/terminal-chat");
     let mut answer = request.json(&json!({"message": "Which port?"})).send().await?;
     ensure!(answer.chunk().await?.is_some());
     wait::seen(local.home.path(), async || waiting.exists().then_some(())).await?;
     local.loopgate.kill().await?;
-    local.again().await?;
+    local.restart().await?;
+    // Opening a FIFO for writing blocks until the assistant's shell opens it for reading.
     tokio::task::spawn_blocking(move || std::fs::write(gate, "go")).await??;
     wait::seen(&local.at(".loopgate/chats/_terminal"), async || {
         let history = local.get("terminal-chat", &[]).await.ok()?.ok().ok()?;
@@ -54,12 +56,12 @@ async fn chat_goes_on_after_a_kill_and_with_another_provider() -> Result<()> {
     })
     .await?;
     let answer = send(&local, "Why?").await?;
-    ensure!(answer == "Because nothing else is free.", "the session goes on: {answer}");
+    ensure!(answer == "Because nothing else is free.", "the session is not resumed: {answer}");
 
     let answer = send(&local, "@reviewer Is that right?").await?;
     ensure!(answer == "Yes, it is free.", "{answer}");
-    let asked = model.requests_of("reviewer");
-    let told = asked.first().map(|request| request.user_text()).unwrap_or_default();
-    ensure!(told.contains("Port 4000.") && told.contains("Because nothing else is free."), "{told}");
+    let requests = model.requests_of("reviewer");
+    let prompt = requests.first().map(|request| request.user_text()).unwrap_or_default();
+    ensure!(prompt.contains("Port 4000.") && prompt.contains("Because nothing else is free."), "{prompt}");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The command line: its help, and what it says when it cannot start.
+//! The command line: help texts, refusals to start, and the commands of the owner.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -17,18 +17,18 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::ChildStdout;
 
-/// How long a command that ends by itself may take.
-const RUN_LIMIT: Duration = Duration::from_secs(30);
+/// Timeout of commands that are expected to exit.
+const RUN_TIMEOUT: Duration = Duration::from_secs(30);
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
-/// Runs the program until it ends by itself.
+/// Runs the program until it exits.
 pub async fn run(home: &UserHome, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Output> {
     let mut command = home.command(PROGRAM);
     let run = command.args(arguments).envs(variables.iter().copied()).output();
-    Ok(tokio::time::timeout(RUN_LIMIT, run).await.context("it does not end")??)
+    Ok(tokio::time::timeout(RUN_TIMEOUT, run).await.context("the program does not exit")??)
 }
 
-/// What it said when it refused to start.
+/// Runs a program that is expected to exit with code 1, and returns its stderr.
 pub async fn refusal(home: &UserHome, arguments: &[&str], variables: &[(&str, &str)]) -> Result<String> {
     let output = run(home, arguments, variables).await?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -37,7 +37,7 @@ pub async fn refusal(home: &UserHome, arguments: &[&str], variables: &[(&str, &s
     Ok(text)
 }
 
-/// The loops that `loopgate status` lists.
+/// Returns the loops that `loopgate status` lists.
 pub async fn loops(home: &UserHome, loopgate: &Loopgate) -> Result<Vec<Value>> {
     let data = loopgate.setup().data_dir();
     let arguments = ["status", "--json", "--home", data.to_str().context("a plain path")?];
@@ -51,7 +51,7 @@ async fn gateway(home: &UserHome) -> Result<Loopgate> {
 }
 
 #[tokio::test]
-async fn help_is_a_manual() -> Result<()> {
+async fn help_lists_commands_options_and_variables() -> Result<()> {
     let home = UserHome::temporary()?;
     let output = run(&home, &["--help"], &[]).await?;
     let help = String::from_utf8(output.stdout)?;
@@ -81,7 +81,7 @@ async fn help_is_a_manual() -> Result<()> {
 
 // GC-43
 #[tokio::test]
-async fn relative_home_is_refused_by_name() -> Result<()> {
+async fn relative_home_is_refused() -> Result<()> {
     let home = UserHome::temporary()?;
     for command in ["up", "gateway", "control-plane"] {
         for (arguments, variables) in [
@@ -96,7 +96,7 @@ async fn relative_home_is_refused_by_name() -> Result<()> {
     Ok(())
 }
 
-/// Every file of a home, by its path in it.
+/// Returns the relative path of every file in a home.
 fn files_of(home: &UserHome) -> Result<BTreeSet<PathBuf>> {
     let (mut files, mut folders) = (BTreeSet::new(), vec![home.path().to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -114,28 +114,37 @@ fn files_of(home: &UserHome) -> Result<BTreeSet<PathBuf>> {
 
 // GC-43
 #[tokio::test]
-async fn everything_is_kept_in_the_home_that_a_variable_names() -> Result<()> {
+async fn all_files_are_written_below_loopgate_home() -> Result<()> {
     let home = UserHome::temporary()?;
     let sandbox = home.path().join("src");
     std::fs::create_dir(&sandbox)?;
     let before = files_of(&home)?;
     let mut command = home.command(PROGRAM);
-    command.env("LOOPGATE_HOME", home.path().join("named")).args(["gateway", "--port", "0", "--sandbox"]);
+    command.env("LOOPGATE_HOME", home.path().join("loopgate-home")).args([
+        "gateway",
+        "--port",
+        "0",
+        "--sandbox",
+    ]);
     let ready = home.path().join("ready.json");
     let mut child = command.arg(&sandbox).arg("--ready-file").arg(&ready).spawn()?;
     wait::appears(&ready).await?;
-    let told: Value = serde_json::from_slice(&std::fs::read(&ready)?)?;
-    let found = std::fs::read_to_string(home.path().join(".loopgate/gateway-port"))?;
-    assert_eq!(told["gatewayPort"].to_string(), found, "which is where every program looks");
-    let version = format!("http://127.0.0.1:{found}/api/gateway/version");
-    assert_eq!(reqwest::get(version).await?.status(), 401, "an event to be kept");
-    signal(child.id().context("it runs")?, "TERM")?;
-    assert_eq!(tokio::time::timeout(RUN_LIMIT, child.wait()).await??.code(), Some(0));
+    let ready: Value = serde_json::from_slice(&std::fs::read(&ready)?)?;
+    let port = std::fs::read_to_string(home.path().join(".loopgate/gateway-port"))?;
+    // The port file is always below the user's home, also with another LOOPGATE_HOME: clients look for it
+    // there.
+    assert_eq!(ready["gatewayPort"].to_string(), port);
+    let version = format!("http://127.0.0.1:{port}/api/gateway/version");
+    // A refused request is a security event, which creates the activity log.
+    assert_eq!(reqwest::get(version).await?.status(), 401);
+    signal(child.id().context("not running")?, "TERM")?;
+    assert_eq!(tokio::time::timeout(RUN_TIMEOUT, child.wait()).await??.code(), Some(0));
 
-    let made: BTreeSet<_> = files_of(&home)?.difference(&before).cloned().collect();
-    let (kept, elsewhere): (Vec<_>, Vec<_>) = made.iter().partition(|file| file.starts_with("named"));
-    let of_the_sandbox = |file: &&&PathBuf| !file.starts_with("src/.loopgate");
-    let elsewhere: Vec<_> = elsewhere.iter().filter(of_the_sandbox).collect();
+    let created: BTreeSet<_> = files_of(&home)?.difference(&before).cloned().collect();
+    let (in_home, elsewhere): (Vec<_>, Vec<_>) =
+        created.iter().partition(|file| file.starts_with("loopgate-home"));
+    let outside_sandbox = |file: &&&PathBuf| !file.starts_with("src/.loopgate");
+    let elsewhere: Vec<_> = elsewhere.iter().filter(outside_sandbox).collect();
     ensure!(elsewhere == [&&PathBuf::from("ready.json")], "{elsewhere:?}");
     for name in [
         "desktop-activity-log.json",
@@ -144,13 +153,16 @@ async fn everything_is_kept_in_the_home_that_a_variable_names() -> Result<()> {
         "gateway-identity.json",
         "logs/loopgate.",
     ] {
-        let begin = format!("named/{name}");
-        ensure!(kept.iter().any(|file| file.to_string_lossy().starts_with(&begin)), "no {name} in {made:?}");
+        let prefix = format!("loopgate-home/{name}");
+        ensure!(
+            in_home.iter().any(|file| file.to_string_lossy().starts_with(&prefix)),
+            "no {name} in {created:?}"
+        );
     }
     Ok(())
 }
 
-/// Others of the machine may know that it runs, and nothing else.
+// The lock file, which names the running process, is the only file that other users can read.
 #[tokio::test]
 async fn stored_files_are_private() -> Result<()> {
     let home = UserHome::temporary()?;
@@ -159,25 +171,25 @@ async fn stored_files_are_private() -> Result<()> {
     let data = loopgate.setup().data_dir();
     let mode = |path: &Path| anyhow::Ok(path.symlink_metadata()?.permissions().mode() & 0o777);
     assert_eq!(mode(&data)?, 0o700);
-    let (mut open, mut seen) = (Vec::new(), BTreeSet::new());
+    let (mut readable, mut names) = (Vec::new(), BTreeSet::new());
     for entry in std::fs::read_dir(&data)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if !entry.file_type()?.is_dir() && mode(&entry.path())? & 0o077 != 0 {
-            open.push(name.clone());
+            readable.push(name.clone());
         }
-        seen.insert(name);
+        names.insert(name);
     }
-    assert_eq!(open, ["loopgate.lock"], "which says who runs");
+    assert_eq!(readable, ["loopgate.lock"]);
     for name in ["control-plane.db", "control-plane-secrets.json", "control.sock", "desktop.db", "vault.key"]
     {
-        assert!(seen.contains(name), "no {name} in {seen:?}");
+        assert!(names.contains(name), "no {name} in {names:?}");
     }
     Ok(())
 }
 
 #[tokio::test]
-async fn second_one_on_the_same_data_is_refused() -> Result<()> {
+async fn second_process_on_the_same_data_directory_is_refused() -> Result<()> {
     let home = UserHome::temporary()?;
     let mut first = gateway(&home).await?;
     let data = first.setup().data_dir();
@@ -198,7 +210,7 @@ async fn second_one_on_the_same_data_is_refused() -> Result<()> {
     assert_eq!(
         first.gateway_bare(Method::GET, "/health").send().await?.status(),
         200,
-        "the first is unharmed"
+        "the first process is not affected"
     );
     assert_eq!(first.stop().await?.code(), Some(0));
     gateway(&home).await?;
@@ -206,30 +218,31 @@ async fn second_one_on_the_same_data_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn second_up_hands_out_a_fresh_link_to_the_first() -> Result<()> {
+async fn second_up_prints_a_new_sign_in_link_of_the_first() -> Result<()> {
     let home = UserHome::temporary()?;
     let mut first = Setup::new(&home)?.binary(PROGRAM).start().await?;
     let data = first.setup().data_dir();
     let data = data.to_str().context("a plain path")?;
     let output = run(&home, &["up", "--home", data, "--no-open"], &[]).await?;
     let text = String::from_utf8(output.stdout)?;
-    assert!(output.status.success() && text.contains("running already"), "{text}");
-    assert!(!text.contains("do not count"), "{text}");
+    assert!(output.status.success() && text.contains("already running"), "{text}");
+    assert!(!text.contains("have no effect"), "{text}");
+    // Options that differ from those of the running process have no effect; the output lists them.
     let other = ["up", "--home", data, "--no-open", "--max-loops", "2"];
     let output = run(&home, &other, &[("LOOPGATE_PORT", "19999")]).await?;
     let changed = String::from_utf8(output.stdout)?;
-    assert!(changed.contains("--port, --max-loops of this start"), "{changed}");
+    assert!(changed.contains("have no effect on it: --port, --max-loops"), "{changed}");
     let link = text.split_whitespace().find(|word| word.contains("/sign-in?token=")).context(text.clone())?;
     assert_ne!(link, first.ready().sign_in_url);
     first.sign_in_by(link).await?;
-    assert!(first.sign_in_by(link).await.is_err(), "a link works once");
+    assert!(first.sign_in_by(link).await.is_err(), "a sign-in link is valid once");
     first.sign_in().await?;
     assert_eq!(first.stop().await?.code(), Some(0));
     Ok(())
 }
 
 #[tokio::test]
-async fn owner_decides_on_the_command_line() -> Result<()> {
+async fn approvals_command_decides_requests_and_manages_policies() -> Result<()> {
     let home = UserHome::temporary()?;
     let setup = Setup::new(&home)?.binary(PROGRAM).gateway_alone();
     let data = setup.data_dir();
@@ -243,10 +256,11 @@ async fn owner_decides_on_the_command_line() -> Result<()> {
     let mut watch = home.command(PROGRAM);
     watch.args(["approvals", "--home", &data, "--watch", "--json"]).stdout(Stdio::piped()).kill_on_drop(true);
     let mut watch = watch.spawn()?;
-    let mut seen = BufReader::new(watch.stdout.take().context("it prints")?).lines();
+    let mut pending = BufReader::new(watch.stdout.take().context("no stdout")?).lines();
     for (decision, status) in [("approve", 200), ("deny", 403), ("always", 200)] {
         let held = tokio::spawn(loopgate.gateway(Method::GET, "/api/gateway/version").send());
-        let line = tokio::time::timeout(RUN_LIMIT, seen.next_line()).await??.context("a request waits")?;
+        let line =
+            tokio::time::timeout(RUN_TIMEOUT, pending.next_line()).await??.context("no pending request")?;
         let waiting: Value = serde_json::from_str(&line)?;
         assert_eq!(waiting["operationId"], "health_check");
         let id = waiting["id"].as_str().context("an id")?;
@@ -257,7 +271,7 @@ async fn owner_decides_on_the_command_line() -> Result<()> {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(held.await??.status(), status, "{decision}");
         let again = refusal(&home, &["approvals", "deny", id, "--home", &data], &[]).await?;
-        assert!(again.contains("no request with this id waits"), "{again}");
+        assert!(again.contains("no pending request has this id"), "{again}");
     }
     assert_eq!(loopgate.gateway(Method::GET, "/api/gateway/version").send().await?.status(), 200);
     let output = run(&home, &["approvals", "rules", "--json", "--home", &data], &[]).await?;
@@ -265,7 +279,7 @@ async fn owner_decides_on_the_command_line() -> Result<()> {
     let id = rule["id"].as_str().context("an id")?;
     let output = run(&home, &["approvals", "forget", id, "--home", &data], &[]).await?;
     assert!(output.status.success());
-    policies_come_before_tiers(&home, &loopgate, &data, &mut seen).await?;
+    policies_override_tiers(&home, &loopgate, &data, &mut pending).await?;
     let output = run(&home, &["activity", "--json", "--home", &data], &[]).await?;
     let newest: Value =
         serde_json::from_str(String::from_utf8(output.stdout)?.lines().next().context("events")?)?;
@@ -276,52 +290,61 @@ async fn owner_decides_on_the_command_line() -> Result<()> {
     Ok(())
 }
 
-/// Everything asks by tier; policies let pass, refuse, and go again.
-async fn policies_come_before_tiers(
+// Policies override the approval tier of the settings, which holds every request here.
+async fn policies_override_tiers(
     home: &UserHome,
     loopgate: &Loopgate,
     data: &str,
-    seen: &mut Lines<BufReader<ChildStdout>>,
+    pending: &mut Lines<BufReader<ChildStdout>>,
 ) -> Result<()> {
     let shop = loopgate.setup().sandbox().join("shop");
     let shop = shop.to_str().context("a plain path")?;
-    let said = async |arguments: &[&str]| -> Result<String> {
+    let approvals = async |arguments: &[&str]| -> Result<String> {
         let output = run(home, &[&["approvals", "--home", data], arguments].concat(), &[]).await?;
         ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Ok(String::from_utf8(output.stdout)?)
     };
     let body = json!({"path": shop});
-    let asked = async || -> Result<Value> {
+    let add_repository = async || -> Result<Value> {
         Ok(loopgate.gateway(Method::POST, "/api/gateway/repos").json(&body).send().await?.json().await?)
     };
-    said(&["set", "repos_config", "allow"]).await?;
-    assert_eq!(asked().await?["error"], "Path does not exist", "it reached the route");
-    said(&["set", "repos_config", "deny"]).await?;
-    assert_eq!(asked().await?["error"], "request denied", "a later decision replaces the earlier");
-    let policy: Value = serde_json::from_str(&said(&["policies", "--json"]).await?)?;
-    said(&["unset", policy["id"].as_str().context("an id")?]).await?;
-    assert!(said(&["policies"]).await?.contains("No policies"));
-    said(&["set", "all", "deny"]).await?;
-    said(&["set", "all", "allow", "--repository", shop]).await?;
-    said(&["set", "git_action", "ask"]).await?;
-    said(&["unset", "all"]).await?;
-    let left = said(&["policies"]).await?;
-    assert!(left.lines().count() == 1 && left.contains("git_action"), "{left}");
-    said(&["unset", "git_action"]).await?;
-    assert!(said(&["policies"]).await?.contains("No policies"));
+    approvals(&["set", "repos_config", "allow"]).await?;
+    assert_eq!(add_repository().await?["error"], "Path does not exist", "the route was not reached");
+    approvals(&["set", "repos_config", "deny"]).await?;
+    assert_eq!(
+        add_repository().await?["error"],
+        "request denied",
+        "the later policy replaces the earlier one"
+    );
+    let policy: Value = serde_json::from_str(&approvals(&["policies", "--json"]).await?)?;
+    approvals(&["unset", policy["id"].as_str().context("an id")?]).await?;
+    assert!(approvals(&["policies"]).await?.contains("No policies"));
+    approvals(&["set", "all", "deny"]).await?;
+    approvals(&["set", "all", "allow", "--repository", shop]).await?;
+    approvals(&["set", "git_action", "ask"]).await?;
+    approvals(&["unset", "all"]).await?;
+    let remaining = approvals(&["policies"]).await?;
+    assert!(remaining.lines().count() == 1 && remaining.contains("git_action"), "{remaining}");
+    approvals(&["unset", "git_action"]).await?;
+    assert!(approvals(&["policies"]).await?.contains("No policies"));
 
     let held = tokio::spawn(loopgate.gateway(Method::POST, "/api/gateway/repos").json(&body).send());
-    let line = tokio::time::timeout(RUN_LIMIT, seen.next_line()).await??.context("a request waits")?;
+    let line =
+        tokio::time::timeout(RUN_TIMEOUT, pending.next_line()).await??.context("no pending request")?;
     let waiting: Value = serde_json::from_str(&line)?;
     assert_eq!((&waiting["operationId"], &waiting["scopePath"]), (&json!("repos_config"), &json!(shop)));
-    said(&["deny", waiting["id"].as_str().context("an id")?, "--remember", "repository"]).await?;
+    approvals(&["deny", waiting["id"].as_str().context("an id")?, "--remember", "repository"]).await?;
     assert_eq!(held.await??.status(), 403);
-    assert_eq!(asked().await?["error"], "request denied", "remembered, without asking");
+    assert_eq!(
+        add_repository().await?["error"],
+        "request denied",
+        "the remembered denial applies without an approval"
+    );
     Ok(())
 }
 
 #[tokio::test]
-async fn token_file_is_made_kept_and_judged() -> Result<()> {
+async fn gateway_token_file_is_created_reused_and_validated() -> Result<()> {
     let home = UserHome::temporary()?;
     let mut first = gateway(&home).await?;
     let file = home.path().join("loopgate-gateway-token");
@@ -330,7 +353,7 @@ async fn token_file_is_made_kept_and_judged() -> Result<()> {
     assert!(token.len() >= 32, "{}", token.len());
     first.stop().await?;
     let mut second = gateway(&home).await?;
-    assert_eq!(second.gateway_token(), token, "a second start uses the same");
+    assert_eq!(second.gateway_token(), token, "a restart reuses the token");
     let status = |answer: reqwest::Response| answer.status().as_u16();
     assert_ne!(status(second.gateway(Method::GET, "/api/gateway/version").send().await?), 401);
     assert_eq!(status(second.gateway_bare(Method::GET, "/api/gateway/version").send().await?), 401);
@@ -342,13 +365,13 @@ async fn token_file_is_made_kept_and_judged() -> Result<()> {
     let arguments = ["gateway", "--home", &data, "--port", "0", "--gateway-token-file", &token_file];
     let text = refusal(&home, &arguments, &[]).await?;
     assert!(text.contains("too short") && text.contains(token_file.as_ref()), "{text}");
-    assert!(!text.contains("\"short\""), "the token itself is not shown: {text}");
-    assert_eq!(std::fs::read_to_string(&file)?, "short", "a file of the user's is not replaced");
+    assert!(!text.contains("\"short\""), "the message contains the token: {text}");
+    assert_eq!(std::fs::read_to_string(&file)?, "short", "the token file of the user was replaced");
     Ok(())
 }
 
 #[tokio::test]
-async fn paths_lie_in_the_sandbox_that_was_named() -> Result<()> {
+async fn paths_outside_the_sandbox_are_refused() -> Result<()> {
     let home = UserHome::temporary()?;
     let inside = home.path().join("src/inside");
     std::fs::create_dir_all(&inside)?;
@@ -368,11 +391,12 @@ async fn paths_lie_in_the_sandbox_that_was_named() -> Result<()> {
     Ok(())
 }
 
+// A gateway without onboarding serves `/health` and refuses every other route.
 #[tokio::test]
-async fn without_set_up_nothing_is_done() -> Result<()> {
+async fn routes_are_refused_before_onboarding() -> Result<()> {
     let home = UserHome::temporary()?;
     let text = refusal(&home, &["worktrees"], &[]).await?;
-    ensure!(text.contains("start one with loopgate up"), "{text}");
+    ensure!(text.contains("start Loopgate with loopgate up"), "{text}");
     let loopgate = gateway(&home).await?;
     let health = loopgate.gateway_bare(Method::GET, "/health").send().await?.json::<Value>().await?;
     assert_eq!((&health["status"], &health["onboardingCompleted"]), (&json!("ok"), &json!(false)));
@@ -395,10 +419,10 @@ async fn without_set_up_nothing_is_done() -> Result<()> {
 }
 
 #[tokio::test]
-async fn taken_port_is_named() -> Result<()> {
+async fn occupied_port_is_reported() -> Result<()> {
     let home = UserHome::temporary()?;
-    let taken = TcpListener::bind("127.0.0.1:0")?;
-    let port = taken.local_addr()?.port().to_string();
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let port = listener.local_addr()?.port().to_string();
     let data = home.path().join("loopgate-data");
     let arguments = ["gateway", "--home", &data.to_string_lossy(), "--port", &port];
     let text = refusal(&home, &arguments, &[]).await?;
@@ -425,9 +449,9 @@ async fn taken_port_is_named() -> Result<()> {
     Ok(())
 }
 
-/// The preferred ports are the machine's own, so that this test may find any of them in use. It
-/// takes those that are free, one after the other, and looks where the next Loopgate goes.
 // GC-01, GC-02
+// The ports are fixed, so other programs of the machine may occupy some of them. The test binds the free ones
+// one by one, and checks which port the next gateway binds.
 #[tokio::test]
 async fn gateway_falls_back_through_its_four_ports() -> Result<()> {
     const PORTS: [u16; 4] = [19432, 19433, 19434, 19435];
@@ -444,17 +468,20 @@ async fn gateway_falls_back_through_its_four_ports() -> Result<()> {
         let mut child = command.spawn()?;
         let started = tokio::select! {
             ready = wait::appears(&ready) => ready,
-            ended = child.wait() => Err(anyhow::anyhow!("it ended: {ended:?}")),
+            ended = child.wait() => Err(anyhow::anyhow!("the gateway exited: {ended:?}")),
         };
-        started.with_context(|| format!("it did not start with {port} free"))?;
+        started.with_context(|| format!("the gateway did not start with port {port} free"))?;
         let bound: Value = serde_json::from_slice(&std::fs::read(&ready)?)?;
-        let bound = bound["gatewayPort"].as_u64().context("it names its port")?;
+        let bound = bound["gatewayPort"].as_u64().context("no gatewayPort")?;
         let health = reqwest::get(format!("http://127.0.0.1:{bound}/health")).await?.json::<Value>().await?;
         ensure!(health["port"] == bound, "{health}");
-        let told = std::fs::read_to_string(home.path().join(".loopgate/gateway-port"))?;
-        ensure!(told == bound.to_string(), "{told}");
+        let port_file = std::fs::read_to_string(home.path().join(".loopgate/gateway-port"))?;
+        ensure!(port_file == bound.to_string(), "{port_file}");
         child.kill().await?;
-        ensure!(bound >= u64::from(port) && PORTS.iter().any(|known| u64::from(*known) == bound), "{bound}");
+        ensure!(
+            bound >= u64::from(port) && PORTS.iter().any(|candidate| u64::from(*candidate) == bound),
+            "{bound}"
+        );
         held.extend(TcpListener::bind(("127.0.0.1", port)).ok());
     }
     let text = refusal(&home, &["gateway", "--home", &data], &[]).await?;

@@ -1,12 +1,12 @@
-//! Every loop command by itself: ordered at the gateway, run by the real assistant, reported to a
-//! control plane that writes down what it hears.
+//! The loop commands one by one: started at the gateway, run by the real assistant, and reported to a control
+//! plane that records every request.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
-use loopgate_testkit::model::{Conversation, Script, Step};
+use loopgate_testkit::model::{Conversation, ModelStep, Script};
 use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
@@ -18,10 +18,10 @@ use loopgate_testkit::cloud::Cloud;
 
 const LOOP: &str = "/api/gateway/orchestrator/loop";
 const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
-/// What every prompt says of its place.
+/// Matches the line of every prompt that names the work directory.
 const WORK_DIR: &str = r"Files of this run: `(?P<workdir>[^`]+)`";
 
-/// A gateway alone, with its surroundings.
+/// A gateway without an embedded control plane, its testbed, and a recording control plane.
 pub struct TestDesktop {
     pub testbed: Testbed,
     pub clone: PathBuf,
@@ -34,7 +34,7 @@ impl TestDesktop {
         Self::with(conversations, |setup| setup).await
     }
 
-    /// The same, started otherwise.
+    /// Like [`Self::playing`], with a changed setup.
     pub async fn with(
         conversations: impl IntoIterator<Item = Conversation>,
         change: impl FnOnce(Setup) -> Setup,
@@ -48,31 +48,32 @@ impl TestDesktop {
         Ok(Self { testbed, clone, cloud, loopgate })
     }
 
-    /// Starts the gateway again after its end.
+    /// Starts the gateway again after it has ended.
     pub async fn restart(self) -> Result<Self> {
         Ok(Self { loopgate: self.loopgate.start_again().await?, ..self })
     }
 
-    /// Orders a loop; answers its id and what the gateway said.
+    /// Sends a loop request with these members in addition; returns the loop's id, the status and the
+    /// response.
     pub async fn order(&self, change: Value) -> Result<(LoopId, u16, Value)> {
         let id = LoopId(Uuid::new_v4());
         let mut body = json!({"loopId": id, "loopgateAuthToken": "a-runner-token", "artifacts": [],
             "repo": {"fullName": story::REPOSITORY, "branch": "main"}, "artifactSlug": "SHOP-7"});
-        for (name, value) in change.as_object().context("members")? {
+        for (name, value) in change.as_object().context("not an object")? {
             body[name] = value.clone();
         }
         let answer = self.loopgate.gateway(Method::POST, LOOP).json(&body).send().await?;
         Ok((id, answer.status().as_u16(), answer.json().await?))
     }
 
-    /// Orders a loop that starts.
+    /// Starts a loop; fails when the gateway refuses it.
     pub async fn start(&self, change: Value) -> Result<(LoopId, Value)> {
         let (id, status, started) = self.order(change).await?;
         ensure!(status == 200, "{status} {started}");
         Ok((id, started))
     }
 
-    /// Orders a loop that starts, and waits for its last word.
+    /// Starts a loop and waits for its terminal event.
     pub async fn run(&self, change: Value) -> Result<Run> {
         let (id, started) = self.start(change).await?;
         let last = self.ended(id).await;
@@ -80,20 +81,20 @@ impl TestDesktop {
         Ok(Run { id, started, last })
     }
 
-    /// Waits until a loop has given its place free. The gateway writes that into its log.
+    /// Waits until the reservation of a loop was released, as the log of the gateway reports.
     pub async fn free(&self, id: LoopId) -> Result<()> {
         let logs = self.loopgate.setup().data_dir().join("logs");
-        let told =
-            |line: &str| line.contains("the place of a loop is free") && line.contains(&id.to_string());
+        let is_release =
+            |line: &str| line.contains("loop reservation released") && line.contains(&id.to_string());
         wait::seen(&logs, async || {
             let files = std::fs::read_dir(&logs).ok()?.flatten();
             let mut texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
-            texts.any(|text| text.lines().any(told)).then_some(())
+            texts.any(|text| text.lines().any(is_release)).then_some(())
         })
         .await
     }
 
-    /// The last word of a loop.
+    /// Waits for the terminal event of a loop and returns it.
     pub async fn ended(&self, id: LoopId) -> Value {
         let last = |cloud: &Cloud| {
             let ends = |kind: &str| cloud.events(id, kind).pop();
@@ -102,23 +103,23 @@ impl TestDesktop {
         self.cloud.seen(last).await
     }
 
-    /// What a loop has uploaded.
+    /// Returns the body of the first accepted upload of a loop, or null.
     pub fn uploaded(&self, id: LoopId) -> Value {
         let uploads = self.cloud.accepted(id, "upload-artifacts");
         uploads.first().map(|received| received.body.clone()).unwrap_or_default()
     }
 
-    /// The whole prompt of the first request that a conversation answered.
-    pub fn asked(&self, conversation: &str) -> Result<String> {
+    /// Returns the user text of the first request that a conversation answered.
+    pub fn first_prompt(&self, conversation: &str) -> Result<String> {
         let requests = self.testbed.model.requests_of(conversation);
-        Ok(requests.first().with_context(|| format!("{conversation} was not asked"))?.user_text())
+        Ok(requests.first().with_context(|| format!("no request of {conversation}"))?.user_text())
     }
 
-    /// Nothing of a loop runs or lies around, and the clone is as it was.
-    pub async fn is_tidy(&self, run: &Run, gone: &[&Path]) -> Result<()> {
-        test_system::gone(&run.id.to_string()).await?;
-        for path in gone {
-            ensure!(!path.exists(), "{} is left", path.display());
+    /// Checks that no process of a loop runs, that these paths do not exist, and that the clone is unchanged.
+    pub async fn is_tidy(&self, run: &Run, removed: &[&Path]) -> Result<()> {
+        test_system::wait_for_loop_processes(&run.id.to_string()).await?;
+        for path in removed {
+            ensure!(!path.exists(), "{} still exists", path.display());
         }
         let status = git(&self.clone, &["status", "--porcelain", "--ignored"])?;
         ensure!(status.is_empty(), "the clone was changed: {status}");
@@ -126,7 +127,7 @@ impl TestDesktop {
     }
 }
 
-/// A loop that is over.
+/// A loop that reached a terminal status, with its start response and terminal event.
 pub struct Run {
     pub id: LoopId,
     pub started: Value,
@@ -134,7 +135,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// What a completed loop said.
+    /// Returns the result of a completed loop; fails when the loop did not complete.
     pub fn completed(&self, subtype: &str) -> Result<&Value> {
         let result = &self.last["result"];
         ensure!(self.last["type"] == "completed" && result["subtype"] == subtype, "{}", self.last);
@@ -150,47 +151,50 @@ fn document(id: &str, kind: &str, content: &str) -> Value {
     json!({"id": id, "type": kind, "title": "", "content": content})
 }
 
-/// A conversation that a prompt of ours begins.
+/// Returns a conversation that answers one of Loopgate's own prompts.
 fn prompted(name: &str, title: &str) -> Conversation {
     Conversation::when(name, title).and(WORK_DIR)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn plan_is_changed_where_it_was_made() -> Result<()> {
-    let changed = story::PLAN_MARKDOWN.replacen("## Summary\n", "## Summary\n\nShorter, as wished.\n", 1);
+async fn request_changes_amends_the_plan_in_its_worktree() -> Result<()> {
+    let changed = story::PLAN_MARKDOWN.replacen("## Summary\n", "## Summary\n\nShorter, as requested.\n", 1);
     let desktop = TestDesktop::playing([prompted("amend", "# Change a plan")
         .turn([
-            Step::text("I read what there is."),
-            Step::bash("cat '{{workdir}}/plan-source.md' '{{workdir}}/prompt.md'"),
+            ModelStep::text("I read what there is."),
+            ModelStep::bash("cat '{{workdir}}/plan-source.md' '{{workdir}}/prompt.md'"),
         ])
-        .turn([Step::write("{{workdir}}/plan.md", &changed)])
+        .turn([ModelStep::write("{{workdir}}/plan.md", &changed)])
         .runs("loopgate plan build '{{workdir}}'")
         .says("The plan is changed.")])
     .await?;
     let plan = document("p", "IMPLEMENTATION_PLAN", story::PLAN_MARKDOWN);
-    let wish = "Make it shorter";
-    let order = json!({"command": "REQUEST_CHANGES", "prompt": wish, "artifacts": [plan],
+    let prompt_text = "Make it shorter";
+    let order = json!({"command": "REQUEST_CHANGES", "prompt": prompt_text, "artifacts": [plan],
         "committer": {"name": "Ada", "email": "ada@example.org"}});
     let run = desktop.run(order.clone()).await?;
     let result = run.completed("request_changes")?;
     ensure!(run.last["warnings"].is_null() && result["branchName"] == "orchestrator/shop-7", "{}", run.last);
     ensure!(run.last["tokensUsed"]["input"].as_u64() > Some(0), "{}", run.last);
     let worktree = run.worktree()?;
-    ensure!(worktree.ends_with("garden-notes-loop-shop-7") && worktree.join(".git").is_file(), "it stays");
+    ensure!(
+        worktree.ends_with("garden-notes-loop-shop-7") && worktree.join(".git").is_file(),
+        "the worktree was removed"
+    );
     let uploaded = desktop.uploaded(run.id);
     ensure!(uploaded["artifacts"]["plan"]["content"] == changed, "{uploaded}");
     let tasks = uploaded["artifacts"]["plan"]["raw"]["pendingTasks"].as_array().map(Vec::len);
     ensure!(tasks == Some(story::TASKS.len()), "{uploaded}");
     ensure!(uploaded["metadata"]["command"] == "request_changes", "{uploaded}");
-    let prompt = desktop.asked("amend")?;
-    for part in [wish, "plan-source.md", "REQUEST_CHANGES", &worktree.to_string_lossy()] {
+    let prompt = desktop.first_prompt("amend")?;
+    for part in [prompt_text, "plan-source.md", "REQUEST_CHANGES", &worktree.to_string_lossy()] {
         ensure!(prompt.contains(part), "{part} is missing in {prompt}");
     }
     let output = desktop.cloud.output(run.id).join("\n");
     ensure!(output.contains("I read what there is.") && output.contains("Turn complete"), "{output}");
-    ensure!(git(&worktree, &["status", "--porcelain"])?.is_empty(), "nothing is to be committed");
+    ensure!(git(&worktree, &["status", "--porcelain"])?.is_empty(), "the worktree has uncommitted files");
 
-    // The next change goes on in the same worktree, and in the same session.
+    // The next change reuses the worktree and resumes the session.
     let session = result["sessionId"].as_str().context("a session")?;
     let mut again = order;
     again["parentSessionId"] = json!(session);
@@ -199,20 +203,20 @@ async fn plan_is_changed_where_it_was_made() -> Result<()> {
     ensure!(next.worktree()? == worktree);
     let requests = desktop.testbed.model.requests_of("amend");
     let last = requests.last().context("requests")?.user_text();
-    ensure!(last.matches("# Change a plan").count() == 2, "the session goes on: {last}");
+    ensure!(last.matches("# Change a plan").count() == 2, "the session is not resumed: {last}");
     desktop.is_tidy(&next, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requirements_are_written_beside_a_repository_that_is_only_read() -> Result<()> {
+async fn prd_commands_leave_their_repositories_unchanged() -> Result<()> {
     let path = r"`(?P<prd>[^`]+/prd\.md)` \(required\)";
     let peer = r"- `acme/web` on `main` at `(?P<peer>[^`]+)`";
     let writer = |name: &str, title: &str| {
         prompted(name, title)
             .and(path)
             .and(peer)
-            .turn([Step::bash("cat '{{peer}}/README.md'; ls .loopgate/context .loopgate/context/artifacts; cat .loopgate/context/peer-repos.json")])
-            .turn([Step::write("{{prd}}", "# Dark mode\n\nFor people who read at night.\n")])
+            .turn([ModelStep::bash("cat '{{peer}}/README.md'; ls .loopgate/context .loopgate/context/artifacts; cat .loopgate/context/peer-repos.json")])
+            .turn([ModelStep::write("{{prd}}", "# Dark mode\n\nFor people who read at night.\n")])
             .says("Written.")
     };
     let desktop = TestDesktop::playing([
@@ -235,9 +239,9 @@ async fn requirements_are_written_beside_a_repository_that_is_only_read() -> Res
         ensure!(worktree.ends_with(format!("garden-notes-loop-{key}-shop-7")), "{}", worktree.display());
         ensure!(run.last["result"]["branchName"] == format!("orchestrator/{key}-shop-7"), "{}", run.last);
         let uploaded = desktop.uploaded(run.id);
-        let wanted = json!({"prd": {"content": "# Dark mode\n\nFor people who read at night.\n"}});
-        ensure!(uploaded["artifacts"] == wanted, "{uploaded}");
-        let read = desktop.testbed.model.requests_of(name).last().context("asked")?.tool_results();
+        let expected = json!({"prd": {"content": "# Dark mode\n\nFor people who read at night.\n"}});
+        ensure!(uploaded["artifacts"] == expected, "{uploaded}");
+        let read = desktop.testbed.model.requests_of(name).last().context("no request")?.tool_results();
         for part in [
             "The other page",
             "peer-repos.json",
@@ -248,14 +252,14 @@ async fn requirements_are_written_beside_a_repository_that_is_only_read() -> Res
         ] {
             ensure!(read.contains(part), "{part} is missing in {read}");
         }
-        // Worktrees go; branches stay.
-        let beside: Vec<PathBuf> = std::fs::read_dir(desktop.testbed.sandbox())?
+        // The worktrees are removed; their branches remain.
+        let peer_worktrees: Vec<PathBuf> = std::fs::read_dir(desktop.testbed.sandbox())?
             .flatten()
             .map(|entry| entry.path())
             .filter(|path| path.to_string_lossy().contains("web-loop-"))
             .collect();
-        let beside: Vec<&Path> = beside.iter().map(PathBuf::as_path).collect();
-        desktop.is_tidy(&run, &[&[worktree.as_path()], beside.as_slice()].concat()).await?;
+        let peer_worktrees: Vec<&Path> = peer_worktrees.iter().map(PathBuf::as_path).collect();
+        desktop.is_tidy(&run, &[&[worktree.as_path()], peer_worktrees.as_slice()].concat()).await?;
         ensure!(
             !git(&desktop.clone, &["branch", "--list", &format!("orchestrator/{key}-shop-7")])?.is_empty()
         );
@@ -267,11 +271,12 @@ async fn requirements_are_written_beside_a_repository_that_is_only_read() -> Res
 
 // LR-17
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requirements_are_split_without_a_repository() -> Result<()> {
+async fn decompose_needs_no_repository() -> Result<()> {
     let features = r#"{"features": [{"id": "F-1", "title": "Switch"}]}"#;
     let desktop = TestDesktop::playing([prompted("split", "# Split requirements")
-        .turn([Step::bash("pwd; cat .loopgate/context/artifacts/*.md .loopgate/context/prompt.md")])
-        .turn([Step::write("{{workdir}}/features.json", features)])
+        // DECOMPOSE needs no repository, so an unknown one is ignored rather than cloned.
+        .turn([ModelStep::bash("pwd; cat .loopgate/context/artifacts/*.md .loopgate/context/prompt.md")])
+        .turn([ModelStep::write("{{workdir}}/features.json", features)])
         .says("One feature.")])
     .await?;
     let order = json!({"command": "DECOMPOSE", "artifacts": [document("1", "PRD", "Dark mode, please")],
@@ -284,17 +289,17 @@ async fn requirements_are_split_without_a_repository() -> Result<()> {
         run.started
     );
     ensure!(desktop.uploaded(run.id)["artifacts"]["features"]["features"][0]["id"] == "F-1");
-    let read = desktop.testbed.model.requests_of("split").last().context("asked")?.tool_results();
+    let read = desktop.testbed.model.requests_of("split").last().context("no request")?.tool_results();
     ensure!(
         read.contains("# Untitled\n\nDark mode, please") && read.contains("Split these requirements"),
         "{read}"
     );
-    let place = std::env::temp_dir().canonicalize()?.join(format!("orchestrator-decompose-{}", run.id));
-    ensure!(read.contains(&*place.to_string_lossy()), "{read}");
-    ensure!(desktop.testbed.host.calls().is_empty(), "nothing was cloned");
-    desktop.is_tidy(&run, &[&place]).await?;
+    let temp_dir = std::env::temp_dir().canonicalize()?.join(format!("orchestrator-decompose-{}", run.id));
+    ensure!(read.contains(&*temp_dir.to_string_lossy()), "{read}");
+    ensure!(desktop.testbed.host.calls().is_empty(), "a repository was cloned");
+    desktop.is_tidy(&run, &[&temp_dir]).await?;
 
-    // Whoever leaves nothing is done all the same, with a word about it.
+    // A loop without the required output completes with a warning.
     desktop
         .testbed
         .model
@@ -308,14 +313,14 @@ async fn requirements_are_split_without_a_repository() -> Result<()> {
 
 // LR-11
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn documents_and_code_are_judged() -> Result<()> {
+async fn evaluate_commands_judge_documents_and_code() -> Result<()> {
     let file = r"`(?P<report>[^`]+-judges\.json)` \(required\)";
     let report = r#"{"stats": [{"case_id": "dry-judge", "final_status": 1, "metrics":
         [{"metric_name": "dry_score", "threshold": 0.8, "score": 0.5, "justification": "twice"}]}]}"#;
     let desktop = TestDesktop::playing([prompted("judge", "# Judge")
         .and(file)
-        .turn([Step::bash("pwd; for f in prd.md feature.md plan.md .loopgate/context/code-context.json; do [ -e $f ] && echo \"$f: $(cat $f)\"; done")])
-        .turn([Step::write("{{report}}", report)])
+        .turn([ModelStep::bash("pwd; for f in prd.md feature.md plan.md .loopgate/context/code-context.json; do [ -e $f ] && echo \"$f: $(cat $f)\"; done")])
+        .turn([ModelStep::write("{{report}}", report)])
         .says("Judged.")])
     .await?;
     let documents = json!([
@@ -324,7 +329,8 @@ async fn documents_and_code_are_judged() -> Result<()> {
         document("p", "IMPLEMENTATION_PLAN", "the plan")
     ]);
     let head = git(&desktop.clone, &["rev-parse", "HEAD"])?;
-    for (command, key, seen) in [
+    // The judges run in a temporary directory, which contains copies of the documents.
+    for (command, key, expected_parts) in [
         ("EVALUATE_PRD", "prdJudges", vec!["prd.md: the requirements"]),
         ("EVALUATE_FEATURE", "featureJudges", vec!["prd.md: the feature", "feature.md: the feature"]),
         ("EVALUATE_PLAN", "planJudges", vec!["prd.md: the requirements", "plan.md: the plan"]),
@@ -337,25 +343,30 @@ async fn documents_and_code_are_judged() -> Result<()> {
         let report = &uploaded[key];
         let name = report["report_id"].as_str().unwrap_or_default();
         ensure!(name.contains(&run.id.short()) && name.ends_with("-judges"), "{uploaded}");
-        ensure!(report["stats"][0]["final_status"] == 2, "the scores decide: {uploaded}");
+        // The report's own `final_status` of 1 contradicts its score of 0.5 below the threshold.
+        ensure!(
+            report["stats"][0]["final_status"] == 2,
+            "the status is not derived from the scores: {uploaded}"
+        );
         ensure!(uploaded.as_object().map(|m| m.len()) == Some(1), "{uploaded}");
-        let request = desktop.testbed.model.requests_of("judge").pop().context("asked")?;
+        let request = desktop.testbed.model.requests_of("judge").pop().context("no request")?;
         let read = request.tool_results();
-        for part in seen {
+        for part in expected_parts {
             ensure!(read.contains(part), "{command}: {part} is missing in {read}");
         }
         ensure!(request.user_text().contains(&format!("REPO_PATH={}", desktop.clone.display())), "{command}");
         let dashed = command.to_lowercase().replace('_', "-");
-        let place =
+        let temp_dir =
             std::env::temp_dir().canonicalize()?.join(format!("orchestrator-{dashed}-{}", run.id.short()));
-        ensure!(read.contains(&*place.to_string_lossy()), "{read}");
-        desktop.is_tidy(&run, &[&place]).await?;
+        ensure!(read.contains(&*temp_dir.to_string_lossy()), "{read}");
+        desktop.is_tidy(&run, &[&temp_dir]).await?;
     }
-    // A repository that may not be used is no reason not to judge a text.
+    // EVALUATE_PRD judges a text: a repository outside the sandbox is ignored. EVALUATE_CODE needs it and is
+    // refused.
     let order = json!({"command": "EVALUATE_PRD", "artifacts": documents, "localRepoPath": "/etc"});
     let run = desktop.run(order).await?;
     run.completed("evaluate_prd")?;
-    let prompt = desktop.testbed.model.requests_of("judge").pop().context("asked")?.user_text();
+    let prompt = desktop.testbed.model.requests_of("judge").pop().context("no request")?.user_text();
     ensure!(!prompt.contains("REPO_PATH"), "{prompt}");
     ensure!(desktop.cloud.events(run.id, "error").is_empty());
     let refused = desktop

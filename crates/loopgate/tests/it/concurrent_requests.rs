@@ -1,5 +1,5 @@
-//! Many requests: a slow one holds up no other, and none makes the gateway read its settings or
-//! write its log anew.
+//! Concurrent requests: a slow request does not block others, and a request neither reloads the settings nor
+//! rewrites the activity log.
 
 use std::sync::mpsc;
 use std::time::Instant;
@@ -14,23 +14,24 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::pipe;
 
 use crate::git::instead_of;
-use crate::local::Local;
+use crate::test_gateway::TestGateway;
 
-/// Every one of them waits for git, which waits for this test.
+/// Forty git operations block until the test releases them; all other routes still respond.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn slow_route_stops_no_other() -> Result<()> {
+async fn slow_requests_do_not_block_others() -> Result<()> {
     const SLOW: usize = 40;
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     let home = local.home.path();
-    for pipe in ["told", "go"] {
+    for pipe in ["started", "go"] {
         ensure!(local.home.command("mkfifo").arg(home.join(pipe)).status().await?.success());
     }
-    let script = "echo waiting > 'HOME/told'; read word < 'HOME/go'; exit 0";
+    let script = "echo waiting > 'HOME/started'; read word < 'HOME/go'; exit 0";
     instead_of(&local, "pull", &script.replace("HOME", &home.display().to_string()))?;
-    // Both ends are held, so that neither side sees an end of the file.
+    // Both pipes are opened for reading and writing, so that neither side receives EOF when the other side
+    // closes its end.
     let mut pipes = pipe::OpenOptions::new();
-    let mut waiting = BufReader::new(pipes.read_write(true).open_receiver(home.join("told"))?).lines();
+    let mut waiting = BufReader::new(pipes.read_write(true).open_receiver(home.join("started"))?).lines();
     let mut go = pipes.read_write(true).open_sender(home.join("go"))?;
     let body = json!({"action": "pull", "repoPath": repo});
     let slow: Vec<_> = (0..SLOW)
@@ -38,7 +39,7 @@ async fn slow_route_stops_no_other() -> Result<()> {
         .collect();
     for _ in 0..SLOW {
         let line = tokio::time::timeout(wait::LIMIT, waiting.next_line()).await;
-        ensure!(line.context("not all are under way")??.as_deref() == Some("waiting"));
+        ensure!(line.context("not all requests reached git")??.as_deref() == Some("waiting"));
     }
 
     let path = repo.display().to_string();
@@ -53,8 +54,8 @@ async fn slow_route_stops_no_other() -> Result<()> {
         ensure!(health.status() == 200);
         anyhow::Ok(())
     };
-    tokio::time::timeout(wait::LIMIT, answers).await.context("somebody waits for the slow ones")??;
-    ensure!(slow.iter().all(|slow| !slow.is_finished()), "they still wait");
+    tokio::time::timeout(wait::LIMIT, answers).await.context("a request is blocked by the slow ones")??;
+    ensure!(slow.iter().all(|slow| !slow.is_finished()), "a slow request finished early");
     for _ in 0..SLOW {
         go.write_all(b"go\n").await?;
     }
@@ -66,33 +67,34 @@ async fn slow_route_stops_no_other() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn request_neither_reads_the_settings_nor_writes_the_log() -> Result<()> {
+async fn requests_neither_read_settings_nor_write_log_each() -> Result<()> {
     const REQUESTS: usize = 300;
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let data = local.loopgate.setup().data_dir();
     local.get("repos", &[]).await?.ok()?;
-    let (tell, told) = mpsc::channel();
+    // The log is replaced by rename, so the directory is watched, not the files.
+    let (sender, events) = mpsc::channel();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        let _ = tell.send(event);
+        let _ = sender.send(event);
     })?;
     watcher.watch(&data, RecursiveMode::NonRecursive)?;
-    let began = Instant::now();
+    let start = Instant::now();
     for _ in 0..REQUESTS {
         local.get("repos", &[]).await?.ok()?;
     }
-    let pauses = began.elapsed().as_secs();
+    let seconds = start.elapsed().as_secs();
     drop(watcher);
     let (mut read, mut written) = (0, 0);
-    for event in told {
+    for event in events {
         let event = event?;
-        let named = |name: &str| event.paths.last().is_some_and(|path| path.ends_with(name));
+        let is_file = |name: &str| event.paths.last().is_some_and(|path| path.ends_with(name));
         let opened = matches!(event.kind, EventKind::Access(AccessKind::Open(_)));
         let renamed = matches!(event.kind, EventKind::Modify(ModifyKind::Name(_)));
-        read += usize::from(opened && named("settings.toml"));
-        written += u64::from(renamed && named("desktop-activity-log.json"));
+        read += usize::from(opened && is_file("settings.toml"));
+        written += u64::from(renamed && is_file("desktop-activity-log.json"));
     }
     ensure!(read == 0, "the settings were read {read} times");
-    // A rename has up to three events, and at least a second passes between two.
-    ensure!(written <= 3 * (pauses + 1), "the log was written {written} times");
+    // A rename causes up to three events, and the gateway writes the log at most once a second.
+    ensure!(written <= 3 * (seconds + 1), "the log was written {written} times");
     Ok(())
 }

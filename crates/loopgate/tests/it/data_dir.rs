@@ -1,4 +1,5 @@
-//! Where the program keeps keys and records: whom it refuses, and what it does about what it finds there.
+//! The data directory: locations and files that the program refuses, and recovery from corrupt files and
+//! leftovers.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -34,18 +35,18 @@ fn mode_of(path: &Path) -> Option<u32> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sandbox_that_reaches_the_data_directory_is_refused() -> Result<()> {
+async fn sandbox_that_overlaps_the_data_directory_is_refused() -> Result<()> {
     let home = UserHome::temporary()?;
     let at = |name: &str| home.path().join(name);
     std::fs::create_dir_all(at("code/data"))?;
     symlink(at("code"), at("link"))?;
     let data = at("code/data");
-    for (sandbox, said) in [
-        ("code", "lies in the sandbox"),
-        ("link", "lies in the sandbox"),
-        ("code/data", "lies in the sandbox"),
-        ("code/data/src", "lies in the data directory"),
-        ("link/data/src", "lies in the data directory"),
+    for (sandbox, reason) in [
+        ("code", "is in the sandbox"),
+        ("link", "is in the sandbox"),
+        ("code/data", "is in the sandbox"),
+        ("code/data/src", "is in the data directory"),
+        ("link/data/src", "is in the data directory"),
     ] {
         let sandbox = at(sandbox);
         let (sandbox, data) = (text(&sandbox)?, text(&data)?);
@@ -53,68 +54,71 @@ async fn sandbox_that_reaches_the_data_directory_is_refused() -> Result<()> {
             let arguments = [command, "--home", data, "--port", "0", "--sandbox", sandbox];
             let refused = refusal(&home, &arguments, &[("LOOPGATE_NO_OPEN", "true")]).await?;
             ensure!(
-                refused.contains(said) && refused.contains("--sandbox"),
+                refused.contains(reason) && refused.contains("--sandbox"),
                 "{command} {sandbox}: {refused}"
             );
             ensure!(refused.contains(sandbox) && refused.contains(data), "{refused}");
         }
         std::fs::write(at("code/data/settings.toml"), format!("sandbox_base_directory = {sandbox:?}\n"))?;
         let refused = refusal(&home, &["gateway", "--home", data, "--port", "0"], &[]).await?;
-        ensure!(refused.contains(said), "by the settings: {refused}");
+        ensure!(refused.contains(reason), "sandbox of the settings: {refused}");
         std::fs::remove_file(at("code/data/settings.toml"))?;
-        ensure!(!at("code/data/vault.key").exists(), "nothing was made yet");
+        ensure!(!at("code/data/vault.key").exists(), "files were created before the check");
     }
 
-    // The sandbox that a first start takes from where it is started.
+    // A first start without `--sandbox` takes its current directory.
     let mut command = home.command(PROGRAM);
     command.args(["up", "--no-open", "--port", "0", "--api-origin", "http://127.0.0.1:0", "--home"]);
     let output = command.arg(&data).current_dir(at("code")).output().await?;
     let refused = String::from_utf8_lossy(&output.stderr);
-    ensure!(!output.status.success() && refused.contains("lies in the sandbox"), "{refused}");
+    ensure!(!output.status.success() && refused.contains("is in the sandbox"), "{refused}");
     let settings = std::fs::read_to_string(at("code/data/settings.toml")).unwrap_or_default();
-    ensure!(!settings.contains("sandbox_base_directory"), "it was not kept: {settings}");
+    ensure!(!settings.contains("sandbox_base_directory"), "the refused sandbox was stored: {settings}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn token_file_that_others_can_reach_is_refused() -> Result<()> {
+async fn insecure_gateway_token_file_is_refused() -> Result<()> {
     const TOKEN: &str = "0123456789abcdef0123456789abcdef";
     let home = UserHome::temporary()?;
     let at = |name: &str| home.path().join(name);
     let (data, sandbox) = (at("data"), at("src"));
     write_private(&at("open"), TOKEN)?;
+    // Secret files must not be readable by other users.
     set_mode(&at("open"), 0o644)?;
     write_private(&at("empty"), "")?;
     write_private(&at("good"), TOKEN)?;
     write_private(&at("src/token"), TOKEN)?;
     symlink(at("good"), at("link"))?;
     symlink(&sandbox, at("into"))?;
-    for (file, said) in [
-        ("open", "is open to other users"),
+    for (file, reason) in [
+        ("open", "is accessible to other users"),
         ("empty", "is empty"),
-        ("link", "is a link"),
-        ("bin", "is no regular file"),
-        ("src/token", "lies in the sandbox"),
-        ("src/new", "lies in the sandbox"),
-        ("into/new", "lies in the sandbox"),
+        ("link", "is a symbolic link"),
+        ("bin", "is not a regular file"),
+        ("src/token", "is in the sandbox"),
+        ("src/new", "is in the sandbox"),
+        ("into/new", "is in the sandbox"),
     ] {
         let file = at(file);
         let (data, sandbox, file) = (text(&data)?, text(&sandbox)?, text(&file)?);
         let arguments =
             ["gateway", "--home", data, "--port", "0", "--sandbox", sandbox, "--gateway-token-file", file];
         let refused = refusal(&home, &arguments, &[]).await?;
-        ensure!(refused.contains(said) && refused.contains(file), "{file}: {refused}");
+        ensure!(refused.contains(reason) && refused.contains(file), "{file}: {refused}");
         ensure!(!refused.contains(TOKEN), "{refused}");
     }
-    ensure!(!at("src/new").exists(), "no token is made where it could be read");
+    ensure!(!at("src/new").exists(), "a token was created in the sandbox");
 
     write_private(&at("short"), "short")?;
-    for (file, said) in [("short", "too short"), ("src/token", "lies in the sandbox")] {
+    for (file, reason) in [("short", "too short"), ("src/token", "is in the sandbox")] {
+        // Relative paths are resolved against the current directory before they are compared with the
+        // sandbox.
         let mut command = home.command(PROGRAM);
         command.current_dir(home.path()).args(["gateway", "--port", "0", "--sandbox", "src", "--home"]);
         let output = command.arg(&data).args(["--gateway-token-file", file]).output().await?;
         let refused = String::from_utf8_lossy(&output.stderr);
-        ensure!(!output.status.success() && refused.contains(said), "relative {file}: {refused}");
+        ensure!(!output.status.success() && refused.contains(reason), "relative {file}: {refused}");
     }
     Ok(())
 }
@@ -127,10 +131,11 @@ async fn planted_links_are_refused_and_not_followed() -> Result<()> {
     std::fs::write(&target, "precious")?;
     std::fs::create_dir_all(data.join("logs"))?;
     for name in ["loopgate.lock", "desktop.db", "control-plane.db", "vault.key", "logs/loopgate.log"] {
+        // A link in the data directory could redirect a write to any file of the user.
         symlink(&target, data.join(name))?;
         for command in ["gateway", "control-plane"] {
             let refused = refusal(&home, &[command, "--home", text(&data)?], &[]).await?;
-            ensure!(refused.contains(&format!("{name} is a link")), "{command}: {refused}");
+            ensure!(refused.contains(&format!("{name} is a symbolic link")), "{command}: {refused}");
         }
         std::fs::remove_file(data.join(name))?;
     }
@@ -138,14 +143,14 @@ async fn planted_links_are_refused_and_not_followed() -> Result<()> {
     Ok(())
 }
 
-/// Files of a directory whose names say that they are corrupt.
-fn kept_aside(data: &Path) -> Result<Vec<PathBuf>> {
+/// Returns the quarantined files of a directory.
+fn quarantined(data: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(data)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
     Ok(entries.into_iter().filter(|path| path.to_string_lossy().contains(".corrupt-")).collect())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn corrupt_keys_are_kept_aside_and_leftovers_are_removed() -> Result<()> {
+async fn corrupt_secret_files_are_quarantined_and_temporary_files_removed() -> Result<()> {
     const BROKEN: [&str; 3] = ["gateway-identity.json", "desktop-secrets.json", "control-plane-secrets.json"];
     let home = UserHome::temporary()?;
     let setup = Setup::new(&home)?.binary(PROGRAM).arg("--api-origin").arg("http://127.0.0.1:0");
@@ -155,38 +160,39 @@ async fn corrupt_keys_are_kept_aside_and_leftovers_are_removed() -> Result<()> {
     for name in BROKEN {
         write_private(&data.join(name), "{\"half\":")?;
     }
-    let left = [
+    // Temporary files of writes that were interrupted by a crash.
+    let leftovers = [
         ".loopgate-a1B2c3.part",
         ".tmpa1B2c3",
         "queue/.loopgate-a1B2c3.part",
         "storage/org/loops/plan.md#1",
         "plugins/.unpacking-a1B2c3/code/plugin.json",
     ];
-    for name in left {
+    for name in leftovers {
         write_private(&data.join(name), "half")?;
     }
     let second = first.start_again().await?;
-    let (kept, told) = (kept_aside(&data)?, second.output());
-    ensure!(kept.len() == BROKEN.len(), "{kept:?}");
-    for file in &kept {
+    let (files, output) = (quarantined(&data)?, second.output());
+    ensure!(files.len() == BROKEN.len(), "{files:?}");
+    for file in &files {
         ensure!(std::fs::read_to_string(file)? == "{\"half\":", "{}", file.display());
-        ensure!(told.contains(text(file)?), "the person is told of {}: {told}", file.display());
+        ensure!(output.contains(text(file)?), "the output does not name {}: {output}", file.display());
     }
-    for name in left {
-        ensure!(!data.join(name).exists(), "{name} is left");
+    for name in leftovers {
+        ensure!(!data.join(name).exists(), "{name} still exists");
     }
     ensure!(data.join("plugins").read_dir()?.count() > 0);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn directory_that_is_deleted_under_a_running_program_comes_back_closed() -> Result<()> {
+async fn removed_data_directory_is_recreated_with_private_mode() -> Result<()> {
     let home = UserHome::temporary()?;
     let loopgate = Setup::new(&home)?.binary(PROGRAM).gateway_alone().start().await?;
     let data = loopgate.setup().data_dir();
-    // In one step, since the program goes on writing.
-    std::fs::rename(&data, home.path().join("gone"))?;
-    // What is written of it makes the directory again.
+    // Rename instead of deleting: the running program creates files while a recursive delete is in progress.
+    std::fs::rename(&data, home.path().join("moved"))?;
+    // A refused request is recorded, which creates the directory again.
     ensure!(loopgate.gateway_bare(Method::GET, "/api/gateway/version").send().await?.status() == 401);
     let mode = wait::seen(home.path(), async || mode_of(&data)).await?;
     ensure!(mode == 0o700, "{mode:o}");

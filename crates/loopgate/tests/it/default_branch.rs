@@ -1,4 +1,4 @@
-//! Repositories whose default branch has another name than most, in requests that name none.
+//! Repositories whose default branch is not `main`, in requests without a branch.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::model::{Conversation, Script};
@@ -12,7 +12,7 @@ use crate::test_system::{TestSystem, git};
 
 const FILES: [(&str, &str); 1] = [("README.md", "Something\n")];
 
-/// A repository without a branch `main`, cloned.
+/// Adds a clone of a repository whose only branch has this name.
 fn add(testbed: &Testbed, full_name: &str, branch: &str) -> Result<std::path::PathBuf> {
     testbed.add_remote(full_name, &FILES)?;
     git(&testbed.remotes.bare(full_name), &["branch", "-m", "main", branch])?;
@@ -24,7 +24,7 @@ async fn repository_starts_from_its_own_default_branch() -> Result<()> {
     let command = "echo x | tee more.txt \"$LOOPGATE_ADD_DIRS/more.txt\"";
     let desktop = TestDesktop::playing([executes(command), commits_nothing()]).await?;
     let clone = add(&desktop.testbed, "acme/trunk", "trunk")?;
-    // This clone does not remember it; the other one does.
+    // Without `origin/HEAD` this clone does not record its default branch; the other clone does.
     git(&clone, &["remote", "set-head", "origin", "--delete"])?;
     add(&desktop.testbed, "acme/dev", "dev")?;
     let order = json!({"command": "EXECUTE", "prompt": "Do it", "repo": {"fullName": "acme/trunk"},
@@ -46,15 +46,15 @@ async fn repository_starts_from_its_own_default_branch() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn page_shows_the_branch_that_the_desktop_found() -> Result<()> {
+async fn page_shows_the_default_branch_that_the_desktop_resolved() -> Result<()> {
     let plan = Conversation::when("plan", "# Coding loop").says("<promise>COMPLETE</promise>");
     let system = TestSystem::playing(Script::new([plan])).await?;
     add(&system.testbed, "acme/trunk", "trunk")?;
     let repo = json!({"fullName": "acme/trunk"});
     let body = json!({"title": "x", "type": "FEATURE", "content": "x", "repo": repo});
-    let wish = system.page.0.post("/documents", &body).await?;
-    let loop_id = system.page.press(&text(&wish["data"]["id"])?, "plan").await?;
-    let ended = system.page.ended(&loop_id).await?;
+    let document = system.page.0.post("/documents", &body).await?;
+    let loop_id = system.page.start_loop(&text(&document["data"]["id"])?, "plan").await?;
+    let ended = system.page.wait_for_end(&loop_id).await?;
     ensure!(ended["status"] == "COMPLETED", "{ended}");
     ensure!(ended["repo"] == json!({"fullName": "acme/trunk", "branch": "trunk"}), "{ended}");
     Ok(())

@@ -1,9 +1,9 @@
-//! Delivering the work of an execution while the network or a person is in the way.
+//! Delivery of an EXECUTE while the network is down, the code host fails, or the user cancels.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::code_host::HostFault;
-use loopgate_testkit::model::{Conversation, Step};
+use loopgate_testkit::model::{Conversation, ModelStep};
 use loopgate_testkit::story;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -13,44 +13,44 @@ use crate::test_system::git;
 
 const KILL: &str = "/api/gateway/orchestrator/loop/kill";
 const BRANCH: &str = "orchestrator/shop-7";
-/// Stands where the network is gone.
+/// Replacement of ssh that fails as it does without a network.
 const UNREACHABLE: &str =
     "#!/bin/sh\necho 'ssh: connect to host github.com port 22: Connection refused' >&2\nexit 255\n";
 
-/// An execution that runs this in its worktree.
+/// Returns an EXECUTE that runs a command in its worktree, after the gate `working`.
 pub fn executes(command: &str) -> Conversation {
     Conversation::when("execute", "# Coding loop")
         .and(r#"LOOPGATE_COMMAND="EXECUTE""#)
-        .turn([Step::hold("working"), Step::bash(command)])
+        .turn([ModelStep::hold("working"), ModelStep::bash(command)])
         .says("<promise>COMPLETE</promise>")
 }
 
-/// An assistant that commits nothing, so that git alone delivers.
+/// Returns a commit conversation that does nothing, so that the fallback with plain git delivers.
 pub fn commits_nothing() -> Conversation {
     Conversation::when("commit", "git push -u origin HEAD").says("Not I.")
 }
 
-/// Orders an execution; the assistant works on until the answer.
+/// Starts an EXECUTE and waits until its assistant is held at `working`.
 pub async fn started(desktop: &TestDesktop) -> Result<(LoopId, Value)> {
     let started = desktop.start(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
     desktop.testbed.model.held("working").await?;
     Ok(started)
 }
 
-/// The end of a loop that was started.
+/// Waits for the end of a started loop.
 pub async fn ended(desktop: &TestDesktop, (id, started): (LoopId, Value)) -> Result<Run> {
     let last = desktop.ended(id).await;
     desktop.free(id).await?;
     Ok(Run { id, started, last })
 }
 
-/// Waits until a loop says that its delivery waits for this.
+/// Waits until the output of a loop reports that this step of the delivery failed and is retried.
 async fn waits_for(desktop: &TestDesktop, id: LoopId, step: &str) {
-    let text = format!("The delivery waits: {step} failed");
+    let text = format!("Delivery is waiting: {step} failed");
     desktop
         .cloud
         .seen(|cloud| {
-            cloud.events(id, "output").iter().any(|one| one.to_string().contains(&text)).then_some(())
+            cloud.events(id, "output").iter().any(|event| event.to_string().contains(&text)).then_some(())
         })
         .await;
 }
@@ -66,10 +66,12 @@ async fn stop(desktop: &TestDesktop, id: LoopId) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn outage_of_the_network_delays_a_delivery_and_nothing_else() -> Result<()> {
+async fn delivery_is_retried_until_the_network_and_the_code_host_recover() -> Result<()> {
     let mut desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
     let order = started(&desktop).await?;
     desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;
+    // Two outages in a row: first the push fails, then, after ssh works again, the creation of the pull
+    // request.
     let outage = HostFault {
         on: "PullRequest".to_owned(),
         status: 502,
@@ -78,16 +80,16 @@ async fn outage_of_the_network_delays_a_delivery_and_nothing_else() -> Result<()
     };
     desktop.testbed.host.fail(outage);
     desktop.testbed.model.release("working");
-    waits_for(&desktop, order.0, &format!("the push of {BRANCH}")).await;
+    waits_for(&desktop, order.0, &format!("pushing {BRANCH}")).await;
     let remotes = desktop.testbed.remotes.clone();
     desktop.testbed.home.reach_remotes(&remotes)?;
     waits_for(&desktop, order.0, "opening the pull request").await;
-    ensure!(branches(&desktop)? == ["main", BRANCH], "pushed");
+    ensure!(branches(&desktop)? == ["main", BRANCH], "the branch was not pushed");
     desktop.testbed.host.heal();
     let run = ended(&desktop, order).await?;
-    let told = run.completed("execute")?;
+    let result = run.completed("execute")?;
     ensure!(
-        told["executeFinalizationPath"] == "git-fallback" && told["branchName"] == BRANCH,
+        result["executeFinalizationPath"] == "git-fallback" && result["branchName"] == BRANCH,
         "{}",
         run.last
     );
@@ -104,8 +106,9 @@ async fn branch_with_newer_remote_commits_counts_as_pushed() -> Result<()> {
     let order = started(&desktop).await?;
     desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;
     desktop.testbed.model.release("working");
-    waits_for(&desktop, order.0, &format!("the push of {BRANCH}")).await;
-    // The push had arrived, its answer had not; and a colleague was fast.
+    waits_for(&desktop, order.0, &format!("pushing {BRANCH}")).await;
+    // Simulates a push that arrived but whose response was lost, followed by a commit of someone else. A
+    // plain retry of the push would be rejected as non-fast-forward.
     let worktree = order.1["worktreePath"].as_str().context("a worktree")?;
     let bare = desktop.testbed.remotes.bare(story::REPOSITORY);
     git(worktree.as_ref(), &["push", "--quiet", &bare.to_string_lossy(), BRANCH])?;
@@ -113,8 +116,8 @@ async fn branch_with_newer_remote_commits_counts_as_pushed() -> Result<()> {
     let remotes = desktop.testbed.remotes.clone();
     desktop.testbed.home.reach_remotes(&remotes)?;
     let run = ended(&desktop, order).await?;
-    let told = run.completed("execute")?;
-    ensure!(told["branchName"] == BRANCH && told["prNumber"] == 1, "{}", run.last);
+    let result = run.completed("execute")?;
+    ensure!(result["branchName"] == BRANCH && result["prNumber"] == 1, "{}", run.last);
     ensure!(branches(&desktop)? == ["main", BRANCH]);
     let pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == 1 && pulls[0].commits()?.len() == 2, "{pulls:?}");
@@ -122,28 +125,30 @@ async fn branch_with_newer_remote_commits_counts_as_pushed() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn stop_ends_a_delivery_that_waits() -> Result<()> {
+async fn cancelling_ends_a_delivery_that_is_being_retried() -> Result<()> {
     let desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
     let order = started(&desktop).await?;
     desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;
     desktop.testbed.model.release("working");
-    waits_for(&desktop, order.0, &format!("the push of {BRANCH}")).await;
+    waits_for(&desktop, order.0, &format!("pushing {BRANCH}")).await;
     stop(&desktop, order.0).await?;
     let run = ended(&desktop, order).await?;
     ensure!(run.last["code"] == "CANCELLED" && run.last.get("results").is_none(), "{}", run.last);
     ensure!(branches(&desktop)? == ["main"]);
-    ensure!(run.worktree()?.join("more.txt").is_file(), "the work is kept");
+    ensure!(run.worktree()?.join("more.txt").is_file(), "the work was deleted");
     desktop.is_tidy(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_that_is_stopped_in_its_delivery_tells_of_its_pull_request() -> Result<()> {
+async fn loop_cancelled_during_its_delivery_reports_its_pull_request() -> Result<()> {
     let script = story::script().conversations;
-    let mut committer =
-        script.into_iter().find(|one| one.name == story::COMMIT).context("the story commits")?;
-    // The pull request is open, and the assistant has not said so yet.
+    let mut committer = script
+        .into_iter()
+        .find(|conversation| conversation.name == story::COMMIT)
+        .context("no commit conversation")?;
+    // The pull request exists, but the assistant has not reported it yet.
     let before_the_result = committer.turns.len() - 2;
-    committer.turns[before_the_result].0.insert(0, Step::hold("delivered"));
+    committer.turns[before_the_result].0.insert(0, ModelStep::hold("delivered"));
     let desktop = TestDesktop::playing([executes("echo x > more.txt"), committer]).await?;
     let order = started(&desktop).await?;
     desktop.testbed.model.release("working");
@@ -160,10 +165,10 @@ async fn loop_that_is_stopped_in_its_delivery_tells_of_its_pull_request() -> Res
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn further_loop_of_a_document_goes_on_with_its_pull_request() -> Result<()> {
+async fn next_execute_of_a_document_continues_its_pull_request() -> Result<()> {
     let plans = Conversation::when("plan", "# Coding loop")
         .and(r#"LOOPGATE_COMMAND="PLAN""#)
-        .turn([Step::bash("cat more.txt")])
+        .turn([ModelStep::bash("cat more.txt")])
         .says("<promise>COMPLETE</promise>");
     let desktop = TestDesktop::playing([plans, executes("echo x >> more.txt"), commits_nothing()]).await?;
     let execute = async || {
@@ -174,7 +179,7 @@ async fn further_loop_of_a_document_goes_on_with_its_pull_request() -> Result<()
         anyhow::Ok(run)
     };
     execute().await?;
-    // A plan begins in a worktree of its own, which is made anew.
+    // PLAN recreates the worktree; the next EXECUTE still has to continue the branch of the pull request.
     let plan = desktop.run(json!({"command": "PLAN", "prompt": "Plan it again"})).await?;
     plan.completed("plan")?;
     let run = execute().await?;
@@ -183,9 +188,9 @@ async fn further_loop_of_a_document_goes_on_with_its_pull_request() -> Result<()
     ensure!(pulls[0].file("more.txt")? == "x\nx\n" && branches(&desktop)? == ["main", BRANCH]);
     ensure!(pulls[0].body.contains(&format!("Loop ID: {}", run.id)), "{}", pulls[0].body);
 
-    // One that is merged is over.
-    ensure!(desktop.testbed.host.merge(story::REPOSITORY, 1), "merged");
-    let plan = desktop.run(json!({"command": "PLAN", "prompt": "Plan it anew"})).await?;
-    ensure!(!plan.worktree()?.join("more.txt").exists(), "it starts from the base");
+    // A merged pull request is not continued.
+    ensure!(desktop.testbed.host.merge(story::REPOSITORY, 1), "not merged");
+    let plan = desktop.run(json!({"command": "PLAN", "prompt": "Plan it once more"})).await?;
+    ensure!(!plan.worktree()?.join("more.txt").exists(), "the worktree does not start from the base");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Deploys across the death of Loopgate, and beside a loop in the same worktree.
+//! Deploys across a kill of Loopgate, and in the worktree of a running loop.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,14 +7,14 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
 use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::signal;
-use loopgate_testkit::model::Step;
+use loopgate_testkit::model::ModelStep;
 use loopgate_testkit::{story, wait};
 use serde_json::{Value, json};
 use tokio::time::{interval, timeout};
 use uuid::Uuid;
 
-use crate::direct::{kill, order, plan};
-use crate::local::Local;
+use crate::loop_routes::{kill, order, plan};
+use crate::test_gateway::TestGateway;
 use crate::test_system::TestSystem;
 
 const SERVER: &str = "import os
@@ -23,7 +23,7 @@ address = ('127.0.0.1', int(os.environ.get('PORT', 8765)))
 HTTPServer(address, SimpleHTTPRequestHandler).serve_forever()
 ";
 
-/// A run of a ticket.
+/// A running deploy of a ticket.
 struct Deploy {
     ticket: &'static str,
     worktree: PathBuf,
@@ -31,8 +31,8 @@ struct Deploy {
     port: u64,
 }
 
-/// Starts a Python server for a ticket, and waits until it answers.
-async fn deploy(local: &Local, clone: &Path, ticket: &'static str) -> Result<Deploy> {
+/// Starts a Python server in a worktree of a ticket, and waits until the deploy is completed.
+async fn deploy(local: &TestGateway, clone: &Path, ticket: &'static str) -> Result<Deploy> {
     let worktree = clone.with_file_name(format!("shop-{ticket}"));
     git(clone, &["worktree", "add", "--quiet", "-b", ticket, &worktree.to_string_lossy()])?;
     let body = json!({"ticketId": ticket, "repoPath": clone, "worktreePath": worktree});
@@ -44,72 +44,74 @@ async fn deploy(local: &Local, clone: &Path, ticket: &'static str) -> Result<Dep
     Ok(deploy)
 }
 
-async fn status(local: &Local, clone: &Path, deploy: &Deploy) -> Result<Value> {
+async fn status(local: &TestGateway, clone: &Path, deploy: &Deploy) -> Result<Value> {
     let (repo, pid) = (clone.to_string_lossy(), deploy.pid.to_string());
     local.get(&format!("deploy/status/{}", deploy.ticket), &[("repo", &repo), ("pid", &pid)]).await?.ok()
 }
 
-/// Waits until a deploy has a status.
-async fn reaches(local: &Local, clone: &Path, deploy: &Deploy, wanted: &str) -> Result<Value> {
+/// Polls the status route until a deploy has a status.
+async fn reaches(local: &TestGateway, clone: &Path, deploy: &Deploy, expected: &str) -> Result<Value> {
     let mut ticks = interval(Duration::from_millis(100));
     let mut last = Value::Null;
     let reached = async {
         loop {
             ticks.tick().await;
             last = status(local, clone, deploy).await?;
-            if last["status"] == wanted {
+            if last["status"] == expected {
                 return anyhow::Ok(());
             }
         }
     };
-    timeout(wait::LIMIT, reached).await.with_context(|| format!("not {wanted}: {last}"))??;
+    timeout(wait::LIMIT, reached).await.with_context(|| format!("not {expected}: {last}"))??;
     Ok(last)
 }
 
-/// Living servers of the home, with the shells that started them.
-fn servers(local: &Local) -> Vec<u32> {
-    let mut found = home_processes::processes(local.home.path());
-    found.retain(|process| process.command.contains("server.py"));
-    found.into_iter().map(|process| process.pid).collect()
+/// Returns the pids of the servers in this home, including the shells that started them.
+fn servers(local: &TestGateway) -> Vec<u32> {
+    let mut processes = home_processes::processes(local.home.path());
+    processes.retain(|process| process.command.contains("server.py"));
+    processes.into_iter().map(|process| process.pid).collect()
 }
 
-/// Three runs live on while Loopgate is dead: one as it is, one without its worktree, and one whose leader is killed
-/// meanwhile. The next Loopgate ends the last two, and the first on request.
+// Three deploys survive the kill of Loopgate: one unchanged, one whose worktree is deleted, and one whose
+// group leader is killed. The restarted Loopgate terminates the last two, and the first on request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_of_a_deploy_is_left_after_a_kill_and_a_restart() -> Result<()> {
-    let mut local = Local::new().await?;
+async fn deploys_are_recovered_and_terminated_after_a_restart() -> Result<()> {
+    let mut local = TestGateway::new().await?;
     let clone = local.repository("shop", &[("server.py", SERVER)])?;
     local.manage(&[&clone], None)?;
-    let kept = deploy(&local, &clone, "T-1").await?;
+    let unchanged = deploy(&local, &clone, "T-1").await?;
     let removed = deploy(&local, &clone, "T-2").await?;
     let orphaned = deploy(&local, &clone, "T-3").await?;
     local.loopgate.kill().await?;
 
-    for deploy in [&kept, &removed, &orphaned] {
+    for deploy in [&unchanged, &removed, &orphaned] {
         tokio::net::TcpStream::connect(("127.0.0.1", u16::try_from(deploy.port)?)).await?;
     }
     std::fs::remove_dir_all(&removed.worktree)?;
     signal(orphaned.pid, "KILL")?;
     wait::end_of(orphaned.pid).await?;
+    // The leader is dead, but its child still serves the port: the process group has to be terminated as a
+    // whole.
     tokio::net::TcpStream::connect(("127.0.0.1", u16::try_from(orphaned.port)?)).await?;
 
-    local.again().await?;
+    local.restart().await?;
     wait::end_of(removed.pid).await?;
     let ended = reaches(&local, &clone, &orphaned, "failed").await?;
     ensure!(ended["error"] == "Deploy command failed because of a signal", "{ended}");
-    ensure!(status(&local, &clone, &kept).await?["status"] == "completed");
-    let both = json!({"repoPath": clone, "worktreePath": kept.worktree});
-    local.post("deploy/teardown", both).await?.is(200, &json!({"success": true}))?;
-    let gone = json!({"repoPath": clone, "worktreePath": removed.worktree});
-    local.post("deploy/teardown", gone).await?.is(200, &json!({"success": true}))?;
+    ensure!(status(&local, &clone, &unchanged).await?["status"] == "completed");
+    let unchanged_deploy = json!({"repoPath": clone, "worktreePath": unchanged.worktree});
+    local.post("deploy/teardown", unchanged_deploy).await?.is(200, &json!({"success": true}))?;
+    let removed_deploy = json!({"repoPath": clone, "worktreePath": removed.worktree});
+    local.post("deploy/teardown", removed_deploy).await?.is(200, &json!({"success": true}))?;
     wait::all_end(|| servers(&local)).await
 }
 
 // DL-42
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn deploy_in_the_worktree_of_a_loop_leaves_the_loop_alone() -> Result<()> {
+async fn deploy_routes_do_not_affect_a_loop_in_the_same_worktree() -> Result<()> {
     let mut script = story::script();
-    script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
+    script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
     let system = TestSystem::playing(script).await?;
     let loop_id = Uuid::new_v4();
     let (code, started) = order(&system, &plan(loop_id, story::REPOSITORY)).await?;
@@ -129,11 +131,12 @@ async fn deploy_in_the_worktree_of_a_loop_leaves_the_loop_alone() -> Result<()> 
     ensure!(deployed["success"] == true && deployed["pid"] != pid, "{deployed}");
     let killed = post("deploy/kill", json!({"pid": deployed["pid"]})).await?;
     ensure!(killed["message"] == "Process terminated", "{killed}");
+    // The pid belongs to a loop, which the deploy routes must not be able to kill.
     let refused = post("deploy/kill", json!({"pid": pid})).await?;
     ensure!(refused["error"] == "process not managed by this gateway", "{refused}");
 
     ensure!(std::fs::read_to_string(&file)? == before, "the pid file was changed");
-    ensure!(Path::new(&format!("/proc/{pid}")).exists(), "the loop lives");
+    ensure!(Path::new(&format!("/proc/{pid}")).exists(), "the loop was killed");
     kill(&system, loop_id).await?;
-    system.alone(&loop_id.to_string()).await
+    system.no_processes_remain(&loop_id.to_string()).await
 }

@@ -1,5 +1,5 @@
-//! What a loop's end says of its repository's own tests: run by Loopgate at the base and at the head, where the
-//! person agreed to it.
+//! Test evidence: Loopgate runs the trusted test command of a repository at the base and at the head of a
+//! loop's work, and reports the difference.
 
 use std::path::Path;
 
@@ -21,11 +21,11 @@ const TESTS: &str = "import unittest\n\nimport shop\n\n\nclass Cart(unittest.Tes
     def test_empty(self):\n        self.assertEqual(shop.total(0, 0), 0)\n";
 const TOTAL: &str = "test_total (test_shop.Cart.test_total)";
 
-/// A desktop whose repository has these tests, and whose person agreed to a command.
-async fn tested(command: &str, agreed: &str, tests: &str) -> Result<TestDesktop> {
+/// Starts a desktop whose repository has these tests and a trusted test command.
+async fn desktop_with_tests(command: &str, trusted: &str, tests: &str) -> Result<TestDesktop> {
     let desktop = TestDesktop::playing([executes(command), commits_nothing()]).await?;
     add_tests(&desktop, tests)?;
-    agree(&desktop, &desktop.clone, agreed)?;
+    trust_command(&desktop, &desktop.clone, trusted)?;
     Ok(desktop)
 }
 
@@ -35,7 +35,7 @@ fn add_tests(desktop: &TestDesktop, tests: &str) -> Result<()> {
     Ok(())
 }
 
-fn agree(desktop: &TestDesktop, clone: &Path, command: &str) -> Result<()> {
+fn trust_command(desktop: &TestDesktop, clone: &Path, command: &str) -> Result<()> {
     let store = TrustStore::new(&desktop.loopgate.setup().data_dir());
     Ok(store.set_test_command(&clone.canonicalize()?, Some(command))?)
 }
@@ -46,7 +46,7 @@ async fn delivered(desktop: &TestDesktop) -> Result<Run> {
     ended(desktop, order).await
 }
 
-fn body(desktop: &TestDesktop) -> Result<String> {
+fn pull_request_body(desktop: &TestDesktop) -> Result<String> {
     let pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == 1, "{pulls:?}");
     Ok(pulls[0].body.clone())
@@ -56,7 +56,7 @@ fn tests_of(run: &Run) -> &Value {
     &run.last["results"][0]["tests"]
 }
 
-/// No worktree of a run of tests is left.
+/// Checks that the worktrees of test runs were removed.
 async fn is_clean(desktop: &TestDesktop, run: &Run) -> Result<()> {
     let worktrees = git(&desktop.clone, &["worktree", "list"])?;
     ensure!(!worktrees.contains("-loop-tests-"), "{worktrees}");
@@ -64,75 +64,85 @@ async fn is_clean(desktop: &TestDesktop, run: &Run) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_that_breaks_a_test_is_delivered_and_not_done_until_a_further_one_repairs_it() -> Result<()> {
+async fn execute_that_breaks_a_test_is_delivered_and_fails_until_the_next_repairs_it() -> Result<()> {
     let toggle = "if grep -q 'a + b' shop.py; then sed -i.old 's/a + b/a - b/' shop.py; \
                   else sed -i.old 's/a - b/b + a/' shop.py; fi; rm shop.py.old";
-    let desktop = tested(toggle, COMMAND, TESTS).await?;
+    let desktop = desktop_with_tests(toggle, COMMAND, TESTS).await?;
     let run = delivered(&desktop).await?;
     ensure!(run.last["type"] == "error" && run.last["code"] == "NEW_TEST_FAILURES", "{}", run.last);
     let message = run.last["message"].as_str().context("a message")?;
     ensure!(message.contains(TOTAL) && message.contains("tests-head.log"), "{message}");
-    ensure!(run.last["result"]["prNumber"] == 1, "it is delivered: {}", run.last);
+    ensure!(run.last["result"]["prNumber"] == 1, "not delivered: {}", run.last);
     let tests = tests_of(&run);
     ensure!(tests["outcome"] == "new-failures" && tests["newFailures"] == json!([TOTAL]), "{tests}");
     ensure!(tests["base"]["exitCode"] == 0 && tests["head"]["exitCode"] == 1, "{tests}");
     ensure!(tests["head"]["counts"] == json!({"passed": 1, "failed": 1, "skipped": 0}), "{tests}");
     let work_dir = run.worktree()?.join(".loopgate/work");
+    // Both logs stay in the work directory, for the user and for the next loop.
     for log in ["tests-base.log", "tests-head.log"] {
         let text = std::fs::read_to_string(work_dir.join(log))?;
         ensure!(text.contains("Ran 2 tests"), "{log}: {text}");
     }
     let written = std::fs::read_to_string(work_dir.join("execution-result.json"))?;
     ensure!(written.contains("new-failures"), "{written}");
-    let told = body(&desktop)?;
-    ensure!(told.contains(&format!("**New failures:** `{TOTAL}`")), "{told}");
-    ensure!(told.contains("| result | passed | failed, exit code 1 |"), "{told}");
-    ensure!(told.find("### Tests") < told.find("Loop ID"), "{told}");
+    let body = pull_request_body(&desktop)?;
+    ensure!(body.contains(&format!("**New failures:** `{TOTAL}`")), "{body}");
+    ensure!(body.contains("| result | passed | failed, exit code 1 |"), "{body}");
+    ensure!(body.find("### Tests") < body.find("Loop ID"), "{body}");
     is_clean(&desktop, &run).await?;
 
     let run = delivered(&desktop).await?;
     ensure!(run.completed("execute")?["prNumber"] == 1 && run.last["warnings"].is_null(), "{}", run.last);
     ensure!(tests_of(&run)["outcome"] == "passed", "{}", run.last);
-    let told = body(&desktop)?;
-    ensure!(told.contains("The tests pass.") && !told.contains("New failures"), "{told}");
+    let body = pull_request_body(&desktop)?;
+    ensure!(body.contains("The tests pass.") && !body.contains("New failures"), "{body}");
+    // The result at the base is cached by commit, so the second loop runs the tests at the head only.
     let output = desktop.cloud.output(run.id);
-    ensure!(!output.iter().any(|chunk| chunk.contains("tests at the base")), "it is remembered: {output:?}");
+    ensure!(
+        !output.iter().any(|chunk| chunk.contains("tests at the base")),
+        "the tests ran at the base again: {output:?}"
+    );
     ensure!(std::fs::read_to_string(work_dir.join("tests-base.log"))?.contains("Ran 2 tests"));
     is_clean(&desktop, &run).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn test_that_is_skipped_to_pass_is_flagged() -> Result<()> {
+async fn newly_skipped_test_is_flagged() -> Result<()> {
     let skip = "sed -i.old 's/a + b/0/' shop.py; rm shop.py.old; \
                 sed -i.old 's/    def test_total/    @unittest.skip(\"later\")\\n    def test_total/' test_shop.py; \
                 rm test_shop.py.old";
-    let desktop = tested(skip, COMMAND, TESTS).await?;
+    let desktop = desktop_with_tests(skip, COMMAND, TESTS).await?;
     let run = delivered(&desktop).await?;
     run.completed("execute")?;
     ensure!(run.last["warnings"] == json!(["TESTS_WEAKENED"]), "{}", run.last);
     let tests = tests_of(&run);
     let flag = json!({"kind": "test-skipped", "path": "test_shop.py", "detail": "@unittest.skip(\"later\")"});
     ensure!(tests["outcome"] == "passed" && tests["flags"][0] == flag, "{tests}");
-    let told = body(&desktop)?;
-    ensure!(told.contains("- test skipped in `test_shop.py`: `@unittest.skip(\"later\")`"), "{told}");
+    let body = pull_request_body(&desktop)?;
+    ensure!(body.contains("- test skipped in `test_shop.py`: `@unittest.skip(\"later\")`"), "{body}");
     is_clean(&desktop, &run).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn failure_that_the_base_has_is_not_the_loops() -> Result<()> {
-    let desktop = tested("echo x > more.txt", COMMAND, &TESTS.replace(", 3)", ", 4)")).await?;
+async fn failure_at_the_base_is_a_warning() -> Result<()> {
+    // The test expects 4 instead of 3, so it fails before the loop changes anything.
+    let desktop = desktop_with_tests("echo x > more.txt", COMMAND, &TESTS.replace(", 3)", ", 4)")).await?;
     let run = delivered(&desktop).await?;
     run.completed("execute")?;
     ensure!(run.last["warnings"] == json!(["TESTS_FAILED_BEFORE"]), "{}", run.last);
     let tests = tests_of(&run);
     ensure!(tests["outcome"] == "failed-before" && tests.get("newFailures").is_none(), "{tests}");
-    ensure!(body(&desktop)?.contains("The tests fail, as they do at the base."), "{}", body(&desktop)?);
+    ensure!(
+        pull_request_body(&desktop)?.contains("The tests fail, as they do at the base."),
+        "{}",
+        pull_request_body(&desktop)?
+    );
     is_clean(&desktop, &run).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_runs_without_tests_or_without_consent() -> Result<()> {
-    // The story's repository has a test script, until the second execution.
+async fn tests_do_not_run_without_a_trusted_command() -> Result<()> {
+    // The repository has an untrusted test command until the second EXECUTE removes it.
     let command = "if [ -e more.txt ]; then rm package.json; fi; date >> more.txt";
     let desktop = TestDesktop::playing([executes(command), commits_nothing()]).await?;
     let not_run = async |reason: &str| {
@@ -142,16 +152,16 @@ async fn nothing_runs_without_tests_or_without_consent() -> Result<()> {
         let tests = tests_of(&run);
         ensure!(tests["outcome"] == "not-run", "{tests}");
         ensure!(tests["note"].as_str().is_some_and(|note| note.contains(reason)), "{tests}");
-        ensure!(body(&desktop)?.contains(reason), "{}", body(&desktop)?);
+        ensure!(pull_request_body(&desktop)?.contains(reason), "{}", pull_request_body(&desktop)?);
         anyhow::Ok(())
     };
-    not_run("nobody has agreed to the command that runs them").await?;
-    not_run("no command was found that runs them").await?;
+    not_run("the test command is not trusted").await?;
+    not_run("no test command was detected").await?;
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tests_that_hang_are_ended_and_told_of() -> Result<()> {
+async fn tests_that_exceed_the_time_limit_are_inconclusive() -> Result<()> {
     let limited = |setup: Setup| {
         let file = setup.data_dir().join("settings.toml");
         let written = std::fs::create_dir_all(setup.data_dir())
@@ -160,41 +170,42 @@ async fn tests_that_hang_are_ended_and_told_of() -> Result<()> {
         setup
     };
     let desktop = TestDesktop::with([executes("echo x > more.txt"), commits_nothing()], limited).await?;
-    agree(&desktop, &desktop.clone, "echo begun; sleep 1000")?;
+    trust_command(&desktop, &desktop.clone, "echo started; sleep 1000")?;
     let run = delivered(&desktop).await?;
     run.completed("execute")?;
     ensure!(run.last["warnings"] == json!(["TESTS_INCONCLUSIVE"]), "{}", run.last);
     let tests = tests_of(&run);
     ensure!(tests["outcome"] == "inconclusive" && tests["head"].get("exitCode").is_none(), "{tests}");
-    let reason = "The tests could not be run: they took longer than 1 seconds";
-    ensure!(body(&desktop)?.contains(reason), "{}", body(&desktop)?);
+    let reason = "The tests could not be run: timed out after 1s";
+    ensure!(pull_request_body(&desktop)?.contains(reason), "{}", pull_request_body(&desktop)?);
     let log = run.worktree()?.join(".loopgate/work/tests-head.log");
-    ensure!(std::fs::read_to_string(log)? == "begun\n", "what it printed is kept");
+    ensure!(std::fs::read_to_string(log)? == "started\n", "the output of the tests was lost");
     is_clean(&desktop, &run).await
 }
 
-/// A command that tells that it runs, and goes on when `gate` is there.
-fn waits_for(home: &Path, gate: &str) -> String {
+/// Returns a test command that appends a line to `runs` and blocks until `gate` exists.
+fn blocking_command(home: &Path, gate: &str) -> String {
     let (runs, gate) = (home.join("runs"), home.join(gate));
     format!("echo run >> '{}'; until [ -e '{}' ]; do sleep 0.02; done", runs.display(), gate.display())
 }
 
-async fn has_run(home: &Path, times: usize) -> Result<()> {
+async fn wait_for_runs(home: &Path, times: usize) -> Result<()> {
     let runs = home.join("runs");
     let count = || std::fs::read_to_string(&runs).unwrap_or_default().lines().count();
     wait::seen(home, async || (count() == times).then_some(())).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn killed_while_tests_run_goes_on_with_that_run() -> Result<()> {
+async fn test_run_is_reattached_after_a_kill() -> Result<()> {
     let mut desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
     let home = desktop.testbed.home.path().to_owned();
-    agree(&desktop, &desktop.clone, &waits_for(&home, "gate"))?;
+    trust_command(&desktop, &desktop.clone, &blocking_command(&home, "gate"))?;
     let order = started(&desktop).await?;
     desktop.testbed.model.release("working");
-    has_run(&home, 1).await?;
+    wait_for_runs(&home, 1).await?;
     desktop.loopgate.kill().await?;
     let desktop = desktop.restart().await?;
+    // The test run survives the kill; the restarted Loopgate waits for it instead of starting a second one.
     std::fs::write(home.join("gate"), "")?;
     let run = ended(&desktop, order).await?;
     run.completed("execute")?;
@@ -205,13 +216,13 @@ async fn killed_while_tests_run_goes_on_with_that_run() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn stop_ends_the_tests_and_tells_of_the_pull_request() -> Result<()> {
+async fn cancelling_terminates_the_tests_and_reports_the_pull_request() -> Result<()> {
     let desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
     let home = desktop.testbed.home.path().to_owned();
-    agree(&desktop, &desktop.clone, &waits_for(&home, "never"))?;
+    trust_command(&desktop, &desktop.clone, &blocking_command(&home, "never"))?;
     let order = started(&desktop).await?;
     desktop.testbed.model.release("working");
-    has_run(&home, 1).await?;
+    wait_for_runs(&home, 1).await?;
     let kill = desktop.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
     let answer = kill.json(&json!({"loopId": order.0})).send().await?;
     ensure!(answer.status() == 200, "{}", answer.status());

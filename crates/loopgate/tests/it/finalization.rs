@@ -1,44 +1,45 @@
-//! What stays of a loop whose process is gone: its plan, its record, and what the control plane is
-//! told of it and is not.
+//! Finalization of loops whose process has ended: their uploads and terminal event, their record on the
+//! desktop, and recovery after a restart of Loopgate.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::loopgate::signal;
-use loopgate_testkit::model::{Conversation, Step};
+use loopgate_testkit::model::{Conversation, ModelStep};
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::cli;
 use crate::commands::TestDesktop;
-use crate::foreign::encoded;
+use crate::origin_checks::encoded;
 use crate::records;
-use crate::test_system::{gone, of_loop};
+use crate::test_system::{processes_of_loop, wait_for_loop_processes};
 
-/// A run of the coding loop for a command.
+/// Returns a conversation that answers a coding loop with this command.
 pub fn in_loop(name: &str, command: &str) -> Conversation {
     Conversation::when(name, "# Coding loop")
         .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
         .and(&format!("LOOPGATE_COMMAND=\"{command}\""))
 }
 
-/// A plan whose assistant waits until it is let go on.
+/// Returns a PLAN whose assistant is held at the gate `planning`.
 fn held_plan() -> Conversation {
-    in_loop("plan", "PLAN").turn([Step::hold("planning"), Step::text("<promise>COMPLETE</promise>")])
+    in_loop("plan", "PLAN")
+        .turn([ModelStep::hold("planning"), ModelStep::text("<promise>COMPLETE</promise>")])
 }
 
-/// Ends every process of a loop at once, so that none of them leaves a word.
+/// Kills all processes of a loop with SIGKILL, so that none can write an exit code or send an event.
 async fn kill_all(id: LoopId) -> Result<()> {
-    for pid in of_loop(&id.to_string()) {
-        // It may have gone with another one.
+    for pid in processes_of_loop(&id.to_string()) {
+        // A process may end together with its parent; the signal then fails with ESRCH.
         let _ = signal(pid, "KILL");
     }
-    gone(&id.to_string()).await
+    wait_for_loop_processes(&id.to_string()).await
 }
 
-/// Orders a loop that waits somewhere, and kills it and Loopgate there.
-async fn killed(desktop: &mut TestDesktop, hold: &str, order: Value) -> Result<(LoopId, Value)> {
+/// Starts a loop, waits until its assistant is held at a gate, and kills Loopgate and the loop there.
+async fn start_and_kill(desktop: &mut TestDesktop, hold: &str, order: Value) -> Result<(LoopId, Value)> {
     let (id, started) = desktop.start(order).await?;
     desktop.testbed.model.held(hold).await?;
     desktop.loopgate.kill().await?;
@@ -46,26 +47,27 @@ async fn killed(desktop: &mut TestDesktop, hold: &str, order: Value) -> Result<(
     Ok((id, started))
 }
 
-/// The entry of the story's repository, with a pull request of this number.
-fn delivered(number: u64) -> Value {
+/// Returns the result entry of the story's repository with this pull request.
+fn delivered_entry(number: u64) -> Value {
     let page = format!("https://github.com/{}/pull/{number}", story::REPOSITORY);
     json!({"status": "success", "fullName": story::REPOSITORY, "prUrl": page, "prNumber": number,
         "branchName": "orchestrator/shop-7", "baseBranch": "main", "hasChanges": true, "commitSha": "0123abc"})
 }
 
-/// Waits until nothing is left to tell of a loop that ended so.
-async fn forgotten(desktop: &TestDesktop, id: LoopId, status: &str) -> Result<()> {
+/// Waits until the terminal event of a loop was acknowledged and its token deleted.
+async fn wait_for_finalization(desktop: &TestDesktop, id: LoopId, status: &str) -> Result<()> {
     let logs = desktop.loopgate.setup().data_dir().join("logs");
     let id = id.to_string();
-    let over = wait::seen(&logs, async || {
+    let finalized = wait::seen(&logs, async || {
         let record = records::record(&desktop.loopgate, &id).await.ok()??;
         let tokens = records::tokens(&desktop.loopgate, &id).await.ok()?;
         (record["status"] == status && record["cloudFinalizedAt"].is_string() && tokens == 0).then_some(())
     });
-    over.await.with_context(|| format!("{id} does not end as {status}, or its token is kept"))
+    finalized.await.with_context(|| format!("{id} does not end as {status}, or its token still exists"))
 }
 
-/// The results in an answer, without what is told of the tests of the story's repository, which has none.
+/// Returns the results without `tests`, which says `not-run`: the story's repository has no trusted test
+/// command.
 fn entries_without_tests(answer: &Value) -> Result<Value> {
     let mut results = answer["results"].clone();
     let tests = results[0].as_object_mut().and_then(|first| first.remove("tests"));
@@ -78,147 +80,160 @@ fn heartbeats(cloud: &Cloud, id: LoopId) -> usize {
     cloud.requests().iter().filter(|received| received.route == "heartbeat" && received.loop_id == of).count()
 }
 
-async fn heard_heartbeats(desktop: &TestDesktop, id: LoopId, number: usize) {
+async fn wait_for_heartbeats(desktop: &TestDesktop, id: LoopId, number: usize) {
     desktop.cloud.seen(|cloud| (heartbeats(cloud, id) >= number).then_some(())).await;
 }
 
 // LR-24
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn execution_that_fails_hands_over_the_plan_that_it_was_given() -> Result<()> {
+async fn failed_execute_uploads_the_plan_of_its_request() -> Result<()> {
+    // The work directory already has a plan. EXECUTE must use the plan of its request, not this file.
     let local = r##"{"content": "# Another plan", "acceptanceCriteria": [], "pendingTasks": [], "completedTasks": [],
         "openQuestions": [], "answeredQuestions": [], "gaps": []}"##;
     let planned = in_loop("plan", "PLAN")
-        .turn([Step::write("{{workdir}}/plan.json", local)])
+        .turn([ModelStep::write("{{workdir}}/plan.json", local)])
         .says("<promise>COMPLETE</promise>");
-    let failing = in_loop("execute", "EXECUTE").turn([Step::error(400, "invalid_request_error", "no")]);
+    let failing = in_loop("execute", "EXECUTE").turn([ModelStep::error(400, "invalid_request_error", "no")]);
     let desktop = TestDesktop::playing([planned, failing]).await?;
     let plan = desktop.run(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
     plan.completed("plan")?;
 
-    let given = "# The plan\n\n1. Do it.\n";
-    let artifact = json!({"id": "p", "type": "IMPLEMENTATION_PLAN", "title": "t", "content": given});
+    let requested_plan = "# The plan\n\n1. Do it.\n";
+    let artifact = json!({"id": "p", "type": "IMPLEMENTATION_PLAN", "title": "t", "content": requested_plan});
     let run = desktop.run(json!({"command": "EXECUTE", "artifacts": [artifact]})).await?;
     ensure!(run.last["type"] == "error", "{}", run.last);
     let work_dir = run.worktree()?.join(".loopgate/work");
-    ensure!(!work_dir.join("plan.json").exists(), "the local plan was another one");
-    ensure!(std::fs::read_to_string(work_dir.join("imported-plan.md"))? == given);
+    ensure!(!work_dir.join("plan.json").exists(), "the local plan was not removed");
+    ensure!(std::fs::read_to_string(work_dir.join("imported-plan.md"))? == requested_plan);
     let received = desktop.cloud.requests();
-    let of_the_run = received.iter().filter(|received| received.loop_id == run.id.to_string());
-    let told: Vec<&Value> = of_the_run
+    let from_run = received.iter().filter(|received| received.loop_id == run.id.to_string());
+    let bodies: Vec<&Value> = from_run
         .filter(|received| received.route == "upload-artifacts" || received.body["type"] == "error")
         .map(|received| &received.body)
         .collect();
-    let [files, error] = told[..] else { anyhow::bail!("{told:?}") };
-    ensure!(files["artifacts"]["plan"] == json!({"content": given}), "{files}");
+    let [files, error] = bodies[..] else { anyhow::bail!("{bodies:?}") };
+    ensure!(files["artifacts"]["plan"] == json!({"content": requested_plan}), "{files}");
     ensure!(error["type"] == "error" && error["abortReason"] == "process-exit", "{error}");
     let id = run.id.to_string();
-    // The last word is marked as told a moment after it was.
+    // `cloudFinalizedAt` is written after the control plane acknowledged the event, so poll for it.
     let data = desktop.loopgate.setup().data_dir();
-    let told = wait::seen(&data, async || {
+    let finalized = wait::seen(&data, async || {
         let record = records::record(&desktop.loopgate, &id).await.ok()??;
         record["cloudFinalizedAt"].is_string().then_some(record)
     });
-    let record = told.await?;
+    let record = finalized.await?;
     ensure!(record["status"] == "FAILED" && record["exitCode"] == 1, "{record}");
     ensure!(record["artifactsUploadedAt"].is_string(), "{record}");
     Ok(())
 }
 
 // LR-50
-/// A heartbeat that is refused for good ends no process; a process that is gone ends the heartbeats.
+// A 410 to a heartbeat terminates no process; heartbeats stop when the process exits.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_that_the_control_plane_gives_up_lives_as_long_as_its_process() -> Result<()> {
+async fn heartbeats_follow_the_process_when_the_control_plane_refuses_them() -> Result<()> {
     let desktop =
         TestDesktop::with([held_plan()], |setup| setup.env("LOOPGATE_HEARTBEAT_INTERVAL_MS", "100")).await?;
     desktop.cloud.answer_always("heartbeat", 410, json!({"success": false, "error": "gone"}));
     let plan = |slug: &str| json!({"command": "PLAN", "prompt": "Plan it", "artifactSlug": slug});
     let (dead, _) = desktop.start(plan("SHOP-7")).await?;
     desktop.testbed.model.held("planning").await?;
-    heard_heartbeats(&desktop, dead, 3).await;
+    wait_for_heartbeats(&desktop, dead, 3).await;
     kill_all(dead).await?;
     let last = desktop.ended(dead).await;
     ensure!(last["code"] == "PROCESS_STOPPED", "{last}");
     desktop.free(dead).await?;
     let status = async |id: LoopId| {
-        let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("a record")?;
+        let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("no record")?;
         anyhow::Ok(record["status"].clone())
     };
     ensure!(status(dead).await? == "UNKNOWN");
     let before = heartbeats(&desktop.cloud, dead);
 
-    let (living, _) = desktop.start(plan("SHOP-8")).await?;
+    // The second loop proves that time has passed: it sends five heartbeats while the dead one sends none.
+    let (running, _) = desktop.start(plan("SHOP-8")).await?;
     desktop.testbed.model.held_times("planning", 2).await?;
-    heard_heartbeats(&desktop, living, 5).await;
-    ensure!(status(living).await? == "RUNNING");
-    ensure!(heartbeats(&desktop.cloud, dead) == before, "a dead loop says that it lives");
+    wait_for_heartbeats(&desktop, running, 5).await;
+    ensure!(status(running).await? == "RUNNING");
+    ensure!(heartbeats(&desktop.cloud, dead) == before, "a dead loop sent a heartbeat");
     desktop.testbed.model.release("planning");
-    ensure!(desktop.ended(living).await["type"] == "completed");
+    ensure!(desktop.ended(running).await["type"] == "completed");
     Ok(())
 }
 
 // LR-46
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dead_loop_without_a_token_is_retained_unreported() -> Result<()> {
+async fn dead_loop_without_a_token_keeps_its_record_and_is_not_reported() -> Result<()> {
     let mut desktop = TestDesktop::playing([held_plan()]).await?;
-    let (id, _) = killed(&mut desktop, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    let (id, _) =
+        start_and_kill(&mut desktop, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    // Without a runner token nothing can be reported. The record stays, and no request is made.
     records::forget_token(&desktop.loopgate, &id.to_string()).await?;
     let before = desktop.cloud.requests().len();
     let desktop = desktop.restart().await?;
     desktop.free(id).await?;
-    let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("a record")?;
+    let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("no record")?;
     ensure!(record["status"] == "UNKNOWN" && record.get("cloudFinalizedAt").is_none(), "{record}");
     ensure!(desktop.cloud.requests().len() == before, "{:?}", desktop.cloud.requests().split_off(before));
     Ok(())
 }
 
 // LR-42
-/// Nobody saw its end; its state and its result say that it had come to one.
+// The exit code is lost, but the assistant's state and result files record a finished execution.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn execution_that_died_with_its_work_delivered_is_reported_as_it_says() -> Result<()> {
-    let result = json!({"schemaVersion": 2, "results": [delivered(7)]}).to_string();
+async fn execute_killed_after_its_delivery_completes_with_its_result_file() -> Result<()> {
+    let result = json!({"schemaVersion": 2, "results": [delivered_entry(7)]}).to_string();
     let executed = in_loop("execute", "EXECUTE")
-        .turn([Step::write("{{workdir}}/execution-result.json", &result)])
+        .turn([ModelStep::write("{{workdir}}/execution-result.json", &result)])
         .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
-        .turn([Step::hold("almost"), Step::text("<promise>COMPLETE</promise>")]);
+        .turn([ModelStep::hold("almost"), ModelStep::text("<promise>COMPLETE</promise>")]);
     let mut desktop = TestDesktop::playing([executed]).await?;
     let (id, started) =
-        killed(&mut desktop, "almost", json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
+        start_and_kill(&mut desktop, "almost", json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
     let work_dir = std::path::Path::new(started["worktreePath"].as_str().context("a worktree")?);
-    ensure!(!work_dir.join(".loopgate/work/exit.json").exists(), "somebody saw its end");
+    ensure!(!work_dir.join(".loopgate/work/exit.json").exists(), "the shim wrote an exit code");
     let desktop = desktop.restart().await?;
     let last = desktop.ended(id).await;
     desktop.free(id).await?;
-    ensure!(last["type"] == "completed" && entries_without_tests(&last)? == json!([delivered(7)]), "{last}");
-    let told = &last["result"];
-    ensure!(told["finalizationSource"] == "boot-recovery", "{last}");
-    ensure!(told["executeFinalizationPath"] == "artifact-existing", "{last}");
+    ensure!(
+        last["type"] == "completed" && entries_without_tests(&last)? == json!([delivered_entry(7)]),
+        "{last}"
+    );
+    let result = &last["result"];
+    ensure!(result["finalizationSource"] == "boot-recovery", "{last}");
+    ensure!(result["executeFinalizationPath"] == "artifact-existing", "{last}");
     let uploaded = &desktop.uploaded(id)["artifacts"]["executionResult"];
-    ensure!(entries_without_tests(uploaded)? == json!([delivered(7)]));
-    ensure!(desktop.testbed.host.pull_requests(story::REPOSITORY).is_empty(), "nothing is delivered again");
-    forgotten(&desktop, id, "COMPLETED").await
+    ensure!(entries_without_tests(uploaded)? == json!([delivered_entry(7)]));
+    ensure!(
+        desktop.testbed.host.pull_requests(story::REPOSITORY).is_empty(),
+        "the work was delivered a second time"
+    );
+    wait_for_finalization(&desktop, id, "COMPLETED").await
 }
 
-/// Nobody saw its end, and it had not come to one: nothing is delivered, and the next one goes on.
+// The exit code is lost and the state is unfinished: nothing is delivered, and the next EXECUTE reuses the
+// worktree.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_killed_execution_had_done_is_kept_for_the_next_one() -> Result<()> {
+async fn changes_of_a_killed_execute_are_reused_by_the_next() -> Result<()> {
     let executed = in_loop("execute", "EXECUTE")
-        .turn([Step::bash("echo done >> half.txt")])
-        .turn([Step::hold("half"), Step::text("<promise>COMPLETE</promise>")]);
+        .turn([ModelStep::bash("echo done >> half.txt")])
+        .turn([ModelStep::hold("half"), ModelStep::text("<promise>COMPLETE</promise>")]);
     let mut desktop = TestDesktop::playing([executed]).await?;
     let order = json!({"command": "EXECUTE", "prompt": "Do it"});
-    let (id, started) = killed(&mut desktop, "half", order.clone()).await?;
+    let (id, started) = start_and_kill(&mut desktop, "half", order.clone()).await?;
     let desktop = desktop.restart().await?;
     let last = desktop.ended(id).await;
     desktop.free(id).await?;
     ensure!(last["type"] == "error" && last["code"] == "PROCESS_STOPPED", "{last}");
-    let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("a record")?;
-    let told = record["liveActivity"].as_str().unwrap_or_default();
-    ensure!(told.contains("stays in the worktree"), "{record}");
+    let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("no record")?;
+    let activity = record["liveActivity"].as_str().unwrap_or_default();
+    ensure!(activity.contains("stays in the worktree"), "{record}");
     ensure!(
         desktop.testbed.host.pull_requests(story::REPOSITORY).is_empty(),
-        "half of the work is not delivered"
+        "unfinished work was delivered"
     );
 
+    // The repeated command appends to the file of the killed execution, which proves that the worktree was
+    // reused.
     desktop.testbed.model.release("half");
     let run = desktop.run(order).await?;
     ensure!(run.completed("execute")?["has_changes"] == true, "{}", run.last);
@@ -229,60 +244,68 @@ async fn what_a_killed_execution_had_done_is_kept_for_the_next_one() -> Result<(
 
 // LR-45
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn end_of_a_timed_out_loop_is_still_reported() -> Result<()> {
+async fn terminal_event_is_sent_for_a_timed_out_loop() -> Result<()> {
     let mut desktop = TestDesktop::playing([held_plan()]).await?;
-    let (id, _) = killed(&mut desktop, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    let (id, _) =
+        start_and_kill(&mut desktop, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    // The control plane timed the loop out while the desktop was down. The terminal event is sent
+    // nevertheless.
     desktop.cloud.answer_always("loop", 200, json!({"success": true, "data": {"status": "TIMED_OUT"}}));
     let desktop = desktop.restart().await?;
-    forgotten(&desktop, id, "UNKNOWN").await?;
-    let [error] = &desktop.cloud.events(id, "error")[..] else { anyhow::bail!("it is told once") };
+    wait_for_finalization(&desktop, id, "UNKNOWN").await?;
+    let [error] = &desktop.cloud.events(id, "error")[..] else { anyhow::bail!("expected one error event") };
     ensure!(error["code"] == "PROCESS_STOPPED", "{error}");
     Ok(())
 }
 
 // LR-27
-/// A result of an assistant that has done everything by itself.
+// The assistant pushed and opened the pull request by itself, as its result file records.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_an_execution_says_of_its_own_delivery_is_not_done_again() -> Result<()> {
-    let beside = json!({"status": "failed", "fullName": "acme/web", "error": "the push was refused"});
-    let mut own = delivered(41);
-    own["prUrl"] = json!(format!("https://github.com/{}/pull/41/files", story::REPOSITORY));
-    let result = json!({"schemaVersion": 2, "results": [own, beside]}).to_string();
+async fn delivery_by_the_assistant_is_not_repeated() -> Result<()> {
+    let failed_entry = json!({"status": "failed", "fullName": "acme/web", "error": "the push was refused"});
+    // A URL of a sub-page is normalized to the URL of the pull request.
+    let mut own_entry = delivered_entry(41);
+    own_entry["prUrl"] = json!(format!("https://github.com/{}/pull/41/files", story::REPOSITORY));
+    let result = json!({"schemaVersion": 2, "results": [own_entry, failed_entry]}).to_string();
     let executed = in_loop("execute", "EXECUTE")
-        .turn([Step::write("{{workdir}}/execution-result.json", &result), Step::bash("echo x > more.txt")])
+        .turn([
+            ModelStep::write("{{workdir}}/execution-result.json", &result),
+            ModelStep::bash("echo x > more.txt"),
+        ])
         .says("<promise>COMPLETE</promise>");
     let desktop = TestDesktop::playing([executed]).await?;
     desktop.testbed.add_repository("acme/web", &[("README.md", "Web\n")])?;
     let peers = json!([{"fullName": "acme/web", "branch": "main"}]);
     let order = json!({"command": "EXECUTE", "prompt": "Do it", "additionalRepos": peers});
     let run = desktop.run(order).await?;
-    let told = run.completed("execute")?;
-    ensure!(told["executeFinalizationPath"] == "artifact-existing", "{}", run.last);
-    ensure!(told["prUrl"] == delivered(41)["prUrl"] && told["has_changes"] == true, "{}", run.last);
-    ensure!(entries_without_tests(&run.last)? == json!([delivered(41), beside]), "{}", run.last);
+    let result = run.completed("execute")?;
+    ensure!(result["executeFinalizationPath"] == "artifact-existing", "{}", run.last);
+    ensure!(result["prUrl"] == delivered_entry(41)["prUrl"] && result["has_changes"] == true, "{}", run.last);
+    ensure!(entries_without_tests(&run.last)? == json!([delivered_entry(41), failed_entry]), "{}", run.last);
     ensure!(run.last["warnings"] == json!(["GIT_PUSH_FAILED"]), "{}", run.last);
-    let status = records::record(&desktop.loopgate, &run.id.to_string()).await?.context("a record")?;
+    let status = records::record(&desktop.loopgate, &run.id.to_string()).await?.context("no record")?;
     ensure!(status["status"] == "COMPLETED", "{status}");
-    let asked = desktop.testbed.model.requests();
-    let commits = asked.iter().filter(|one| one.user_text().contains("git push -u origin HEAD")).count();
-    ensure!(commits == 0, "an assistant was asked to commit");
+    let requests = desktop.testbed.model.requests();
+    let commits =
+        requests.iter().filter(|request| request.user_text().contains("git push -u origin HEAD")).count();
+    ensure!(commits == 0, "an assistant was started to commit");
     desktop.is_tidy(&run, &[]).await
 }
 
 // LR-53
-/// Its process is gone and its work is being delivered: to whoever looks it is not stopped.
+// The process has exited and the delivery is in flight: every view shows the loop as running.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_that_is_delivered_looks_like_one_that_runs() -> Result<()> {
+async fn loop_is_shown_as_running_during_its_delivery() -> Result<()> {
     let executed = in_loop("execute", "EXECUTE")
-        .turn([Step::bash("echo x > more.txt")])
+        .turn([ModelStep::bash("echo x > more.txt")])
         .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
         .says("<promise>COMPLETE</promise>");
     let commits = Conversation::when("commit", "git push -u origin HEAD")
-        .turn([Step::hold("committing"), Step::text("Not I.")]);
+        .turn([ModelStep::hold("committing"), ModelStep::text("Not I.")]);
     let desktop = TestDesktop::playing([executed, commits]).await?;
     let (id, _) = desktop.start(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
     desktop.testbed.model.held("committing").await?;
-    let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("a record")?;
+    let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("no record")?;
     ensure!(record["status"] == "RUNNING" && record["exitCode"] == 0, "{record}");
     let rows = cli::loops(&desktop.testbed.home, &desktop.loopgate).await?;
     ensure!(rows.len() == 1 && rows[0]["status"] == "RUNNING", "{rows:?}");
@@ -298,39 +321,41 @@ async fn loop_that_is_delivered_looks_like_one_that_runs() -> Result<()> {
 }
 
 // LR-30
-/// Git cannot say what was changed: the loop is over, and its person learns that nothing was delivered.
+// With a corrupt index, git cannot list the changes: the loop completes with a warning and without a pull
+// request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn work_that_git_cannot_read_is_a_warning() -> Result<()> {
+async fn unreadable_worktree_completes_the_loop_with_a_warning() -> Result<()> {
     let executed = in_loop("execute", "EXECUTE")
-        .turn([Step::bash("echo x > more.txt; echo broken > \"$(git rev-parse --git-path index)\"")])
+        .turn([ModelStep::bash("echo x > more.txt; echo broken > \"$(git rev-parse --git-path index)\"")])
         .says("<promise>COMPLETE</promise>");
     let desktop = TestDesktop::playing([executed]).await?;
     let run = desktop.run(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
-    let told = run.completed("execute")?;
-    ensure!(told["prUrl"].is_null() && told["prNumber"].is_null(), "{}", run.last);
-    ensure!(told["has_changes"] == false && told["executeFinalizationStatus"] == "error", "{}", run.last);
+    let result = run.completed("execute")?;
+    ensure!(result["prUrl"].is_null() && result["prNumber"].is_null(), "{}", run.last);
+    ensure!(result["has_changes"] == false && result["executeFinalizationStatus"] == "error", "{}", run.last);
     ensure!(run.last["warnings"] == json!(["GIT_PUSH_FAILED"]), "{}", run.last);
     let results = run.last["results"].as_array().context("results")?;
     ensure!(results.len() == 1 && results[0]["fullName"] == story::REPOSITORY, "{results:?}");
     ensure!(results[0]["status"] == "failed" && results[0]["error"].is_string(), "{results:?}");
-    ensure!(run.worktree()?.join("more.txt").is_file(), "the work is kept");
+    ensure!(run.worktree()?.join("more.txt").is_file(), "the work was deleted");
     Ok(())
 }
 
 // LR-51
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_the_loops_that_ended_the_newest_hundred_are_kept() -> Result<()> {
+async fn newest_hundred_finished_loops_are_retained() -> Result<()> {
     let quick = in_loop("plan", "PLAN").says("<promise>COMPLETE</promise>");
     let mut desktop = TestDesktop::playing([quick]).await?;
-    let wish = json!({"command": "PLAN", "prompt": "Plan it"});
-    let first = desktop.run(wish.clone()).await?.id.to_string();
+    let order = json!({"command": "PLAN", "prompt": "Plan it"});
+    let first = desktop.run(order.clone()).await?.id.to_string();
     desktop.loopgate.stop().await?;
+    // 100 copies plus this loop exceed the retention limit of 100 by one; the next finished loop prunes two.
     let past = records::write_past(&desktop.loopgate, &first, 100).await?;
-    ensure!(records::ended(&desktop.loopgate).await?.len() == 101);
+    ensure!(records::terminal_loop_ids(&desktop.loopgate).await?.len() == 101);
     let desktop = desktop.restart().await?;
-    let last = desktop.run(wish).await?.id.to_string();
-    let kept = records::ended(&desktop.loopgate).await?;
+    let last = desktop.run(order).await?.id.to_string();
+    let retained = records::terminal_loop_ids(&desktop.loopgate).await?;
     let newest_first = [last, first].into_iter().chain(past[2..].iter().rev().cloned());
-    ensure!(kept == newest_first.collect::<Vec<_>>(), "{kept:?}");
+    ensure!(retained == newest_first.collect::<Vec<_>>(), "{retained:?}");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Findings that a provider is asked about, with stand-ins for both providers.
+//! Questions about findings to a provider. Scripts stand in for both providers.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,11 @@ use anyhow::{Result, ensure};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::foreign::encoded;
-use crate::local::{Answer, Local, write};
+use crate::origin_checks::encoded;
+use crate::test_gateway::{Answer, TestGateway, write};
 
-/// Says what the file `answers/<number of the call>` of its home holds, and notes its arguments and its prompt.
+/// Stand-in for the assistant: records its arguments and prompt, and prints the file `answers/<number of the
+/// call>`.
 const ASSISTANT: &str = r#"#!/bin/sh
 number="$(cat "$HOME/calls" 2>/dev/null || echo 0)"; echo "$((number + 1))" > "$HOME/calls"
 echo "$@" >> "$HOME/args"; cat > "$HOME/prompt-$number"; cat "$HOME/answers/$number"
@@ -19,14 +20,14 @@ exit 0
 
 /// A repository, the worktree of its ticket `SHOP-7`, and the assistant as a script.
 struct Findings {
-    local: Local,
+    local: TestGateway,
     repo: PathBuf,
     worktree: PathBuf,
 }
 
 impl Findings {
     async fn new() -> Result<Self> {
-        let local = Local::new().await?;
+        let local = TestGateway::new().await?;
         local.home.script("claude", ASSISTANT)?;
         let repo = local.repository("shop", &[("README.md", "A shop\n")])?;
         let parent = local.at("wt");
@@ -40,17 +41,20 @@ impl Findings {
         Ok(Self { local, repo, worktree })
     }
 
-    /// What the assistant prints when it is asked for the nth time.
-    fn answers(&self, number: usize, lines: &[Value]) -> Result<()> {
+    /// Sets the output of the assistant's nth call.
+    fn set_output(&self, number: usize, lines: &[Value]) -> Result<()> {
         let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
         write(&self.local.home.path().join(format!("answers/{number}")), lines.concat())
     }
 
-    fn says(&self, number: usize, text: &str) -> Result<()> {
-        self.answers(number, &[session(), said(text), json!({"type": "result", "subtype": "success"})])
+    fn set_answer(&self, number: usize, text: &str) -> Result<()> {
+        self.set_output(
+            number,
+            &[session_event(), assistant_text(text), json!({"type": "result", "subtype": "success"})],
+        )
     }
 
-    fn noted(&self, name: &str) -> String {
+    fn home_file(&self, name: &str) -> String {
         std::fs::read_to_string(self.local.home.path().join(name)).unwrap_or_default()
     }
 
@@ -63,8 +67,8 @@ impl Findings {
         format!("reviewer/finding-chat/finding-0?ticketId=SHOP-7&repo={repo}")
     }
 
-    /// Asks about the finding, and returns the events of the answer.
-    async fn ask(&self, body: Value) -> Result<Vec<Value>> {
+    /// Sends a question about the finding, and returns the events of the response.
+    async fn send(&self, body: Value) -> Result<Vec<Value>> {
         let request =
             self.local.loopgate.gateway(Method::POST, &format!("/api/gateway/{}", self.chat_route()));
         let text = request.json(&body).send().await?.error_for_status()?.text().await?;
@@ -72,17 +76,17 @@ impl Findings {
     }
 }
 
-fn session() -> Value {
+fn session_event() -> Value {
     json!({"type": "system", "subtype": "init", "session_id": "a-1"})
 }
 
-fn said(text: &str) -> Value {
+fn assistant_text(text: &str) -> Value {
     json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}})
 }
 
 // RC-36, RC-37, RC-38, RC-54
 #[tokio::test]
-async fn finding_is_talked_about() -> Result<()> {
+async fn finding_chat_keeps_history_and_resumes_its_session() -> Result<()> {
     let findings = Findings::new().await?;
     let bare = findings.local.get("reviewer/finding-chat/finding-0", &[("ticketId", "SHOP-7")]).await?;
     bare.refused(400, "ticketId and repo parameters are required", "missing_field")?;
@@ -95,14 +99,14 @@ async fn finding_is_talked_about() -> Result<()> {
         "missing_field",
     )?;
 
-    findings.says(0, "It can.")?;
+    findings.set_answer(0, "It can.")?;
     let context = json!({"severity": "high", "priority": "P1", "file": "src/a.rs", "line": 14, "message": "The sum overflows", "suggestion": "use checked_add"});
     let body =
         json!({"message": "Can it? Answer briefly.", "displayMessage": "Can it?", "findingContext": context});
-    let events = findings.ask(body).await?;
+    let events = findings.send(body).await?;
     ensure!(events[0]["status"] == "running" && events[0]["pid"].is_u64(), "{events:?}");
     ensure!(events.last() == Some(&json!({"type": "done"})), "{events:?}");
-    let prompt = findings.noted("prompt-0");
+    let prompt = findings.home_file("prompt-0");
     for part in ["judge a finding", "(high)", "src/a.rs:14", "The sum overflows", "use checked_add"] {
         ensure!(prompt.contains(part), "{part} is not in {prompt}");
     }
@@ -116,6 +120,7 @@ async fn finding_is_talked_about() -> Result<()> {
 
     let done = json!({"success": true});
     findings.chat(Method::PATCH, "{}").await?.is(200, &done)?;
+    // Storing the same message twice must not duplicate it.
     let message = json!({"id": "r-1", "role": "assistant", "content": "I differ.", "sender": "reviewer", "timestamp": "2030-01-01T00:00:00.000Z"});
     for _ in 0..2 {
         findings.chat(Method::PATCH, &json!({"message": message}).to_string()).await?.is(200, &done)?;
@@ -129,13 +134,22 @@ async fn finding_is_talked_about() -> Result<()> {
         "{history}"
     );
 
+    // A session that fails is not resumed by the next question.
     let failure = json!({"type": "result", "is_error": true, "result": "authentication_error: log in"});
-    findings.answers(1, &[session(), failure])?;
+    findings.set_output(1, &[session_event(), failure])?;
     write(&findings.local.home.path().join("answers/1-code"), "1")?;
-    let events = findings.ask(json!({"message": "Sure?"})).await?;
+    let events = findings.send(json!({"message": "Sure?"})).await?;
     ensure!(events.contains(&json!({"type": "result", "success": false})), "{events:?}");
-    ensure!(findings.noted("args").trim_end().ends_with("--resume a-1"), "{}", findings.noted("args"));
-    ensure!(findings.noted("prompt-1").contains("Reviewer: I differ."), "{}", findings.noted("prompt-1"));
+    ensure!(
+        findings.home_file("args").trim_end().ends_with("--resume a-1"),
+        "{}",
+        findings.home_file("args")
+    );
+    ensure!(
+        findings.home_file("prompt-1").contains("Reviewer: I differ."),
+        "{}",
+        findings.home_file("prompt-1")
+    );
     let history = findings.chat(Method::GET, "").await?.ok()?;
     ensure!(history.get("sessionId").is_none(), "{history}");
 
@@ -149,7 +163,7 @@ async fn finding_is_talked_about() -> Result<()> {
 }
 
 #[tokio::test]
-async fn similar_findings_are_put_to_a_provider() -> Result<()> {
+async fn uncertain_duplicates_are_decided_by_a_provider() -> Result<()> {
     let findings = Findings::new().await?;
     let list = |messages: [&str; 2]| messages.map(|message| json!({"message": message, "file": "src/a.rs"}));
     let body = json!({"repoPath": findings.repo, "providerA": "assistant", "providerB": "reviewer", "provider": "assistant",
@@ -159,28 +173,31 @@ async fn similar_findings_are_put_to_a_provider() -> Result<()> {
         let answer = findings.local.post("reviewer/review-dedup/SHOP-7", body.clone()).await?;
         Ok::<_, anyhow::Error>(answer.ok()?["duplicates"].clone())
     };
-    // An answer that does not fit is corrected once.
-    findings.says(0, "Both are the same: {\"same\": [7]}")?;
-    findings.says(1, "```json\n{\"same\": [0]}\n```")?;
+    // Output that does not match the schema is sent back once for correction.
+    findings.set_answer(0, "Both are the same: {\"same\": [7]}")?;
+    findings.set_answer(1, "```json\n{\"same\": [0]}\n```")?;
     ensure!(duplicates().await? == json!([[1, 1], [0, 0]]));
-    let prompt = findings.noted("prompt-1");
-    for part in ["Adding prices of a cart wraps", "{\"same\": [7]}", "there is no pair 7"] {
+    let prompt = findings.home_file("prompt-1");
+    for part in ["Adding prices of a cart wraps", "{\"same\": [7]}", "pair 7 does not exist"] {
         ensure!(prompt.contains(part), "{part} is not in {prompt}");
     }
-    ensure!(!findings.noted("prompt-0").contains("Names differ"), "what is certain is not asked");
-    // Without a usable answer the words decide.
-    findings.says(2, "I cannot say.")?;
-    findings.says(3, "I still cannot say.")?;
+    ensure!(
+        !findings.home_file("prompt-0").contains("Names differ"),
+        "identical findings were sent to the provider"
+    );
+    // Without usable output the comparison falls back to the words of the findings.
+    findings.set_answer(2, "I cannot say.")?;
+    findings.set_answer(3, "I still cannot say.")?;
     ensure!(duplicates().await? == json!([[1, 1]]));
-    findings.answers(4, &[])?;
+    findings.set_output(4, &[])?;
     write(&findings.local.home.path().join("answers/4-code"), "1")?;
     ensure!(duplicates().await? == json!([[1, 1]]));
-    ensure!(findings.noted("calls").trim() == "5", "{}", findings.noted("calls"));
+    ensure!(findings.home_file("calls").trim() == "5", "{}", findings.home_file("calls"));
     Ok(())
 }
 
 #[tokio::test]
-async fn free_text_is_interpreted_by_a_provider() -> Result<()> {
+async fn findings_are_extracted_from_free_text_by_a_provider() -> Result<()> {
     let findings = Findings::new().await?;
     let log = findings.worktree.join(".loopgate/work/reviewer-review-assistant.log");
     write(&log, "In src/a.rs, line 3, the sum overflows.\n")?;
@@ -189,7 +206,7 @@ async fn free_text_is_interpreted_by_a_provider() -> Result<()> {
         findings.local.post("reviewer/review-extract/SHOP-7", body).await
     };
     extract(false).await?.is(200, &json!({"findings": []}))?;
-    ensure!(findings.noted("calls").is_empty(), "nobody is asked without being told to");
+    ensure!(findings.home_file("calls").is_empty(), "a provider was started without `interpret`");
 
     let entry = |severity: &str| {
         json!({"findings": [
@@ -197,20 +214,25 @@ async fn free_text_is_interpreted_by_a_provider() -> Result<()> {
             {"severity": "low", "file": null, "line": null, "title": "A guess", "confidence": 0.3},
         ]})
     };
-    findings.says(0, &entry("awful").to_string())?;
-    findings.says(1, &entry("high").to_string())?;
+    // The first answer has an unknown severity; the correction must name the value that was wrong.
+    findings.set_answer(0, &entry("awful").to_string())?;
+    findings.set_answer(1, &entry("high").to_string())?;
     let expected = json!({"findings": [{"severity": "high", "priority": "P1", "file": "src/a.rs", "line": 3,
         "message": "The sum overflows", "commented": false}]});
     extract(true).await?.is(200, &expected)?;
     ensure!(
-        findings.noted("prompt-0").contains("line 3, the sum overflows"),
+        findings.home_file("prompt-0").contains("line 3, the sum overflows"),
         "{}",
-        findings.noted("prompt-0")
+        findings.home_file("prompt-0")
     );
-    ensure!(findings.noted("prompt-1").contains("unknown variant `awful`"), "{}", findings.noted("prompt-1"));
+    ensure!(
+        findings.home_file("prompt-1").contains("unknown variant `awful`"),
+        "{}",
+        findings.home_file("prompt-1")
+    );
 
-    findings.says(2, "Sorry.")?;
-    findings.says(3, "Sorry again.")?;
-    let reason = "Failed to extract findings: the provider's answer cannot be used: it holds no JSON object";
+    findings.set_answer(2, "Sorry.")?;
+    findings.set_answer(3, "Sorry again.")?;
+    let reason = "Failed to extract findings: the provider's response is not valid: no JSON object found";
     extract(true).await?.refused(500, reason, "operation_failed")
 }

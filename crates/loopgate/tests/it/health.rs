@@ -1,4 +1,4 @@
-//! The health check, as the running program answers it: every row at once, none able to hang it.
+//! The health check: all checks run concurrently, and none can block the response.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +7,12 @@ use loopgate_testkit::home::UserHome;
 use loopgate_testkit::programs;
 use serde_json::{Value, json};
 
-use crate::local::{Local, write};
+use crate::test_gateway::{TestGateway, write};
 
-/// What a client gives the whole call.
+/// Timeout of clients for the whole request.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
 
-async fn report(local: &Local, query: &[(&str, &str)]) -> Result<Value> {
+async fn report(local: &TestGateway, query: &[(&str, &str)]) -> Result<Value> {
     local.get("health-check", query).await?.ok()
 }
 
@@ -22,19 +22,20 @@ fn row<'a>(report: &'a Value, id: &str) -> Result<&'a Value> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn programs_that_hang_are_given_up_together() -> Result<()> {
-    let local = Local::new().await?;
-    // The first look finds out where the login shell looks for programs.
+async fn hanging_programs_time_out_concurrently() -> Result<()> {
+    let local = TestGateway::new().await?;
+    // The first request resolves the PATH of the login shell, which is slow and cached afterwards.
     report(&local, &[]).await?;
     for name in ["git", "claude", "gh", "codex"] {
+        // The programs ignore SIGTERM, so they have to be killed with SIGKILL.
         local.home.script(name, "#!/bin/sh\ntrap '' TERM\nwhile :; do /bin/sleep 100; done\n")?;
     }
     local.home.script("python3", "#!/bin/sh\necho Python 3.9.2\n")?;
-    let begun = Instant::now();
+    let start = Instant::now();
     let url = [("expectedMcpUrl", "https://mcp.example.test/mcp")];
     let (first, second) = tokio::join!(report(&local, &url), report(&local, &[]));
-    let took = begun.elapsed();
-    ensure!(took < CLIENT_TIMEOUT, "it took {took:?}");
+    let elapsed = start.elapsed();
+    ensure!(elapsed < CLIENT_TIMEOUT, "the report took {elapsed:?}");
     for report in [first?, second?] {
         for id in ["git", "assistant-cli", "code-host-cli", "reviewer"] {
             let row = row(&report, id)?;
@@ -54,22 +55,22 @@ async fn programs_that_hang_are_given_up_together() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn override_counts_at_once_and_fails_its_row_alone() -> Result<()> {
-    let local = Local::new().await?;
-    let mine = local.home.script("my-git", "#!/bin/sh\necho git version 9.8.7\n")?;
+async fn binary_override_applies_immediately_and_fails_only_its_row() -> Result<()> {
+    let local = TestGateway::new().await?;
+    let program = local.home.script("my-git", "#!/bin/sh\necho git version 9.8.7\n")?;
     let link = local.home.path().join("linked-git");
-    std::os::unix::fs::symlink(&mine, &link)?;
+    std::os::unix::fs::symlink(&program, &link)?;
     let set = |value: Value| local.send(reqwest::Method::PATCH, "settings/binary-paths", value.to_string());
-    let real = mine.canonicalize()?;
+    let real = program.canonicalize()?;
     set(json!({"git": link})).await?.is(200, &json!({"binaryPaths": {"git": real}}))?;
     let before = report(&local, &[]).await?;
     ensure!(row(&before, "git")?["version"] == "9.8.7", "{before}");
-    std::fs::remove_file(&mine)?;
+    std::fs::remove_file(&program)?;
     let after = report(&local, &[]).await?;
     let git = row(&after, "git")?;
     ensure!(git["error"] == "Override path does not exist or is not executable", "{git}");
     ensure!(git["debug"] == json!({"overrideUsed": real}) && git["remediation"].is_string(), "{git}");
-    ensure!(row(&after, "python3")? == row(&before, "python3")?, "no other row is touched");
+    ensure!(row(&after, "python3")? == row(&before, "python3")?, "another row changed");
     set(json!({"git": null})).await?.is(200, &json!({"binaryPaths": {}}))?;
     let cleared = report(&local, &[]).await?;
     ensure!(row(&cleared, "git")?["passed"] == true, "{cleared}");
@@ -77,8 +78,8 @@ async fn override_counts_at_once_and_fails_its_row_alone() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn version_is_compared_and_the_worktree_directory_named() -> Result<()> {
-    let local = Local::new().await?;
+async fn report_compares_the_version_and_names_the_worktree_directory() -> Result<()> {
+    let local = TestGateway::new().await?;
     let own = env!("CARGO_PKG_VERSION");
     let newer = report(&local, &[("latestVersion", "v99.0.0")]).await?;
     let row_of = |report: &Value| row(report, "app-version").cloned();
@@ -96,17 +97,17 @@ async fn version_is_compared_and_the_worktree_directory_named() -> Result<()> {
     let chosen = report(&local, &[]).await?;
     ensure!(row(&chosen, "worktree-dir")?["version"] == json!(local.at("")), "{chosen}");
 
-    let unboxed = Local::with(loopgate_testkit::loopgate::Setup::without_sandbox).await?;
-    let nowhere = report(&unboxed, &[]).await?;
+    let without_sandbox = TestGateway::with(loopgate_testkit::loopgate::Setup::without_sandbox).await?;
+    let nowhere = report(&without_sandbox, &[]).await?;
     ensure!(row(&nowhere, "worktree-dir")?["error"] == "Not configured", "{nowhere}");
     Ok(())
 }
 
-/// What a page may know of signing in elsewhere holds no key of ours.
+// The page may learn how to sign in to an MCP server, but receives no API key.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sign_in_of_mcp_hands_out_no_key() -> Result<()> {
+async fn mcp_auth_discloses_no_api_key() -> Result<()> {
     let key = "lgk_live_0123456789abcdef0123456789abcdef";
-    let local = Local::with(|setup| setup.env("LOOPGATE_API_KEY", key)).await?;
+    let local = TestGateway::with(|setup| setup.env("LOOPGATE_API_KEY", key)).await?;
     let url = "https://mcp.example.test/mcp";
     let body = local.get("mcp-auth", &[("expectedMcpUrl", url)]).await?.ok()?;
     ensure!(body["apiKey"] == "" && body["authType"] == "oauth" && body["serverUrl"] == url, "{body}");
@@ -124,7 +125,7 @@ async fn sign_in_of_mcp_hands_out_no_key() -> Result<()> {
     Ok(())
 }
 
-/// Plugins that a person installed are held against the marketplace that they came from.
+// Installed plugins are compared with the marketplace that they came from.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn installed_plugins_are_compared_with_their_marketplace() -> Result<()> {
     const INSTALLED: [&str; 2] = ["judges", "code-review"];
@@ -154,13 +155,14 @@ async fn installed_plugins_are_compared_with_their_marketplace() -> Result<()> {
     for name in INSTALLED {
         plugin(&["install", &format!("{name}@loopgate"), "--scope", "user"]).await?;
     }
-    let local = Local::in_home(home.clone(), |setup| setup).await?;
+    let local = TestGateway::in_home(home.clone(), |setup| setup).await?;
     let rows = async || -> Result<Vec<Value>> {
         loop {
             let report = report(&local, &[]).await?;
             let rows = INSTALLED.map(|name| row(&report, &format!("plugin-{name}")).cloned());
             let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
-            // A busy machine may not let the assistant tell in time; then nothing is known.
+            // On a busy machine the assistant may exceed its timeout; the version is then unknown, so request
+            // it again.
             let unknown = |row: &Value| {
                 row["error"].as_str().is_some_and(|error| error.starts_with("Could not verify"))
             };
@@ -181,6 +183,6 @@ async fn installed_plugins_are_compared_with_their_marketplace() -> Result<()> {
     plugin(&["disable", "code-review@loopgate", "--scope", "user"]).await?;
     let last = rows().await?;
     ensure!(last[1]["error"] == "Disabled", "{last:?}");
-    ensure!(last[0]["passed"] == true, "a set that does not work is not held against the marketplace");
+    ensure!(last[0]["passed"] == true, "a disabled plugin changed another row");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a delivery leaves out: secrets, dependencies and build output that no rule ignores.
+//! Files that a delivery holds back: secrets, dependencies and build output that no ignore rule covers.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::code_host::HostedPullRequest;
@@ -9,10 +9,10 @@ use crate::commands::{Run, TestDesktop};
 use crate::delivery::{commits_nothing, ended, executes, started};
 use crate::test_system::git;
 
-/// A token of the code host's form, whose parts no scanner of this repository takes for one.
+/// A token in the code host's format. It is split so that secret scanners do not flag this file.
 const TOKEN: &str = concat!("ghp", "_16C7e42F292c6912E7710c838347Ae178B4a");
 
-/// An execution that leaves this behind.
+/// Runs an EXECUTE to its end.
 async fn delivered(desktop: &TestDesktop) -> Result<Run> {
     let order = started(desktop).await?;
     desktop.testbed.model.release("working");
@@ -34,12 +34,13 @@ fn secret(path: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn secrets_and_dependencies_stay_and_the_rest_is_delivered() -> Result<()> {
+async fn secrets_and_generated_files_are_held_back_from_a_delivery() -> Result<()> {
     let command = format!(
         "echo x > more.txt; echo KEY=1 > .env; echo KEY= > .env.example; echo 'token: {TOKEN}' > config.yml; \
          mkdir -p web/node_modules/a build; seq 1 300 | sed 's|.*|web/node_modules/a/&.js|' | xargs touch; \
          echo 'Signature: 8a477f597d28d172789f06886806bc55' > build/CACHEDIR.TAG; echo y > build/out; git add .env"
     );
+    // The assistant could commit and push the held-back files itself, so plain git delivers in its place.
     let desktop = TestDesktop::playing([executes(&command), commits_nothing()]).await?;
     let run = delivered(&desktop).await?;
     run.completed("execute")?;
@@ -50,16 +51,16 @@ async fn secrets_and_dependencies_stay_and_the_rest_is_delivered() -> Result<()>
     ensure!(run.last["results"][0]["heldBack"] == held, "{}", run.last);
     ensure!(run.last["warnings"] == json!(["FILES_HELD_BACK"]), "{}", run.last);
     let output = desktop.cloud.events(run.id, "output");
-    let told =
-        output.iter().filter(|one| one.to_string().contains("Held back from the delivery: .env")).count();
-    ensure!(told == 1, "{output:?}");
-    ensure!(run.worktree()?.join(".env").is_file(), "nothing is lost");
-    ensure!(desktop.testbed.model.requests_of("commit").is_empty(), "no assistant could push it");
+    let count =
+        output.iter().filter(|event| event.to_string().contains("Held back from the delivery: .env")).count();
+    ensure!(count == 1, "{output:?}");
+    ensure!(run.worktree()?.join(".env").is_file(), "the file was removed from the worktree");
+    ensure!(desktop.testbed.model.requests_of("commit").is_empty(), "an assistant was started to commit");
     desktop.is_tidy(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn commits_of_the_assistant_are_made_anew_without_a_secret() -> Result<()> {
+async fn commits_of_the_assistant_are_rewritten_without_secrets() -> Result<()> {
     let command = "echo KEY=1 > .env; echo x > more.txt; git add -A; git commit -qm 'Add a page'; \
                    git rm -q .env; git commit -qm 'Remove the key'";
     let desktop = TestDesktop::playing([executes(command), commits_nothing()]).await?;
@@ -69,36 +70,43 @@ async fn commits_of_the_assistant_are_made_anew_without_a_secret() -> Result<()>
     ensure!(files(&pull)? == ["more.txt"]);
     let commits = pull.commits()?;
     ensure!(commits.len() == 1 && commits[0].message.contains("Add a page"), "{commits:?}");
+    // The secret must not exist in any commit of the remote, not only in the newest one.
     let bare = desktop.testbed.remotes.bare(story::REPOSITORY);
     let objects = git(&bare, &["rev-list", "--objects", "--all"])?;
-    ensure!(!objects.lines().any(|line| line.ends_with(" .env")), "history has it: {objects}");
+    ensure!(
+        !objects.lines().any(|line| line.ends_with(" .env")),
+        "the history contains the secret: {objects}"
+    );
     ensure!(run.last["results"][0]["heldBack"] == json!([secret(".env")]), "{}", run.last);
     desktop.is_tidy(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn change_that_is_held_back_as_a_whole_is_no_pull_request() -> Result<()> {
+async fn delivery_is_skipped_when_all_changes_are_held_back() -> Result<()> {
     let desktop = TestDesktop::playing([executes("echo KEY=1 > .env"), commits_nothing()]).await?;
     let run = delivered(&desktop).await?;
-    let told = run.completed("execute")?;
-    ensure!(told["executeFinalizationStatus"] == "no-changes", "{}", run.last);
-    let result = &run.last["results"][0];
-    let reason = "Held back, and nothing else has changed: .env (looks like a secret)";
-    ensure!(result["status"] == "skipped" && result["reason"] == reason, "{}", run.last);
+    let result = run.completed("execute")?;
+    ensure!(result["executeFinalizationStatus"] == "no-changes", "{}", run.last);
+    let entry = &run.last["results"][0];
+    let reason = "All changes were held back: .env (looks like a secret)";
+    ensure!(entry["status"] == "skipped" && entry["reason"] == reason, "{}", run.last);
     ensure!(run.last["warnings"] == json!(["FILES_HELD_BACK"]), "{}", run.last);
     ensure!(desktop.testbed.host.pull_requests(story::REPOSITORY).is_empty());
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn setting_and_the_base_let_such_files_through() -> Result<()> {
+async fn tracked_files_and_the_setting_bypass_holding_back() -> Result<()> {
     let desktop =
         TestDesktop::playing([executes("echo KEY=2 > tracked/.env; echo x > more.txt"), commits_nothing()])
             .await?;
     desktop.testbed.remotes.commit(story::REPOSITORY, "main", "Track it", &[("tracked/.env", "KEY=1\n")])?;
     let run = delivered(&desktop).await?;
     run.completed("execute")?;
-    ensure!(files(&only_pull_request(&desktop)?)? == ["more.txt", "tracked/.env"], "the base has it");
+    ensure!(
+        files(&only_pull_request(&desktop)?)? == ["more.txt", "tracked/.env"],
+        "a file that the base tracks was held back"
+    );
     ensure!(run.last["warnings"].is_null(), "{}", run.last);
 
     let off = |setup: loopgate_testkit::loopgate::Setup| {
@@ -111,7 +119,7 @@ async fn setting_and_the_base_let_such_files_through() -> Result<()> {
     let desktop = TestDesktop::with([executes("echo KEY=1 > .env"), commits_nothing()], off).await?;
     let run = delivered(&desktop).await?;
     run.completed("execute")?;
-    ensure!(files(&only_pull_request(&desktop)?)? == [".env"], "the setting says so");
+    ensure!(files(&only_pull_request(&desktop)?)? == [".env"], "the setting has no effect");
     ensure!(run.last["warnings"].is_null(), "{}", run.last);
     Ok(())
 }

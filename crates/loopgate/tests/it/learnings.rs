@@ -1,4 +1,4 @@
-//! Learnings from one loop to the next, and what writers that meet, die or find no room do to their files.
+//! Learnings: from one loop to the next, and with concurrent, killed and failing writers.
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use futures_util::future::try_join_all;
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::model::{Conversation, ModelRequest, Script, Step};
+use loopgate_testkit::model::{Conversation, ModelRequest, ModelStep, Script};
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -14,18 +14,19 @@ use serde_json::{Value, json};
 use crate::test_system::{TestSystem, git};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
-/// Of the processing of a work directory.
+/// Status file of the processing, relative to a work directory.
 const STATUS: &str = ".learnings/processing-status.json";
 
-/// What the chat of the ticket teaches.
+/// Learning that is extracted from the ticket's chat.
 const FROM_CHAT: &str = "Keep every colour of the page as a custom property";
-/// What an agent of the loop wrote, and what the assistant made of it.
+/// Learning that an agent of the loop wrote, and its rewording by the assistant.
 const FROM_AGENT: &str = "npm test is needed here before anything else";
 const REWORDED: &str = "Run npm test before a change to the rules of the page";
 
-/// The story, in whose planning an agent leaves a learning and reads those of earlier loops.
+/// Returns the story's script, in whose plan an agent writes a learning and reads the learnings of earlier
+/// loops.
 fn script() -> Script {
-    let left = json!({"what_happened": "A rule was broken", "why": "No test ran", "applies_to": ["*"],
+    let pending = json!({"what_happened": "A rule was broken", "why": "No test ran", "applies_to": ["*"],
         "pattern_to_remember": FROM_AGENT, "context": {"file": "notes.js", "line": 3}});
     let extracted = json!({"learnings": [{"what_happened": "A colour was wrong", "why": "It was written twice",
         "category": "convention", "pattern_to_remember": FROM_CHAT, "file": "styles.css", "line": 1}]});
@@ -33,24 +34,24 @@ fn script() -> Script {
         "scope": "repository", "summary": REWORDED}]});
     let mut script = story::script();
     let first = &mut script.conversations[0].turns[0].0;
-    first.push(Step::write("{{workdir}}/.learnings/pending/plan-writer-1.json", &left.to_string()));
-    first.push(Step::bash("cat '{{workdir}}/learnings.md' || true"));
-    let mut asked = |name: &str, pattern: &str, answer: &Value| {
+    first.push(ModelStep::write("{{workdir}}/.learnings/pending/plan-writer-1.json", &pending.to_string()));
+    first.push(ModelStep::bash("cat '{{workdir}}/learnings.md' || true"));
+    let mut add_conversation = |name: &str, pattern: &str, answer: &Value| {
         let mut conversation = Conversation::when(name, pattern).says(&answer.to_string());
         conversation.toolless = true;
         script.conversations.insert(0, conversation);
     };
-    asked("extract", "Extract learnings from the chat below", &extracted);
-    asked("classify", "Check the learnings below, which agents wrote", &classified);
+    add_conversation("extract", "Extract learnings from the chat below", &extracted);
+    add_conversation("classify", "Check the learnings below, which agents wrote", &classified);
     script
 }
 
-/// The first status of a kind of work that has ended.
+/// Waits for the final status of a background task.
 async fn ended(system: &TestSystem, directory: &Path, route: &str) -> Result<Value> {
     wait::seen(directory, async || {
-        let asked =
+        let response =
             system.loopgate.gateway(Method::GET, &format!("/api/gateway/{route}")).send().await.ok()?;
-        let status: Value = asked.json().await.ok()?;
+        let status: Value = response.json().await.ok()?;
         (!["none", "waiting", "processing"].contains(&status["status"].as_str()?)).then_some(status)
     })
     .await
@@ -62,14 +63,14 @@ async fn post(system: &TestSystem, route: &str, body: &Value) -> Result<Value> {
 }
 
 // DL-29, DL-38
-/// The real assistant extracts, classifies, and is told in the next loop.
+// The real assistant extracts and classifies the learnings, and receives them in the next loop.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_loop_and_a_chat_taught_reaches_the_next_loop() -> Result<()> {
+async fn learnings_of_a_loop_and_a_chat_reach_the_next_loop() -> Result<()> {
     let mut system = TestSystem::playing(script()).await?;
-    let wish = system.page.planned().await?;
+    let document = system.page.create_plan().await?;
     let worktree = system.testbed.sandbox().join("garden-notes-SHOP-7");
-    let place = worktree.to_str().context("a plain path")?;
-    git(&system.clone, &["worktree", "add", "--quiet", "-b", "shop-7", place])?;
+    let worktree_path = worktree.to_str().context("a plain path")?;
+    git(&system.clone, &["worktree", "add", "--quiet", "-b", "shop-7", worktree_path])?;
     let work = worktree.join(".loopgate/work");
     std::fs::create_dir_all(work.join(".learnings"))?;
     std::fs::write(
@@ -94,8 +95,8 @@ async fn what_a_loop_and_a_chat_taught_reaches_the_next_loop() -> Result<()> {
     let list = system.loopgate.gateway(Method::GET, "/api/gateway/learnings").send().await?;
     let list: Value = list.json().await?;
     let of = |summary: &str| {
-        let found = list["patterns"].as_array().into_iter().flatten();
-        found
+        let patterns = list["patterns"].as_array().into_iter().flatten();
+        patterns
             .clone()
             .find(|pattern| pattern["summary"] == summary)
             .cloned()
@@ -110,34 +111,34 @@ async fn what_a_loop_and_a_chat_taught_reaches_the_next_loop() -> Result<()> {
     ensure!(source["file"] == "notes.js:3" && source["commit"] == head.trim(), "{source}");
 
     let before = system.testbed.model.requests_of(story::PLAN).len();
-    let plan = system.page.press(&wish, "plan").await?;
-    let end = system.page.ended(&plan).await?;
+    let plan = system.page.start_loop(&document, "plan").await?;
+    let end = system.page.wait_for_end(&plan).await?;
     ensure!(end["status"] == "COMPLETED", "{end}\n{}", system.loopgate.output());
     let requests = system.testbed.model.requests_of(story::PLAN);
     let read: String = requests[before..].iter().map(|request| request.tool_results()).collect();
     ensure!(read.contains(FROM_CHAT) && read.contains(REWORDED), "{read}");
     let read: String = requests[..before].iter().map(|request| request.tool_results()).collect();
-    ensure!(!read.contains(FROM_CHAT), "the first loop knew it already");
-    system.alone(&plan).await?;
+    ensure!(!read.contains(FROM_CHAT), "the first loop already received the learning");
+    system.no_processes_remain(&plan).await?;
 
-    // With learnings turned off, a loop is told nothing.
+    // With learnings turned off, the prompts of a loop contain none.
     system.loopgate.stop().await?;
     let settings = system.loopgate.setup().data_dir().join("settings.toml");
     let text = std::fs::read_to_string(&settings).unwrap_or_default();
     std::fs::write(&settings, format!("learnings_enabled = false\n{text}"))?;
     let system = system.restart().await?;
     let before = system.testbed.model.requests_of(story::PLAN).len();
-    let plan = system.page.press(&wish, "plan").await?;
-    let end = system.page.ended(&plan).await?;
+    let plan = system.page.start_loop(&document, "plan").await?;
+    let end = system.page.wait_for_end(&plan).await?;
     ensure!(end["status"] == "COMPLETED", "{end}\n{}", system.loopgate.output());
     let requests = system.testbed.model.requests_of(story::PLAN);
     let prompts = |request: &ModelRequest| format!("{}{}", request.user_text(), request.tool_results());
     let read: String = requests[before..].iter().map(prompts).collect();
     ensure!(!read.is_empty() && !read.contains(FROM_CHAT) && !read.contains(REWORDED), "{read}");
-    system.alone(&plan).await
+    system.no_processes_remain(&plan).await
 }
 
-/// A home with the pending learnings of some worktrees.
+/// A home with worktrees that have pending learnings.
 struct LearningsFixture {
     home: UserHome,
 }
@@ -155,8 +156,8 @@ impl LearningsFixture {
         self.home.path().join(".loopgate/learnings/org-patterns.toon")
     }
 
-    /// Leaves learnings that share no word with any other one.
-    fn leave(&self, worktree: usize, count: usize) -> Result<()> {
+    /// Writes pending learnings that have no words in common, so that none are merged.
+    fn add_pending(&self, worktree: usize, count: usize) -> Result<()> {
         let pending = self.work_dir(worktree).join(".learnings/pending");
         std::fs::create_dir_all(&pending)?;
         for number in 0..count {
@@ -179,7 +180,7 @@ impl LearningsFixture {
         std::fs::read_dir(self.work_dir(worktree).join(".learnings/pending")).map_or(0, Iterator::count)
     }
 
-    /// The summaries of the patterns, each of which is there once.
+    /// Returns the summaries of all patterns; fails when one occurs twice.
     fn summaries(&self) -> Result<Vec<String>> {
         let text = std::fs::read_to_string(self.patterns())?;
         let rows = text.lines().filter(|line| line.trim().starts_with("P-"));
@@ -200,11 +201,12 @@ fn succeeded(output: &Output) -> Result<()> {
 }
 
 #[tokio::test]
-async fn eight_programs_merge_at_once_and_lose_nothing() -> Result<()> {
+async fn concurrent_processes_lose_no_learning() -> Result<()> {
     let fixture = LearningsFixture::new()?;
     for worktree in 0..8 {
-        fixture.leave(worktree, 6)?;
+        fixture.add_pending(worktree, 6)?;
     }
+    // All eight processes update the same file at once, which is protected by a lock.
     let outputs = try_join_all((0..8).map(|worktree| fixture.process(worktree).output())).await?;
     outputs.iter().try_for_each(succeeded)?;
     ensure!(fixture.summaries()?.len() == 48);
@@ -213,14 +215,14 @@ async fn eight_programs_merge_at_once_and_lose_nothing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn killed_notification_program_is_retried() -> Result<()> {
-    // It is killed once each of these files is there.
+async fn killed_processing_completes_on_retry() -> Result<()> {
+    // Kill the program as soon as it has created one of these files.
     let status: fn(&LearningsFixture) -> PathBuf = |fixture| fixture.work_dir(0).join(STATUS);
-    for moment in [status, LearningsFixture::patterns] {
+    for trigger in [status, LearningsFixture::patterns] {
         let fixture = LearningsFixture::new()?;
-        fixture.leave(0, 40)?;
+        fixture.add_pending(0, 40)?;
         std::fs::create_dir_all(fixture.patterns().parent().context("a directory")?)?;
-        let file = moment(&fixture);
+        let file = trigger(&fixture);
         let mut program = fixture.process(0).spawn()?;
         wait::appears(&file).await?;
         program.kill().await?;
@@ -231,13 +233,13 @@ async fn killed_notification_program_is_retried() -> Result<()> {
 }
 
 #[tokio::test]
-async fn full_disk_changes_nothing() -> Result<()> {
+async fn full_disk_leaves_the_files_unchanged() -> Result<()> {
     let fixture = LearningsFixture::new()?;
-    fixture.leave(0, 2)?;
+    fixture.add_pending(0, 2)?;
     succeeded(&fixture.process(0).output().await?)?;
     let before = std::fs::read(fixture.patterns())?;
-    fixture.leave(1, 3)?;
-    // Files cannot grow; the signal that says so is ignored, as the error says so too.
+    fixture.add_pending(1, 3)?;
+    // RLIMIT_FSIZE simulates the full disk. SIGXFSZ is ignored, so that the write fails with EFBIG.
     let mut full = fixture.home.command("sh");
     full.args(["-c", "trap '' XFSZ; exec prlimit --fsize=0 \"$0\" learnings process \"$1\"", PROGRAM]);
     let output = full.arg(fixture.work_dir(1)).output().await?;

@@ -1,47 +1,48 @@
-//! Usage limits of the assistant's account, met by loops of a desktop.
+//! Loops that hit the usage limit of the assistant's account.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::model::{Conversation, Failure, Step};
+use loopgate_testkit::model::{Conversation, Failure, ModelStep};
 use loopgate_testkit::{story, wait};
 use serde_json::{Value, json};
 
-use crate::afterwards::in_loop;
 use crate::cli;
 use crate::commands::TestDesktop;
+use crate::finalization::in_loop;
 
-/// Seconds from a refusal to the end of the limit.
+/// Seconds until the limit ends; long enough to observe the waiting loop.
 pub const LIMIT_SECONDS: i64 = 4;
 
-/// A desktop whose assistant is signed in with a subscription.
+/// Starts a desktop whose assistant is signed in with a subscription.
 pub async fn subscribed(conversations: impl IntoIterator<Item = Conversation>) -> Result<TestDesktop> {
     TestDesktop::with(conversations, |setup| {
+        // Usage limits apply to subscriptions only; an API key would take precedence over the OAuth token.
         let setup = setup.env("LOOPGATE_STUCK_AFTER_MS", "4000").env("ANTHROPIC_API_KEY", "");
         setup.env("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-scripted")
     })
     .await
 }
 
-pub fn goes_on(name: &str) -> Conversation {
+pub fn resumed(name: &str) -> Conversation {
     Conversation::when(name, "A usage limit interrupted you")
 }
 
-pub fn refused(seconds: i64) -> [Step; 1] {
-    [Step::Error(Failure::usage_limit(seconds))]
+pub fn refusal(seconds: i64) -> [ModelStep; 1] {
+    [ModelStep::Error(Failure::usage_limit(seconds))]
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn judges_wait_for_the_end_of_a_limit() -> Result<()> {
+async fn judges_resume_when_the_usage_limit_ends() -> Result<()> {
     let report = r#"{"stats": [{"case_id": "dry-judge", "final_status": 1, "metrics":
         [{"metric_name": "dry_score", "threshold": 0.8, "score": 0.5, "justification": "twice"}]}]}"#;
     let judge = Conversation::when("refused", "# Judge");
     let desktop = subscribed([
-        goes_on("continued")
+        resumed("continued")
             .and(r"`(?P<report>[^`]+-judges\.json)` \(required\)")
-            .turn([Step::write("{{report}}", report)])
+            .turn([ModelStep::write("{{report}}", report)])
             .says("Judged."),
-        judge.turn(refused(LIMIT_SECONDS)),
+        judge.turn(refusal(LIMIT_SECONDS)),
     ])
     .await?;
     let requirements = json!([{"id": "r", "type": "PRD", "title": "t", "content": "the requirements"}]);
@@ -55,33 +56,35 @@ async fn judges_wait_for_the_end_of_a_limit() -> Result<()> {
     desktop.is_tidy(&run, &[]).await
 }
 
-/// Lets every stored limit end now, as time would.
+/// Moves the end of every stored limit into the past.
 fn end_limits(data_dir: &Path) -> Result<()> {
     let file = data_dir.join("assistant-limits.json");
-    let mut stored: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
-    let limits = stored["limits"].as_object_mut().context("limits")?;
-    ensure!(limits.len() == 1, "one account: {limits:?}");
+    let mut file_content: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
+    let limits = file_content["limits"].as_object_mut().context("limits")?;
+    ensure!(limits.len() == 1, "expected one account: {limits:?}");
     limits.values_mut().for_each(|limit| limit["until"] = json!("2026-01-01T00:00:00Z"));
-    Ok(std::fs::write(file, stored.to_string())?)
+    Ok(std::fs::write(file, file_content.to_string())?)
 }
 
-/// Waits until `loopgate status` says of the only loop until when it waits.
+/// Waits until `loopgate status` shows the only loop as waiting for a limit, and returns the end of that
+/// limit.
 async fn shown_until(desktop: &TestDesktop) -> Result<Value> {
     let logs = desktop.loopgate.setup().data_dir().join("logs");
     let shown = wait::seen(&logs, async || {
         let rows = cli::loops(&desktop.testbed.home, &desktop.loopgate).await.ok()?;
         let [row] = &rows[..] else { return None };
-        (row["stillness"]["state"] == "waiting-for-limit").then(|| row["stillness"]["until"].clone())
+        (row["stall"]["state"] == "waiting-for-limit").then(|| row["stall"]["until"].clone())
     });
     shown.await
 }
 
-/// The limit is met, Loopgate is killed and comes back: the same session goes on, and its end is told once.
+// Loopgate is killed while the loop waits. After a restart the loop resumes the same session and ends once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_that_waits_goes_on_after_a_restart() -> Result<()> {
+async fn waiting_loop_resumes_after_a_restart() -> Result<()> {
     let mut desktop = subscribed([
-        goes_on("continued").says("<promise>COMPLETE</promise>"),
-        in_loop("refused", "PLAN").turn(refused(3600)),
+        resumed("continued").says("<promise>COMPLETE</promise>"),
+        // An hour: longer than the test, so that the limit must be read from the file after the restart.
+        in_loop("refused", "PLAN").turn(refusal(3600)),
     ])
     .await?;
     let (id, _) = desktop.start(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
@@ -89,30 +92,36 @@ async fn loop_that_waits_goes_on_after_a_restart() -> Result<()> {
     ensure!(until.as_str().is_some_and(|until| until.parse::<jiff::Timestamp>().is_ok()), "{until}");
     desktop.loopgate.kill().await?;
     let desktop = desktop.restart().await?;
-    ensure!(shown_until(&desktop).await? == until, "the same end");
+    ensure!(shown_until(&desktop).await? == until, "the end of the limit changed");
     end_limits(&desktop.loopgate.setup().data_dir())?;
     let last = desktop.ended(id).await;
     ensure!(last["type"] == "completed", "{last}");
     desktop.free(id).await?;
-    let [first] = &desktop.testbed.model.requests_of("refused")[..] else { anyhow::bail!("refused once") };
-    let request = desktop.testbed.model.requests_of("continued").pop().context("it goes on")?;
-    ensure!(request.user_text().contains(&first.user_text()), "the same session");
-    ensure!(desktop.cloud.events(id, "completed").len() == 1, "told once");
+    let [first] = &desktop.testbed.model.requests_of("refused")[..] else {
+        anyhow::bail!("expected one refusal")
+    };
+    let request = desktop.testbed.model.requests_of("continued").pop().context("not resumed")?;
+    ensure!(request.user_text().contains(&first.user_text()), "another session was started");
+    ensure!(desktop.cloud.events(id, "completed").len() == 1, "expected one completed event");
     Ok(())
 }
 
-/// The assistant that commits meets a limit: git delivers without it.
+// The assistant that should commit hits a limit, so plain git delivers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn work_is_delivered_without_the_assistant_that_is_limited() -> Result<()> {
+async fn git_delivers_when_the_assistant_hits_a_usage_limit() -> Result<()> {
     let executed = in_loop("execute", "EXECUTE")
-        .turn([Step::bash("echo x > more.txt")])
+        .turn([ModelStep::bash("echo x > more.txt")])
         .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
         .says("<promise>COMPLETE</promise>");
-    let commits = Conversation::when("commit", "git push -u origin HEAD").turn(refused(600));
+    let commits = Conversation::when("commit", "git push -u origin HEAD").turn(refusal(600));
     let desktop = subscribed([executed, commits]).await?;
     let run = desktop.run(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
-    let told = run.completed("execute")?;
-    ensure!(told["executeFinalizationPath"] == "git-fallback" && told["has_changes"] == true, "{}", run.last);
+    let result = run.completed("execute")?;
+    ensure!(
+        result["executeFinalizationPath"] == "git-fallback" && result["has_changes"] == true,
+        "{}",
+        run.last
+    );
     ensure!(run.last["warnings"].is_null(), "{}", run.last);
     ensure!(desktop.testbed.host.pull_requests(story::REPOSITORY).len() == 1, "{}", run.last);
     ensure!(desktop.testbed.model.requests_of("commit").len() == 1);

@@ -1,24 +1,24 @@
-//! Loops that are ordered at the gateway itself, as an executor outside does: what the two loop
-//! routes answer while a loop is prepared, runs, and is over.
+//! The routes that start and kill a loop, as the control plane calls them: their responses while a loop is
+//! prepared, runs, and after it ended.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::model::Step;
+use loopgate_testkit::model::ModelStep;
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::afterwards::in_loop;
 use crate::cli;
 use crate::commands::TestDesktop;
-use crate::test_system::{TestSystem, gone};
+use crate::finalization::in_loop;
+use crate::test_system::{TestSystem, wait_for_loop_processes};
 
 const LOOP: &str = "/api/gateway/orchestrator/loop";
 const KILL: &str = "/api/gateway/orchestrator/loop/kill";
 
-/// Orders a loop as the link does, so that it starts although its token is made up.
+/// Starts a loop over the link. The runner token is not verified, so it may be invalid.
 pub async fn order(system: &TestSystem, body: &Value) -> Result<(u16, Value)> {
     let request = system.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
     let answer = request.json(body).send().await?;
@@ -32,7 +32,7 @@ pub async fn kill(system: &TestSystem, loop_id: Uuid) -> Result<(u16, Value)> {
 
 pub fn plan(loop_id: Uuid, repository: &str) -> Value {
     json!({"loopId": loop_id, "command": "PLAN", "loopGateAuthToken": "made-up", "artifacts": [],
-        "prompt": story::WISH, "artifactSlug": "SHOP-7", "repo": {"fullName": repository, "branch": "main"}})
+        "prompt": story::REQUEST, "artifactSlug": "SHOP-7", "repo": {"fullName": repository, "branch": "main"}})
 }
 
 fn conflict(text: &str) -> (u16, Value) {
@@ -46,9 +46,9 @@ fn already_running() -> (u16, Value) {
 
 // OR-47, LR-10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_loop_runs_once_in_a_worktree_of_its_own() -> Result<()> {
+async fn concurrent_request_for_the_loop_or_its_worktree_is_a_conflict() -> Result<()> {
     let mut script = story::script();
-    script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
+    script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
     let system = TestSystem::playing(script).await?;
     let (first, second) = (Uuid::new_v4(), Uuid::new_v4());
 
@@ -57,9 +57,9 @@ async fn one_loop_runs_once_in_a_worktree_of_its_own() -> Result<()> {
     ensure!(started["loopId"] == first.to_string(), "{started}");
     let worktree = started["worktreePath"].as_str().context("a worktree")?;
     ensure!(worktree.ends_with("garden-notes-loop-shop-7") || worktree.ends_with("garden-notes-loop-SHOP-7"));
-    ensure!(Path::new(worktree).join(".git").is_file(), "a worktree of the clone");
+    ensure!(Path::new(worktree).join(".git").is_file(), "not a linked worktree");
     let pid = started["pid"].as_u64().context("a pid")?;
-    ensure!(Path::new(&format!("/proc/{pid}")).exists(), "it lives");
+    ensure!(Path::new(&format!("/proc/{pid}")).exists(), "the process does not run");
     system.testbed.model.held("planning").await?;
 
     let again = order(&system, &plan(first, story::REPOSITORY)).await?;
@@ -69,29 +69,30 @@ async fn one_loop_runs_once_in_a_worktree_of_its_own() -> Result<()> {
 
     let ended = kill(&system, first).await?;
     ensure!(ended == (200, json!({"success": true, "message": "Loop process terminated"})), "{ended:?}");
-    system.alone(&first.to_string()).await?;
-    // The refused one never started.
-    gone(&second.to_string()).await
+    system.no_processes_remain(&first.to_string()).await?;
+    // The refused loop must not have started a process.
+    wait_for_loop_processes(&second.to_string()).await
 }
 
-/// The code-host CLI is held while it clones, so that the moment of preparation lasts.
+// The code-host CLI blocks on a FIFO while it clones, which extends the preparation for as long as the test
+// needs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_that_is_prepared_cannot_be_doubled() -> Result<()> {
+async fn second_request_during_the_preparation_is_a_conflict() -> Result<()> {
     let mut script = story::script();
-    script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
+    script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
     let system = TestSystem::playing(script).await?;
     system.testbed.add_remote("acme/shop", &[("README.md", "A shop\n")])?;
     let home = system.testbed.home.path();
-    let (asked, go) = (home.join("clone-asked"), home.join("clone-go"));
+    let (arguments, gate) = (home.join("clone-arguments"), home.join("clone-gate"));
     let bare = system.testbed.remotes.bare("acme/shop");
     system.testbed.home.script(
         "gh",
         &format!(
-            "#!/bin/sh\nfor last; do :; done\necho \"$@\" > '{asked}.new'\nmv '{asked}.new' '{asked}'\n\
-             mkfifo '{go}' 2>/dev/null\nread word < '{go}'\n\
+            "#!/bin/sh\nfor last; do :; done\necho \"$@\" > '{arguments}.new'\nmv '{arguments}.new' '{arguments}'\n\
+             mkfifo '{gate}' 2>/dev/null\nread word < '{gate}'\n\
              git clone --quiet '{bare}' \"$last\" && git -C \"$last\" remote set-url origin git@github.com:acme/shop.git\n",
-            asked = asked.display(),
-            go = go.display(),
+            arguments = arguments.display(),
+            gate = gate.display(),
             bare = bare.display()
         ),
     )?;
@@ -101,20 +102,20 @@ async fn loop_that_is_prepared_cannot_be_doubled() -> Result<()> {
         let started = order(&system, &body).await?;
         anyhow::Ok(started)
     };
-    let meanwhile = async {
-        wait::appears(&asked).await?;
-        wait::appears(&go).await?;
+    let second_request = async {
+        wait::appears(&arguments).await?;
+        wait::appears(&gate).await?;
         let again = order(&system, &body).await?;
         ensure!(again == already_running(), "{again:?}");
-        tokio::fs::write(&go, "go\n").await?;
+        tokio::fs::write(&gate, "go\n").await?;
         Ok(())
     };
-    let ((status, started), ()) = tokio::try_join!(started, meanwhile)?;
+    let ((status, started), ()) = tokio::try_join!(started, second_request)?;
     ensure!(status == 200, "{status} {started}");
-    let asked = std::fs::read_to_string(&asked)?;
-    ensure!(asked.starts_with("repo clone acme/shop "), "{asked}");
+    let arguments = std::fs::read_to_string(&arguments)?;
+    ensure!(arguments.starts_with("repo clone acme/shop "), "{arguments}");
     let clone = system.testbed.sandbox().join("shop");
-    ensure!(clone.join(".git").is_dir(), "the clone lies in the sandbox");
+    ensure!(clone.join(".git").is_dir(), "no clone in the sandbox");
     let listed =
         system.loopgate.gateway(Method::GET, "/api/gateway/repos").send().await?.json::<Value>().await?;
     let names = listed["repos"].as_array().context("a list")?.iter().map(|repo| &repo["fullName"]);
@@ -122,33 +123,34 @@ async fn loop_that_is_prepared_cannot_be_doubled() -> Result<()> {
     system.testbed.model.held("planning").await?;
     let ended = kill(&system, loop_id).await?;
     ensure!(ended.0 == 200, "{ended:?}");
-    system.alone(&loop_id.to_string()).await
+    system.no_processes_remain(&loop_id.to_string()).await
 }
 
 // OR-50, LR-40
-/// The set-up script of the repository does not end, so that the moment of preparation lasts.
+// The setup script of the repository never ends, which extends the preparation until the loop is cancelled.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_that_is_prepared_can_be_cancelled() -> Result<()> {
+async fn kill_during_the_preparation_cancels_the_loop() -> Result<()> {
     let desktop = TestDesktop::playing([in_loop("plan", "PLAN").says("<promise>COMPLETE</promise>")]).await?;
     let home = desktop.testbed.home.path();
-    let (asked, again) = (home.join("set-up-asked"), home.join("set-up-again"));
+    let (running, finish) = (home.join("setup-running"), home.join("setup-finish"));
     let script =
-        format!("test -e '{}' && exit\n: > '{}'\nsleep infinity\n", again.display(), asked.display());
-    let place = desktop.clone.join(".loopgate/loops-setup.sh");
-    std::fs::create_dir_all(place.parent().context("a directory")?)?;
-    std::fs::write(&place, script)?;
+        format!("test -e '{}' && exit\n: > '{}'\nsleep infinity\n", finish.display(), running.display());
+    let setup_script = desktop.clone.join(".loopgate/loops-setup.sh");
+    std::fs::create_dir_all(setup_script.parent().context("a directory")?)?;
+    std::fs::write(&setup_script, script)?;
     let push = ["-c", "git add -f .loopgate && git commit -qm 'Set up' && git push -q origin main"];
     let pushed = desktop.testbed.home.command("sh").args(push).current_dir(&desktop.clone).output().await?;
     ensure!(pushed.status.success(), "{pushed:?}");
     let data = desktop.loopgate.setup().data_dir();
-    let words = ["trust", "--yes", "--home", &data.to_string_lossy(), &desktop.clone.to_string_lossy()];
-    let trusted = cli::run(&desktop.testbed.home, &words, &[]).await?;
+    // Setup scripts of a repository run only after the repository was trusted.
+    let arguments = ["trust", "--yes", "--home", &data.to_string_lossy(), &desktop.clone.to_string_lossy()];
+    let trusted = cli::run(&desktop.testbed.home, &arguments, &[]).await?;
     ensure!(trusted.status.success(), "{trusted:?}");
 
     let order = json!({"command": "PLAN", "prompt": "Plan it", "loopId": Uuid::new_v4()});
     let id = order["loopId"].clone();
     let stop = async {
-        wait::appears(&asked).await?;
+        wait::appears(&running).await?;
         let ended = desktop.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send().await?;
         anyhow::Ok((ended.status().as_u16(), ended.json::<Value>().await?))
     };
@@ -161,12 +163,12 @@ async fn loop_that_is_prepared_can_be_cancelled() -> Result<()> {
     let loop_id = serde_json::from_value(id.clone())?;
     let last = desktop.ended(loop_id).await;
     ensure!(last["code"] == "CANCELLED" && last["abortReason"] == "cancelled", "{last}");
-    gone(id.as_str().context("an id")?).await?;
+    wait_for_loop_processes(id.as_str().context("an id")?).await?;
 
-    // The place is free, and so is the document.
-    std::fs::write(&again, "")?;
+    // The reservations of the worktree and of the document were released.
+    std::fs::write(&finish, "")?;
     let plan = desktop.run(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
     plan.completed("plan")?;
-    ensure!(desktop.testbed.model.requests_of("plan").len() == 1, "the cancelled one never asked");
+    ensure!(desktop.testbed.model.requests_of("plan").len() == 1, "the cancelled loop started an assistant");
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! The real program, run as a user runs it: from its command line, over its ports, with the real
-//! assistant, git and code-host CLI around it. Nothing here reaches into its internals.
+//! End-to-end tests of the `loopgate` binary: started from its command line and driven over its ports, with
+//! the real assistant, git and code-host CLI. The tests use no internals of the program, only its files,
+//! sockets and processes.
 
 mod acp;
-mod afterwards;
 mod approvals;
 mod bad_input;
 mod bootstrap;
@@ -10,7 +10,9 @@ mod busy;
 mod chat_attachments;
 mod chat_story;
 mod cli;
+mod cli_messages;
 mod commands;
+mod concurrent_requests;
 mod crash;
 mod data_dir;
 mod default_branch;
@@ -18,33 +20,30 @@ mod delivery;
 mod deploys;
 #[cfg(target_os = "linux")]
 mod descriptors;
-mod direct;
 mod disk;
 mod evidence;
 mod fallback;
 mod files;
+mod finalization;
 mod findings;
-mod foreign;
 mod forgery;
 mod git;
-mod halves;
 mod health;
 mod held_back;
 mod held_loops;
 mod hostile;
 mod learnings;
 mod limits;
-mod local;
-mod many_requests;
+mod loop_directories;
+mod loop_routes;
 mod mcp;
-mod messages;
 mod notify;
 mod orchestrator;
+mod origin_checks;
 mod owner;
 mod page;
-mod peer_refusals;
-mod peers;
-mod places;
+mod peer_repositories;
+mod peer_repository_errors;
 #[cfg(target_os = "linux")]
 mod presence;
 mod pulls;
@@ -59,15 +58,17 @@ mod reviewer;
 mod sandbox;
 mod saved_work;
 mod secrets;
+mod separate_processes;
 mod session_chats;
 mod settings;
+mod shutdown;
 mod signing;
 mod spend;
-mod stopping;
+mod stall_detection;
 mod story;
 mod streams;
-mod stuck;
 mod support_bundle;
+mod test_gateway;
 mod test_system;
 mod tickets;
 mod trust;

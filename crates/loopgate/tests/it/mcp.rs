@@ -1,5 +1,4 @@
-//! The tools of an MCP server that a loop expects: the real assistant asks a real server on loopback,
-//! where it may.
+//! MCP servers: a loop may call the tools of the server that its request expects, and of no other.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Json, Router};
-use loopgate_testkit::model::{Conversation, Step};
+use loopgate_testkit::model::{Conversation, ModelStep};
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -16,7 +15,7 @@ use crate::commands::TestDesktop;
 
 const WORDS: &str = "The gate squeaks when it rains";
 
-/// A server with one tool.
+/// MCP server with one tool, `read_ticket`.
 struct McpServer {
     url: String,
     calls: Arc<Mutex<usize>>,
@@ -26,8 +25,8 @@ struct McpServer {
 impl McpServer {
     async fn start() -> Result<Self> {
         let calls = Arc::new(Mutex::new(0));
-        let counted = calls.clone();
-        let answer = async move |Json(request): Json<Value>| answer(&request, &counted);
+        let counter = calls.clone();
+        let answer = async move |Json(request): Json<Value>| answer(&request, &counter);
         let router = Router::new().route("/mcp", post(answer));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("http://{}/mcp", listener.local_addr()?);
@@ -35,12 +34,12 @@ impl McpServer {
         Ok(Self { url, calls, _serving: AbortOnDropHandle::new(serving) })
     }
 
-    /// How often its tool was called.
+    /// Returns how often the tool was called.
     fn calls(&self) -> usize {
         *self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the assistant of a home know it.
+    /// Adds the server to the user-level configuration of the assistant.
     fn register(&self, desktop: &TestDesktop) -> Result<()> {
         let file = desktop.testbed.home.path().join(".claude.json");
         let mut settings: Value = match std::fs::read(&file) {
@@ -62,25 +61,29 @@ fn answer(request: &Value, calls: &Mutex<usize>) -> Response {
             *calls.lock().unwrap_or_else(PoisonError::into_inner) += 1;
             json!({"content": [{"type": "text", "text": WORDS}]})
         }
-        notified if notified.starts_with("notifications/") => return StatusCode::ACCEPTED.into_response(),
+        method if method.starts_with("notifications/") => return StatusCode::ACCEPTED.into_response(),
         _ => json!({}),
     };
     Json(json!({"jsonrpc": "2.0", "id": request["id"], "result": result})).into_response()
 }
 
-/// Asks for the ticket, and ends with `last`.
-fn asker(name: &str, prompt: &str, last: &str) -> Conversation {
-    Conversation::when(name, prompt).turn([Step::tool("mcp__tickets__read_ticket", json!({}))]).says(last)
+/// Returns a conversation that calls the tool and ends with `last`.
+fn reads_ticket(name: &str, prompt: &str, last: &str) -> Conversation {
+    Conversation::when(name, prompt)
+        .turn([ModelStep::tool("mcp__tickets__read_ticket", json!({}))])
+        .says(last)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_may_use_the_server_that_it_expects_and_no_other() -> Result<()> {
+async fn loop_uses_only_expected_mcp_server() -> Result<()> {
     let server = McpServer::start().await?;
     let desktop = TestDesktop::playing([
-        asker("split", "# Split requirements", "Read."),
-        asker("coding", "# Coding loop", "Read.\n<promise>COMPLETE</promise>"),
+        reads_ticket("split", "# Split requirements", "Read."),
+        reads_ticket("coding", "# Coding loop", "Read.\n<promise>COMPLETE</promise>"),
     ])
     .await?;
+    // The server is configured for the assistant in every case; only the permission differs. Port 9 (discard)
+    // stands for a server with another URL.
     server.register(&desktop)?;
     let documents = json!([{"id": "1", "type": "PRD", "title": "", "content": "The gate is to be silent"}]);
     for (command, conversation) in [("DECOMPOSE", "split"), ("PLAN", "coding")] {
@@ -92,8 +95,8 @@ async fn loop_may_use_the_server_that_it_expects_and_no_other() -> Result<()> {
                     "expectedMcpUrl": expected}))
                 .await?;
             ensure!(run.last["type"] == "completed", "{command} {}", run.last);
-            let asked = desktop.testbed.model.requests_of(conversation).pop().context("asked")?;
-            let results = asked.tool_results();
+            let request = desktop.testbed.model.requests_of(conversation).pop().context("no request")?;
+            let results = request.tool_results();
             ensure!(results.contains(WORDS) == allowed, "{command} {expected:?}: {results}");
             ensure!(server.calls() - before == usize::from(allowed), "{command} {expected:?}");
         }

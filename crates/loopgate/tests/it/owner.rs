@@ -1,4 +1,4 @@
-//! The person at this machine, who decides over a socket of their own.
+//! Client of the owner-only control socket, which lists and decides approvals.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::loopgate::Loopgate;
@@ -7,19 +7,20 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 
-/// A connection that asks.
+/// Connection for single calls.
 pub struct Owner(BufReader<UnixStream>);
 
 impl Owner {
     pub async fn of(loopgate: &Loopgate) -> Result<Self> {
-        // An answer shows that the gateway serves, and so does its socket.
+        // The socket is opened before the HTTP listener responds, so a successful health check implies that
+        // it exists.
         loopgate.gateway_bare(Method::GET, "/health").send().await?;
         let socket = loopgate.setup().data_dir().join("control.sock");
         Ok(Self(BufReader::new(UnixStream::connect(socket).await?)))
     }
 
-    /// The data of an answer.
-    pub async fn ask(&mut self, verb: &str, params: Value) -> Result<Value> {
+    /// Calls a verb and returns the `data` of its response. Fails when the response is not `ok`.
+    pub async fn call(&mut self, verb: &str, params: Value) -> Result<Value> {
         self.send(verb, params).await?;
         self.receive().await
     }
@@ -38,43 +39,44 @@ impl Owner {
     }
 }
 
-/// A connection that is told of every change.
+/// Subscription to the list of pending approvals.
 pub struct OwnerWatch {
     owner: Owner,
-    waiting: Vec<Value>,
+    pending: Vec<Value>,
 }
 
 impl OwnerWatch {
     pub async fn of(loopgate: &Loopgate) -> Result<Self> {
         let mut owner = Owner::of(loopgate).await?;
         owner.send("approvals.watch", json!({})).await?;
-        let mut watch = Self { owner, waiting: Vec::new() };
+        let mut watch = Self { owner, pending: Vec::new() };
+        // The first message is the current list, sent on subscription.
         watch.next().await?;
         Ok(watch)
     }
 
-    /// Waits until so many requests are held.
+    /// Waits until exactly `count` requests are pending.
     pub async fn until(&mut self, count: usize) -> Result<&[Value]> {
-        while self.waiting.len() != count {
+        while self.pending.len() != count {
             self.next().await?;
         }
-        Ok(&self.waiting)
+        Ok(&self.pending)
     }
 
-    /// Waits for the one request that is held.
+    /// Waits until exactly one request is pending, and returns it.
     pub async fn one(&mut self) -> Result<Value> {
         Ok(self.until(1).await?[0].clone())
     }
 
-    /// Waits until nothing is held any more.
+    /// Waits until no request is pending.
     pub async fn nothing(&mut self) -> Result<()> {
         self.until(0).await.map(|_| ())
     }
 
-    /// Waits for the next change.
+    /// Waits for the next change of the list.
     pub async fn next(&mut self) -> Result<()> {
         let list = self.owner.receive().await?;
-        self.waiting = list.as_array().cloned().context("a list")?;
+        self.pending = list.as_array().cloned().context("a list")?;
         Ok(())
     }
 }

@@ -1,66 +1,66 @@
-//! What a person does on the page, and what the page reads: wishes, loops, their events.
+//! Client of the control plane, as the web page uses it: documents, loops and their events.
 
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::loopgate::SignedIn;
+use loopgate_testkit::loopgate::BrowserSession;
 use loopgate_testkit::story;
 use reqwest::{Method, Response, header};
 use serde_json::{Value, json};
 
-/// How long a stream of events may last.
+/// Upper bound of one event stream; a whole loop with its tests and delivery fits into it.
 const STREAM_LIMIT: Duration = Duration::from_secs(150);
 
-/// A signed-in page.
+/// Signed-in session of the web page.
 #[derive(Debug, Clone)]
-pub struct Page(pub SignedIn);
+pub struct Page(pub BrowserSession);
 
 impl Page {
-    /// Writes the story's wish down. Answers the document's id.
-    pub async fn wish(&self) -> Result<String> {
+    /// Creates a document with the request of the story. Returns its id.
+    pub async fn create_document(&self) -> Result<String> {
         let repo = json!({"fullName": story::REPOSITORY, "branch": "main"});
-        let body = json!({"title": story::WISH, "type": "FEATURE", "content": story::WISH, "repo": repo});
-        let made = self.0.post("/documents", &body).await?;
-        text(&made["data"]["id"])
+        let body =
+            json!({"title": story::REQUEST, "type": "FEATURE", "content": story::REQUEST, "repo": repo});
+        let created = self.0.post("/documents", &body).await?;
+        text(&created["data"]["id"])
     }
 
-    /// Presses a button of a document. Answers the loop's id.
-    pub async fn press(&self, document: &str, command: &str) -> Result<String> {
+    /// Starts a loop command on a document, like the page's button. Returns the loop's id.
+    pub async fn start_loop(&self, document: &str, command: &str) -> Result<String> {
         let path = format!("/documents/{document}/run-loop");
         text(&self.0.post(&path, &json!({"command": command})).await?["data"]["loopId"])
     }
 
-    /// A wish with its plan, as it is before somebody presses Execute. Answers the wish's id.
-    pub async fn planned(&self) -> Result<String> {
-        let document = self.wish().await?;
-        let plan = self.press(&document, "plan").await?;
-        let ended = self.ended(&plan).await?;
+    /// Creates a document and runs PLAN on it to completion, so that EXECUTE can follow. Returns the
+    /// document's id.
+    pub async fn create_plan(&self) -> Result<String> {
+        let document = self.create_document().await?;
+        let plan = self.start_loop(&document, "plan").await?;
+        let ended = self.wait_for_end(&plan).await?;
         ensure!(ended["status"] == "COMPLETED", "the plan's loop: {ended}");
         Ok(document)
     }
 
-    /// A document.
     pub async fn document(&self, id: &str) -> Result<Value> {
         Ok(self.0.get(&format!("/documents/{id}")).await?["data"].take())
     }
 
-    /// A loop.
     pub async fn read(&self, loop_id: &str) -> Result<Value> {
         Ok(self.0.get(&format!("/loops/{loop_id}")).await?["data"].take())
     }
 
-    /// Every stored event of a loop.
+    /// Returns all stored events of a loop.
     pub async fn events(&self, loop_id: &str) -> Result<Vec<Value>> {
         let list = self.0.get(&format!("/loops/{loop_id}/events")).await?["data"].take();
         list.as_array().cloned().context("events are a list")
     }
 
-    /// Follows a loop's events, from the beginning or from after a known one.
+    /// Streams the events of a loop, from the first one or after the event with the id `after`.
     pub async fn follow(&self, loop_id: &str, after: Option<&str>) -> Result<Events> {
         self.stream(&format!("/loops/{loop_id}/stream"), after).await
     }
 
-    /// Follows the desktops, which go on and off line.
+    /// Streams the presence changes of all desktops.
     pub async fn presence(&self) -> Result<Events> {
         self.stream("/compute-targets/status-stream", None).await
     }
@@ -71,31 +71,32 @@ impl Page {
             request = request.header("last-event-id", id);
         }
         let answer = request.send().await?.error_for_status()?;
-        let kind = answer.headers().get(header::CONTENT_TYPE).context("a stream says what it is")?;
-        ensure!(kind == "text/event-stream", "{kind:?}");
+        let content_type = answer.headers().get(header::CONTENT_TYPE).context("no content type")?;
+        ensure!(content_type == "text/event-stream", "{content_type:?}");
         Ok(Events { answer, unread: String::new() })
     }
 
-    /// Follows a loop until its stream closes, and answers the loop as it then is.
-    pub async fn ended(&self, loop_id: &str) -> Result<Value> {
-        self.follow(loop_id, None).await?.rest().await?;
+    /// Follows a loop until its stream closes, and returns the loop.
+    pub async fn wait_for_end(&self, loop_id: &str) -> Result<Value> {
+        self.follow(loop_id, None).await?.remaining().await?;
         self.read(loop_id).await
     }
 }
 
-/// A stream of events that is being read.
+/// Open stream of server-sent events.
 pub struct Events {
     answer: Response,
     unread: String,
 }
 
 impl Events {
-    /// The next event; `None` when the stream has closed.
+    /// Returns the next event, or `None` when the stream has closed.
     pub async fn next(&mut self) -> Result<Option<Value>> {
         loop {
-            if let Some((record, rest)) = self.unread.split_once("\n\n") {
-                let (record, rest) = (record.to_owned(), rest.to_owned());
-                self.unread = rest;
+            if let Some((record, remaining)) = self.unread.split_once("\n\n") {
+                // Copied, because both parts borrow from the buffer.
+                let (record, remaining) = (record.to_owned(), remaining.to_owned());
+                self.unread = remaining;
                 if let Some(event) = parsed(&record)? {
                     return Ok(Some(event));
                 }
@@ -108,8 +109,8 @@ impl Events {
         }
     }
 
-    /// Everything up to the end of the stream.
-    pub async fn rest(mut self) -> Result<Vec<Value>> {
+    /// Returns all events up to the end of the stream.
+    pub async fn remaining(mut self) -> Result<Vec<Value>> {
         let mut events = Vec::new();
         while let Some(event) = self.next().await? {
             events.push(event);
@@ -118,7 +119,8 @@ impl Events {
     }
 }
 
-/// An event of a record; the id of the record must be the event's. Comments are no events.
+/// Parses a record. Returns `None` for a comment (keep-alive). Fails when the record's id differs from the
+/// event's.
 fn parsed(record: &str) -> Result<Option<Value>> {
     let field = |name: &str| record.lines().find_map(|line| line.strip_prefix(name));
     let Some(data) = field("data: ") else { return Ok(None) };
@@ -127,7 +129,7 @@ fn parsed(record: &str) -> Result<Option<Value>> {
     Ok(Some(event))
 }
 
-/// The text of a JSON value.
+/// Returns the string in a JSON value.
 pub fn text(value: &Value) -> Result<String> {
-    value.as_str().map(str::to_owned).with_context(|| format!("{value} is no text"))
+    value.as_str().map(str::to_owned).with_context(|| format!("{value} is not a string"))
 }

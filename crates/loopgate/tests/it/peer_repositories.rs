@@ -1,12 +1,12 @@
-//! One loop over several repositories: each has a worktree, a branch and a pull request of its own,
-//! and what goes wrong in one stays there.
+//! Loops over several repositories: each repository has its own worktree, branch and pull request, and a
+//! failure in one does not affect the others.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_home::TrustStore;
-use loopgate_testkit::model::{Conversation, Step};
+use loopgate_testkit::model::{Conversation, ModelStep};
 use loopgate_testkit::story;
 use serde_json::{Value, json};
 
@@ -15,23 +15,23 @@ use crate::test_system::git;
 
 const FILES: [(&str, &str); 1] = [("README.md", "Something\n")];
 
-/// A loop that changes its own repository and the first one beside it.
+/// Returns an execution that changes the main repository and all peers except `docs`.
 fn implementer() -> Conversation {
     Conversation::when("implement", "# Coding loop")
         .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
         .and(r#"LOOPGATE_ADD_DIRS="(?P<peers>[^"]+)""#)
         .turn([
-            Step::text("Both need a file."),
-            Step::bash(
+            ModelStep::text("Both need a file."),
+            ModelStep::bash(
                 "echo page > feature.txt; printf '%s\\n' '{{peers}}' | tr '|' '\\n' | grep -v docs-loop | \
-                 while read -r dir; do echo beside > \"$dir/feature.txt\"; done; \
+                 while read -r dir; do echo peer > \"$dir/feature.txt\"; done; \
                  echo \"names: $LOOPGATE_ADD_DIR_NAMES map: $LOOPGATE_REPO_MAP\"",
             ),
         ])
         .says("Done.\n\n<promise>COMPLETE</promise>")
 }
 
-/// The story's conversation that commits, pushes and opens a pull request.
+/// Returns the story's conversation that commits, pushes and opens a pull request.
 fn committer() -> Result<Conversation> {
     let script = story::script();
     script.conversations.into_iter().find(|one| one.name == story::COMMIT).context("the story commits")
@@ -39,12 +39,13 @@ fn committer() -> Result<Conversation> {
 
 fn worktrees(desktop: &TestDesktop, name: &str) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(desktop.testbed.sandbox())?.flatten().map(|entry| entry.path());
-    let of = format!("{name}-loop-");
-    let named = |path: &PathBuf| path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(&of));
-    Ok(entries.filter(named).collect())
+    let prefix = format!("{name}-loop-");
+    let matches =
+        |path: &PathBuf| path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(&prefix));
+    Ok(entries.filter(matches).collect())
 }
 
-/// Every repository's entry, told in one envelope.
+/// Returns the results of a completed execution, one entry per repository.
 fn results(run: &Run) -> Result<&Vec<Value>> {
     run.completed("execute")?;
     run.last["results"].as_array().with_context(|| format!("{}", run.last))
@@ -52,13 +53,14 @@ fn results(run: &Run) -> Result<&Vec<Value>> {
 
 // LR-33
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_repository_is_delivered_by_itself() -> Result<()> {
+async fn each_repository_is_delivered_separately() -> Result<()> {
     let desktop = TestDesktop::playing([implementer(), committer()?]).await?;
     let names = ["acme/web", "acme/docs", "acme/locked"];
     let mut clones = Vec::new();
     for name in names {
         clones.push(desktop.testbed.add_repository(name, &FILES)?);
     }
+    // A `pre-receive` hook rejects every push to acme/locked.
     let hook = desktop.testbed.remotes.bare("acme/locked").join("hooks/pre-receive");
     std::fs::create_dir_all(hook.parent().context("a parent")?)?;
     std::fs::write(&hook, "#!/bin/sh\necho 'this repository is locked' >&2\nexit 1\n")?;
@@ -70,19 +72,23 @@ async fn each_repository_is_delivered_by_itself() -> Result<()> {
     let run = desktop.run(order).await?;
 
     let results = results(&run)?;
-    let tested = [&results[0], &results[1]].map(|one| &one["tests"]["outcome"]);
-    ensure!(tested == ["not-run", "passed"], "{results:?}");
+    let outcomes = [&results[0], &results[1]].map(|one| &one["tests"]["outcome"]);
+    ensure!(outcomes == ["not-run", "passed"], "{results:?}");
     let log = results[1]["tests"]["head"]["log"].as_str().context("a log")?;
     ensure!(run.worktree()?.join(".loopgate/work").join(log).is_file(), "{log}");
-    let told: Vec<(&Value, &Value)> = results.iter().map(|one| (&one["status"], &one["fullName"])).collect();
-    let wanted = [
+    let actual: Vec<(&Value, &Value)> =
+        results.iter().map(|one| (&one["status"], &one["fullName"])).collect();
+    let expected = [
         ("success", story::REPOSITORY),
         ("success", "acme/web"),
         ("skipped", "acme/docs"),
         ("failed", "acme/locked"),
     ];
     ensure!(
-        told.iter().zip(wanted).all(|(told, wanted)| told.0 == wanted.0 && told.1 == wanted.1),
+        actual
+            .iter()
+            .zip(expected)
+            .all(|(actual, expected)| actual.0 == expected.0 && actual.1 == expected.1),
         "{results:?}"
     );
     ensure!(results.len() == 4 && results[2]["reason"] == "no_changes", "{results:?}");
@@ -107,17 +113,18 @@ async fn each_repository_is_delivered_by_itself() -> Result<()> {
     let branch = results[1]["branchName"].as_str().context("a branch")?;
     let key = branch.strip_prefix("orchestrator/shop-7-main-").context(branch.to_owned())?;
     ensure!(key.len() == 8 && key.chars().all(|letter| letter.is_ascii_hexdigit()), "{branch}");
-    let place = desktop.testbed.sandbox().join(format!("web-loop-shop-7-main-{key}"));
-    ensure!(worktrees(&desktop, "web")? == [place.clone()], "work that only a loop's branch has is kept");
-    ensure!(worktrees(&desktop, "docs")?.is_empty(), "nothing was done there");
+    let worktree = desktop.testbed.sandbox().join(format!("web-loop-shop-7-main-{key}"));
+    ensure!(worktrees(&desktop, "web")? == [worktree.clone()], "the worktree with the work was removed");
+    ensure!(worktrees(&desktop, "docs")?.is_empty(), "an unchanged worktree remains");
     let locked = worktrees(&desktop, "locked")?;
-    ensure!(locked.len() == 1 && locked[0].join("feature.txt").is_file(), "what was not pushed is kept");
+    ensure!(locked.len() == 1 && locked[0].join("feature.txt").is_file(), "unpushed work was removed");
     ensure!(desktop.testbed.host.pull_requests("acme/docs").is_empty());
 
-    let seen = desktop.testbed.model.requests_of("implement").pop().context("asked")?.tool_results();
+    let output = desktop.testbed.model.requests_of("implement").pop().context("no request")?.tool_results();
     ensure!(
-        seen.contains("names: web|docs|locked") && seen.contains(&format!("map: web={}|", place.display())),
-        "{seen}"
+        output.contains("names: web|docs|locked")
+            && output.contains(&format!("map: web={}|", worktree.display())),
+        "{output}"
     );
     let uploaded = desktop.uploaded(run.id);
     ensure!(uploaded["artifacts"]["executionResult"]["results"].as_array() == Some(results), "{uploaded}");
@@ -127,11 +134,11 @@ async fn each_repository_is_delivered_by_itself() -> Result<()> {
     }
     desktop.is_tidy(&run, &[]).await?;
 
-    // The lock is gone: the next run delivers what was left, and nothing twice.
+    // Without the hook, the next run delivers the remaining commit and repeats no other delivery.
     std::fs::remove_file(&hook)?;
     let order = json!({"command": "EXECUTE", "prompt": "Add a file", "additionalRepos": peers});
-    let again = desktop.run(order).await?;
-    let results = self::results(&again)?;
+    let second = desktop.run(order).await?;
+    let results = self::results(&second)?;
     ensure!(results[3]["status"] == "success" && results[3]["fullName"] == "acme/locked", "{results:?}");
     for name in [story::REPOSITORY, "acme/web", "acme/locked"] {
         let pulls = desktop.testbed.host.pull_requests(name);
@@ -142,18 +149,19 @@ async fn each_repository_is_delivered_by_itself() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn interrupted_delivery_resumes_at_its_repository() -> Result<()> {
-    let mut beside = committer()?.and(r"[Ww]orking directory: [^\n]*/web-loop-");
-    beside.name = "commit beside".to_owned();
-    beside.turns[0].0.insert(0, Step::hold("beside"));
-    let mut desktop = TestDesktop::playing([implementer(), beside, committer()?]).await?;
+    let mut peer_committer = committer()?.and(r"[Ww]orking directory: [^\n]*/web-loop-");
+    peer_committer.name = "commit peer".to_owned();
+    peer_committer.turns[0].0.insert(0, ModelStep::hold("peer"));
+    let mut desktop = TestDesktop::playing([implementer(), peer_committer, committer()?]).await?;
     desktop.testbed.add_repository("acme/web", &FILES)?;
     let peers = json!([{"fullName": "acme/web", "branch": "main"}]);
     let order = json!({"command": "EXECUTE", "prompt": "Add a file", "additionalRepos": peers});
     let (id, started) = desktop.start(order).await?;
-    desktop.testbed.model.held("beside").await?;
+    desktop.testbed.model.held("peer").await?;
+    // The main repository is delivered, the peer's delivery is held: the crash falls between the two.
     desktop.loopgate.kill().await?;
     let desktop = desktop.restart().await?;
-    desktop.testbed.model.release("beside");
+    desktop.testbed.model.release("peer");
     let last = desktop.ended(id).await;
     desktop.free(id).await?;
     let run = Run { id, started, last };
@@ -163,9 +171,9 @@ async fn interrupted_delivery_resumes_at_its_repository() -> Result<()> {
         let pulls = desktop.testbed.host.pull_requests(name);
         ensure!(pulls.len() == 1 && pulls[0].commits()?.len() == 1, "{name}: {pulls:?}");
     }
-    let asked =
+    let first_turns =
         |name: &str| desktop.testbed.model.requests_of(name).iter().filter(|one| one.turn == 0).count();
-    ensure!(asked(story::COMMIT) == 1 && asked("commit beside") == 1, "nothing was committed twice");
+    ensure!(first_turns(story::COMMIT) == 1 && first_turns("commit peer") == 1, "a commit was repeated");
     ensure!(desktop.cloud.events(id, "completed").len() == 1);
     desktop.is_tidy(&run, &[]).await
 }
@@ -175,8 +183,8 @@ async fn plan_reads_peers_without_changing_them() -> Result<()> {
     let planner = Conversation::when("plan", "# Coding loop")
         .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
         .and(r#"LOOPGATE_ADD_DIRS="(?P<peer>[^"]+)""#)
-        .turn([Step::bash("cat '{{peer}}/README.md'; echo scratch > '{{peer}}/scratch.txt'")])
-        .turn([Step::write("{{workdir}}/plan.md", story::PLAN_MARKDOWN)])
+        .turn([ModelStep::bash("cat '{{peer}}/README.md'; echo scratch > '{{peer}}/scratch.txt'")])
+        .turn([ModelStep::write("{{workdir}}/plan.md", story::PLAN_MARKDOWN)])
         .runs("loopgate plan build '{{workdir}}'")
         .runs(
             "loopgate plan set-state 'Phase 1.1: Checkpoint' AWAITING_USER --workdir '{{workdir}}' \
@@ -190,17 +198,20 @@ async fn plan_reads_peers_without_changing_them() -> Result<()> {
         desktop.run(json!({"command": "PLAN", "prompt": "Add a file", "additionalRepos": peers})).await?;
     run.completed("plan")?;
     ensure!(run.last.get("results").is_none(), "{}", run.last);
-    let read = desktop.testbed.model.requests_of("plan").pop().context("asked")?.tool_results();
+    let read = desktop.testbed.model.requests_of("plan").pop().context("no request")?.tool_results();
     ensure!(read.contains("Something"), "{read}");
-    // What was left there is somebody's: it stays until the next plan, and is never committed.
-    let beside = worktrees(&desktop, "web")?;
-    ensure!(beside.len() == 1 && beside[0].join("scratch.txt").is_file(), "{beside:?}");
-    ensure!(git(&beside[0], &["log", "--format=%s", "origin/main..HEAD"])?.is_empty());
+    // PLAN commits no changes in peers; leftover files remain until the next plan recreates the worktree.
+    let peer_worktrees = worktrees(&desktop, "web")?;
+    ensure!(
+        peer_worktrees.len() == 1 && peer_worktrees[0].join("scratch.txt").is_file(),
+        "{peer_worktrees:?}"
+    );
+    ensure!(git(&peer_worktrees[0], &["log", "--format=%s", "origin/main..HEAD"])?.is_empty());
     let branches = desktop.testbed.remotes.branches("acme/web")?;
     ensure!(branches.keys().collect::<Vec<_>>() == ["main"], "{branches:?}");
-    let again =
+    let second =
         desktop.run(json!({"command": "PLAN", "prompt": "Add a file", "additionalRepos": peers})).await?;
-    again.completed("plan")?;
-    ensure!(worktrees(&desktop, "web")? == beside, "made anew in the same place");
-    desktop.is_tidy(&again, &[Path::new("/nonexistent")]).await
+    second.completed("plan")?;
+    ensure!(worktrees(&desktop, "web")? == peer_worktrees, "the worktree is at another path");
+    desktop.is_tidy(&second, &[Path::new("/nonexistent")]).await
 }

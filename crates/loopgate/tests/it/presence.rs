@@ -1,5 +1,5 @@
-//! What the control plane is told while nobody can reach the gateway. The relay is the test's own, so
-//! that it hears every word of the desktop.
+//! Presence that a desktop reports while its gateway listener is unavailable. The test runs the relay itself
+//! and records every frame.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::OwnedFd;
@@ -34,7 +34,7 @@ use uuid::Uuid;
 const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
 const RECOVERING: &str = "gateway recovering: ";
 
-/// What the desktop said so far.
+/// Frames received from the desktop.
 #[derive(Default)]
 struct ReceivedFrames {
     target: Option<Uuid>,
@@ -43,7 +43,7 @@ struct ReceivedFrames {
     events: Vec<CommandEvent>,
 }
 
-/// A control plane that only listens.
+/// Host that records frames and sends no commands by itself.
 struct RecordingHost(watch::Sender<ReceivedFrames>);
 
 impl Host for RecordingHost {
@@ -77,7 +77,7 @@ impl Host for RecordingHost {
     async fn disconnected(&self, _: &DesktopSession) {}
 }
 
-/// The relay of one desktop.
+/// Relay with one connected desktop.
 struct DesktopRelay {
     registry: Arc<ConnectionRegistry<RecordingHost>>,
     origin: String,
@@ -108,30 +108,30 @@ impl DesktopRelay {
         Ok(Self { registry, origin })
     }
 
-    /// Waits until there is something to see in what was heard.
-    async fn seen<T>(&self, look: impl Fn(&ReceivedFrames) -> Option<T>) -> Result<T> {
+    /// Waits until `look` returns a value for the received frames.
+    async fn wait_for<T>(&self, look: impl Fn(&ReceivedFrames) -> Option<T>) -> Result<T> {
         let mut received = self.registry.host().0.subscribe();
-        let looking = async {
+        let wait = async {
             loop {
-                if let Some(found) = look(&received.borrow_and_update()) {
-                    return anyhow::Ok(found);
+                if let Some(value) = look(&received.borrow_and_update()) {
+                    return anyhow::Ok(value);
                 }
                 received.changed().await?;
             }
         };
-        tokio::time::timeout(wait::LIMIT, looking).await.context("the desktop says nothing of it")?
+        tokio::time::timeout(wait::LIMIT, wait).await.context("the desktop did not report it")?
     }
 
-    /// Waits until the desktop last said that it feels so; answers with which error.
+    /// Waits until the last reported presence has this state, and returns its error.
     async fn presence_error(&self, state: PresenceState) -> Result<Option<String>> {
         let last =
             |received: &ReceivedFrames| received.presence.last().filter(|last| last.state == state).cloned();
-        Ok(self.seen(last).await?.error)
+        Ok(self.wait_for(last).await?.error)
     }
 
-    /// Sends a command; answers whether it is taken, or why not.
-    async fn order(&self, id: &str) -> Result<CommandAck> {
-        let target = self.seen(|received| received.target).await?;
+    /// Sends a health check command, and returns its acknowledgement.
+    async fn send_health_check(&self, id: &str) -> Result<CommandAck> {
+        let target = self.wait_for(|received| received.target).await?;
         let command = LinkCommand {
             command_id: id.to_owned(),
             operation_id: "health_check".to_owned(),
@@ -140,28 +140,30 @@ impl DesktopRelay {
             ..LinkCommand::default()
         };
         self.registry.deliver(target, &command)?;
-        self.seen(|received| received.acks.iter().find(|ack| ack.command_id == id).cloned()).await
+        self.wait_for(|received| received.acks.iter().find(|ack| ack.command_id == id).cloned()).await
     }
 }
 
-/// Ends the listener of a Loopgate behind its back and takes its port, in one moment for the program.
+/// Shuts down the gateway's listening socket and binds its port. The process is stopped by SIGSTOP during the
+/// exchange, so that it cannot rebind the port first.
 async fn take_port(loopgate: &Loopgate) -> Result<TcpListener> {
-    let pid = loopgate.pid().context("it runs")?;
+    let pid = loopgate.pid().context("the gateway has exited")?;
     let port = loopgate.ready().gateway_port;
     signal(pid, "STOP")?;
-    let taken = tokio::task::spawn_blocking(move || take_from(pid, port)).await;
+    let held_port = tokio::task::spawn_blocking(move || take_from(pid, port)).await;
     signal(pid, "CONT")?;
-    taken?
+    held_port?
 }
 
 fn take_from(pid: u32, port: u16) -> Result<TcpListener> {
     let process = Pid::from_raw(i32::try_from(pid)?).context("a process has an id")?;
+    // SIGSTOP is asynchronous: wait until all threads of the process are stopped.
     waitid(WaitId::Pid(process), WaitIdOptions::STOPPED)?;
     shutdown(listener_of(process, port)?, Shutdown::Both)?;
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, port))?)
 }
 
-/// A process's own listening socket.
+/// Duplicates the listening socket of another process by `pidfd_getfd`.
 fn listener_of(process: Pid, port: u16) -> Result<OwnedFd> {
     let handle = pidfd_open(process, PidfdFlags::empty())?;
     let listens = |socket: &OwnedFd| {
@@ -174,11 +176,11 @@ fn listener_of(process: Pid, port: u16) -> Result<OwnedFd> {
             return Ok(socket);
         }
     }
-    anyhow::bail!("nothing of it listens on port {port}")
+    anyhow::bail!("the process does not listen on port {port}")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn lost_listener_is_reported_until_it_is_back() -> Result<()> {
+async fn lost_listener_is_reported_until_rebound() -> Result<()> {
     let relay = DesktopRelay::start().await?;
     let home = UserHome::temporary()?;
     let port = free_port()?;
@@ -191,33 +193,35 @@ async fn lost_listener_is_reported_until_it_is_back() -> Result<()> {
     let loopgate = setup.settings(&settings)?.env("LOOPGATE_API_KEY", API_KEY).start().await?;
     ensure!(relay.presence_error(PresenceState::Online).await?.is_none());
 
-    // Whoever has the port keeps the gateway from coming back.
-    let taken = take_port(&loopgate).await?;
-    let error = relay.presence_error(PresenceState::Degraded).await?.context("it says why")?;
+    // The gateway cannot rebind while the test holds the port.
+    let held_port = take_port(&loopgate).await?;
+    let error = relay.presence_error(PresenceState::Degraded).await?.context("no error")?;
     ensure!(error.starts_with(RECOVERING), "{error}");
-    let refused = relay.order("meanwhile").await?;
+    let refused = relay.send_health_check("while-degraded").await?;
     let reason = refused.reason.as_deref().unwrap_or_default();
     ensure!(!refused.accepted && reason == error, "{refused:?}");
 
-    drop(taken);
+    drop(held_port);
     ensure!(relay.presence_error(PresenceState::Online).await?.is_none());
-    ensure!(relay.order("afterwards").await?.accepted);
-    let answered = |received: &ReceivedFrames| {
-        let events = received.events.iter().filter(|event| event.command_id == "afterwards");
+    ensure!(relay.send_health_check("after-recovery").await?.accepted);
+    let output = |received: &ReceivedFrames| {
+        let events = received.events.iter().filter(|event| event.command_id == "after-recovery");
         let presence_error: Vec<String> = events.clone().map(|event| event.data.to_string()).collect();
         events.clone().any(CommandEvent::is_terminal).then_some(presence_error)
     };
-    let answered = relay.seen(answered).await?;
+    let output = relay.wait_for(output).await?;
     ensure!(
-        answered.iter().any(|presence_error| presence_error.contains(env!("CARGO_PKG_VERSION"))),
-        "{answered:?}"
+        output.iter().any(|presence_error| presence_error.contains(env!("CARGO_PKG_VERSION"))),
+        "{output:?}"
     );
     let mut states = relay
-        .seen(|received| Some(received.presence.iter().map(|presence| presence.state).collect::<Vec<_>>()))
+        .wait_for(|received| {
+            Some(received.presence.iter().map(|presence| presence.state).collect::<Vec<_>>())
+        })
         .await?;
     states.dedup();
-    let wanted = [PresenceState::Online, PresenceState::Degraded, PresenceState::Online];
-    ensure!(states == wanted, "{states:?}");
+    let expected = [PresenceState::Online, PresenceState::Degraded, PresenceState::Online];
+    ensure!(states == expected, "{states:?}");
 
     let health: Value = loopgate.gateway_bare(Method::GET, "/health").send().await?.json().await?;
     ensure!(health["status"] == "ok" && health["port"] == port, "{health}");

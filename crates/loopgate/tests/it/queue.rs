@@ -1,8 +1,8 @@
-//! A limit on how many loops run at once: the others wait in order, start when a place frees, keep
-//! their order through a kill, and can be taken out of the queue.
+//! Admission control: with a limit of concurrent loops, further loops are queued in order, start when a slot
+//! frees, keep their order across a crash, and can be removed from the queue.
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::model::Step;
+use loopgate_testkit::model::ModelStep;
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -15,18 +15,18 @@ use crate::test_system::{TestSystem, setup};
 const LOOP: &str = "/api/gateway/orchestrator/loop";
 const KILL: &str = "/api/gateway/orchestrator/loop/kill";
 
-/// One place, and an assistant that is held in its first answer.
-pub async fn one_place() -> Result<TestSystem> {
+/// Starts a system with one slot, whose first plan loop is held at its first turn.
+pub async fn system_with_one_slot() -> Result<TestSystem> {
     let mut script = story::script();
-    script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
+    script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
     let testbed = loopgate_testkit::testbed::Testbed::new(script).await?;
     TestSystem::start(setup(&testbed)?.arg("--max-loops").arg("1"), testbed).await
 }
 
-/// Orders a plan as the link does.
+/// Launches a plan loop, like the link does for a command of the control plane.
 pub async fn order(system: &TestSystem, loop_id: Uuid) -> Result<Value> {
-    let body = json!({"loopId": loop_id, "command": "PLAN", "loopGateAuthToken": "made-up", "artifacts": [],
-        "prompt": story::WISH, "artifactSlug": format!("shop-{}", loop_id.simple()),
+    let body = json!({"loopId": loop_id, "command": "PLAN", "loopGateAuthToken": "a-runner-token", "artifacts": [],
+        "prompt": story::REQUEST, "artifactSlug": format!("shop-{}", loop_id.simple()),
         "repo": {"fullName": story::REPOSITORY, "branch": "main"}});
     let request = system.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
     let answer = request.json(&body).send().await?;
@@ -39,38 +39,38 @@ pub async fn kill(system: &TestSystem, loop_id: Uuid) -> Result<(u16, Value)> {
     Ok((answer.status().as_u16(), answer.json().await?))
 }
 
-/// Waits until the desktop's record of a loop says so.
-pub async fn becomes(system: &TestSystem, loop_id: Uuid, status: &str) -> Result<()> {
+/// Waits until the job record of a loop has this status.
+pub async fn wait_for_status(system: &TestSystem, loop_id: Uuid, status: &str) -> Result<()> {
     let log = system.loopgate.setup().data_dir().join("logs");
     let id = loop_id.to_string();
-    let seen = wait::seen(&log, async || {
+    let outcome = wait::seen(&log, async || {
         let record = system.record(&id).await.ok()?;
         (record.status == status).then_some(())
     });
-    seen.await.with_context(|| format!("{loop_id} does not become {status}"))
+    outcome.await.with_context(|| format!("{loop_id} does not reach status {status}"))
 }
 
-/// The loops that `loopgate status` lists: id, status, place.
-pub async fn listed(system: &TestSystem) -> Result<Vec<(String, String, Option<u64>)>> {
+/// Returns the loops that `loopgate status` lists: id, status, queue position.
+pub async fn listed_loops(system: &TestSystem) -> Result<Vec<(String, String, Option<u64>)>> {
     let rows = cli::loops(&system.testbed.home, &system.loopgate).await?;
-    let listed = |row: &Value| {
+    let listed_loops = |row: &Value| {
         let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
         (text("loopId"), text("status"), row["queuePlace"].as_u64())
     };
-    Ok(rows.iter().map(listed).collect())
+    Ok(rows.iter().map(listed_loops).collect())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loops_wait_in_order_through_a_kill_and_start_when_a_place_frees() -> Result<()> {
-    let system = one_place().await?;
+async fn queued_loops_keep_order_across_crash_and_start_when_slot_frees() -> Result<()> {
+    let system = system_with_one_slot().await?;
     let [first, second, third, fourth] = [0; 4].map(|_| Uuid::new_v4());
     let started = order(&system, first).await?;
     ensure!(started["pid"].is_u64() && started["queuePlace"].is_null(), "{started}");
     system.testbed.model.held("planning").await?;
-    for (loop_id, place) in [(second, 1), (third, 2), (fourth, 3)] {
+    for (loop_id, position) in [(second, 1), (third, 2), (fourth, 3)] {
         let queued = order(&system, loop_id).await?;
         let expected = json!({"success": true, "loopId": loop_id, "pid": null, "worktreePath": null,
-            "queuePlace": place});
+            "queuePlace": position});
         ensure!(queued == expected, "{queued}");
         ensure!(system.record(&loop_id.to_string()).await?.status == "Queued");
     }
@@ -78,14 +78,14 @@ async fn loops_wait_in_order_through_a_kill_and_start_when_a_place_frees() -> Re
     let system = system.kill_and_restart().await?;
     let waiting = |loops: &[(String, String, Option<u64>)]| -> Vec<(String, u64)> {
         let mut waiting: Vec<_> =
-            loops.iter().filter_map(|(id, _, place)| Some((id.clone(), (*place)?))).collect();
-        waiting.sort_by_key(|(_, place)| *place);
+            loops.iter().filter_map(|(id, _, position)| Some((id.clone(), (*position)?))).collect();
+        waiting.sort_by_key(|(_, position)| *position);
         waiting
     };
     let order_of = |ids: &[Uuid]| -> Vec<(String, u64)> {
-        ids.iter().zip(1..).map(|(id, place)| (id.to_string(), place)).collect()
+        ids.iter().zip(1..).map(|(id, position)| (id.to_string(), position)).collect()
     };
-    ensure!(waiting(&listed(&system).await?) == order_of(&[second, third, fourth]));
+    ensure!(waiting(&listed_loops(&system).await?) == order_of(&[second, third, fourth]));
 
     let removed = kill(&system, third).await?;
     ensure!(
@@ -93,43 +93,45 @@ async fn loops_wait_in_order_through_a_kill_and_start_when_a_place_frees() -> Re
         "{removed:?}"
     );
     ensure!(system.record(&third.to_string()).await?.status == "Cancelled");
-    ensure!(waiting(&listed(&system).await?) == order_of(&[second, fourth]));
+    ensure!(waiting(&listed_loops(&system).await?) == order_of(&[second, fourth]));
 
-    becomes(&system, first, "Running").await?;
+    // The restart keeps the running loop, which still occupies the only slot.
+    wait_for_status(&system, first, "Running").await?;
     kill(&system, first).await?;
-    becomes(&system, second, "Running").await?;
-    ensure!(system.record(&fourth.to_string()).await?.status == "Queued", "one place");
+    wait_for_status(&system, second, "Running").await?;
+    ensure!(system.record(&fourth.to_string()).await?.status == "Queued", "a second loop was started");
     kill(&system, second).await?;
-    becomes(&system, fourth, "Running").await?;
+    wait_for_status(&system, fourth, "Running").await?;
     kill(&system, fourth).await?;
     for loop_id in [first, second, fourth] {
-        system.alone(&loop_id.to_string()).await?;
+        system.no_processes_remain(&loop_id.to_string()).await?;
     }
-    let left = records::launch_requests(&system.loopgate).await?;
-    ensure!(left == 0, "{left} requests are kept of loops that do not wait");
+    let request_count = records::launch_requests(&system.loopgate).await?;
+    ensure!(request_count == 0, "{request_count} launch requests of loops that are not queued");
     Ok(())
 }
 
-/// The page of a loop that waits learns its place, and the loop is done when its turn comes.
+/// The page of a queued loop shows the queue position, and the loop runs when its turn comes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_that_waits_says_its_place_and_is_done_in_its_turn() -> Result<()> {
-    let system = one_place().await?;
+async fn queued_loop_reports_position_and_runs_in_turn() -> Result<()> {
+    let system = system_with_one_slot().await?;
     let local = Uuid::new_v4();
+    // A second loop, launched by the page, is queued behind this one.
     order(&system, local).await?;
     system.testbed.model.held("planning").await?;
-    let wish = system.page.wish().await?;
-    let loop_id = system.page.press(&wish, "plan").await?;
+    let document = system.page.create_document().await?;
+    let loop_id = system.page.start_loop(&document, "plan").await?;
     let mut events = system.page.follow(&loop_id, None).await?;
-    let place = loop {
-        let event = events.next().await?.context("the stream goes on")?;
+    let position = loop {
+        let event = events.next().await?.context("the stream ended")?;
         if event["queue"].is_object() {
             break event;
         }
     };
-    ensure!(place["queue"] == json!({"place": 1, "waiting": 1}), "{place}");
-    ensure!(place["chunk"] == "Waiting for a free place: 1 of 1 in the queue", "{place}");
+    ensure!(position["queue"] == json!({"place": 1, "waiting": 1}), "{position}");
+    ensure!(position["chunk"] == "Waiting for a free slot: 1 of 1 in the queue", "{position}");
     system.testbed.model.release("planning");
-    let ended = system.page.ended(&loop_id).await?;
+    let ended = system.page.wait_for_end(&loop_id).await?;
     ensure!(ended["status"] == "COMPLETED", "{ended}");
-    system.alone(&loop_id).await
+    system.no_processes_remain(&loop_id).await
 }

@@ -1,4 +1,4 @@
-//! The desktop's records of loops as they are on disk, read and changed from outside.
+//! Direct access to the desktop's database `desktop.db`: job records, launch requests, commands and tokens.
 
 use anyhow::{Context as _, Result};
 use jiff::Timestamp;
@@ -17,17 +17,17 @@ fn statement(sql: &str, values: impl IntoIterator<Item = String>) -> Statement {
     Statement::from_sql_and_values(DbBackend::Sqlite, sql, values)
 }
 
-/// The record of a loop, when there is one.
+/// Returns the job record of a loop, or `None` without a row.
 pub async fn record(loopgate: &Loopgate, id: &str) -> Result<Option<Value>> {
     let db = open(loopgate).await?;
-    let wanted = statement("SELECT record FROM job WHERE loop_id = $1", [id.to_owned()]);
-    let row = db.query_one_raw(wanted).await?;
+    let query = statement("SELECT record FROM job WHERE loop_id = $1", [id.to_owned()]);
+    let row = db.query_one_raw(query).await?;
     let text = row.map(|row| row.try_get::<String>("", "record")).transpose()?;
     db.close().await?;
     Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
 }
 
-/// How many requests of loops are kept that have no process yet.
+/// Returns the number of stored launch requests, i.e. of loops without a process.
 pub async fn launch_requests(loopgate: &Loopgate) -> Result<i64> {
     let db = open(loopgate).await?;
     let row = db.query_one_raw(statement("SELECT count(*) AS number FROM launch_request", [])).await?;
@@ -36,7 +36,7 @@ pub async fn launch_requests(loopgate: &Loopgate) -> Result<i64> {
     Ok(number)
 }
 
-/// What is kept of the control plane's commands: id and progress.
+/// Returns the stored commands of the control plane: id and progress.
 pub async fn commands(loopgate: &Loopgate) -> Result<Vec<(String, Value)>> {
     let db = open(loopgate).await?;
     let rows = db.query_all_raw(statement("SELECT command_id, progress FROM command ORDER BY 1", [])).await?;
@@ -48,8 +48,8 @@ pub async fn commands(loopgate: &Loopgate) -> Result<Vec<(String, Value)>> {
     rows.iter().map(read).collect()
 }
 
-/// Gives the home the form in which version 0.13.18 left it: launch requests and the log of commands are
-/// files. Loopgate must not run.
+/// Converts the data directory to the format of version 0.13.18, which stored launch requests and the command
+/// log in files. Loopgate must not run.
 pub async fn turn_into_0_13_18(loopgate: &Loopgate) -> Result<()> {
     let data = loopgate.setup().data_dir();
     let log: Vec<String> = commands(loopgate)
@@ -71,6 +71,7 @@ pub async fn turn_into_0_13_18(loopgate: &Loopgate) -> Result<()> {
     for sql in [
         "DROP TABLE launch_request",
         "DROP TABLE command",
+        // Without these rows, the next start runs both migrations again.
         "DELETE FROM seaql_migrations WHERE version IN ('m0005_launch_requests', 'm0006_commands')",
     ] {
         db.execute_unprepared(sql).await?;
@@ -78,8 +79,8 @@ pub async fn turn_into_0_13_18(loopgate: &Loopgate) -> Result<()> {
     Ok(db.close().await?)
 }
 
-/// Writes records of loops that ended long ago beside one that has ended and is told, each like it.
-/// Answers their ids, the oldest first. Loopgate must not run.
+/// Inserts `number` job records of loops that ended long ago, copied from a finished and reported loop.
+/// Returns their ids, oldest first. Loopgate must not run.
 pub async fn write_past(loopgate: &Loopgate, id: &str, number: usize) -> Result<Vec<String>> {
     let mut record = record(loopgate, id).await?.context("no record")?;
     let db = open(loopgate).await?;
@@ -97,38 +98,38 @@ pub async fn write_past(loopgate: &Loopgate, id: &str, number: usize) -> Result<
     Ok(ids)
 }
 
-/// The ids of all loops that have ended, the newest first.
-pub async fn ended(loopgate: &Loopgate) -> Result<Vec<String>> {
+/// Returns the ids of all loops in a terminal status, newest first.
+pub async fn terminal_loop_ids(loopgate: &Loopgate) -> Result<Vec<String>> {
     let db = open(loopgate).await?;
-    let wanted = statement("SELECT loop_id FROM job WHERE terminal = 1 ORDER BY updated_at DESC", []);
-    let rows = db.query_all_raw(wanted).await?;
+    let query = statement("SELECT loop_id FROM job WHERE terminal = 1 ORDER BY updated_at DESC", []);
+    let rows = db.query_all_raw(query).await?;
     db.close().await?;
     Ok(rows.iter().map(|row| row.try_get("", "loop_id")).collect::<Result<_, _>>()?)
 }
 
-/// How many tokens of a loop are kept.
+/// Returns the number of stored runner tokens of a loop.
 pub async fn tokens(loopgate: &Loopgate, id: &str) -> Result<i64> {
     let db = open(loopgate).await?;
-    let wanted = statement("SELECT count(*) AS tokens FROM loop_token WHERE loop_id = $1", [id.to_owned()]);
-    let row = db.query_one_raw(wanted).await?.context("a number")?;
+    let query = statement("SELECT count(*) AS tokens FROM loop_token WHERE loop_id = $1", [id.to_owned()]);
+    let row = db.query_one_raw(query).await?.context("a number")?;
     db.close().await?;
     Ok(row.try_get("", "tokens")?)
 }
 
-/// Deletes the token of a loop. Loopgate must not run.
+/// Deletes the runner tokens of a loop. Loopgate must not run.
 pub async fn forget_token(loopgate: &Loopgate, id: &str) -> Result<()> {
     let db = open(loopgate).await?;
     db.execute_raw(statement("DELETE FROM loop_token WHERE loop_id = $1", [id.to_owned()])).await?;
     Ok(db.close().await?)
 }
 
-/// Changes the record of a loop, in whatever it may leave to clear as well. Loopgate must not work on
-/// that loop.
+/// Changes the job record of a loop and marks the loop for clean-up. Loopgate must not work on that loop.
 pub async fn rewrite(loopgate: &Loopgate, id: &str, change: impl FnOnce(&mut Value)) -> Result<()> {
     let mut record = record(loopgate, id).await?.context("no record")?;
     change(&mut record);
     let db = open(loopgate).await?;
-    let changed = [record.to_string(), id.to_owned()];
-    db.execute_raw(statement("UPDATE job SET record = $1, to_clear = 1 WHERE loop_id = $2", changed)).await?;
+    let values = [record.to_string(), id.to_owned()];
+    // Without `to_clear`, the clean-up at start-up skips loops in a terminal status.
+    db.execute_raw(statement("UPDATE job SET record = $1, to_clear = 1 WHERE loop_id = $2", values)).await?;
     Ok(db.close().await?)
 }

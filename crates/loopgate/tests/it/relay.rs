@@ -1,5 +1,5 @@
-//! A control plane that knows nothing but the link: it takes whatever a desktop says, answers what
-//! asks for an answer, and hands it to the test in order.
+//! Control plane that implements the link only: it accepts every frame, acknowledges where the protocol
+//! requires it, and passes the frames to the test in order.
 
 use anyhow::{Context as _, Result};
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -15,34 +15,34 @@ use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 
 const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
 
-/// It listens until it is dropped.
+/// Relay that listens until it is dropped.
 pub struct Relay {
     origin: String,
-    heard: mpsc::UnboundedReceiver<Frame>,
+    frames: mpsc::UnboundedReceiver<Frame>,
 }
 
 impl Relay {
     pub async fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let origin = format!("http://{}", listener.local_addr()?);
-        let (hearing, heard) = mpsc::unbounded_channel();
+        let (sender, frames) = mpsc::unbounded_channel();
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
-                tokio::spawn(converse(socket, hearing.clone()));
+                tokio::spawn(converse(socket, sender.clone()));
             }
         });
-        Ok(Self { origin, heard })
+        Ok(Self { origin, frames })
     }
 
-    /// A desktop that connects to it.
-    pub fn of(&self, setup: Setup) -> Setup {
+    /// Configures a desktop to connect to this relay.
+    pub fn configure(&self, setup: Setup) -> Setup {
         setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(&self.origin)
     }
 
-    /// The payload of the next frame of an event, whatever comes before it.
+    /// Returns the payload of the next frame with this event; skips all other frames.
     pub async fn next(&mut self, event: &str) -> Result<Value> {
         loop {
-            let frame = self.heard.recv().await.context("it listens")?;
+            let frame = self.frames.recv().await.context("the relay has stopped")?;
             if frame.event == event {
                 return Ok(frame.data);
             }
@@ -50,21 +50,21 @@ impl Relay {
     }
 }
 
-async fn converse(socket: TcpStream, hearing: mpsc::UnboundedSender<Frame>) -> Option<()> {
+async fn converse(socket: TcpStream, sender: mpsc::UnboundedSender<Frame>) -> Option<()> {
     #[expect(clippy::result_large_err, reason = "the library's own type")]
     let select = |_: &Request, mut response: Response| {
         let selected = HeaderValue::from_static(SUBPROTOCOL);
         response.headers_mut().insert("sec-websocket-protocol", selected);
         Ok(response)
     };
-    let mut line = accept_hdr_async(socket, select).await.ok()?;
-    while let Some(Ok(message)) = line.next().await {
+    let mut socket = accept_hdr_async(socket, select).await.ok()?;
+    while let Some(Ok(message)) = socket.next().await {
         let Message::Text(text) = message else { continue };
         let frame = Frame::parse(&text).ok()?;
         if let Some(answer) = answer(&frame) {
-            line.send(Message::text(answer.to_text())).await.ok()?;
+            socket.send(Message::text(answer.to_text())).await.ok()?;
         }
-        hearing.send(frame).ok()?;
+        sender.send(frame).ok()?;
     }
     Some(())
 }

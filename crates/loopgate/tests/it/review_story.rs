@@ -1,13 +1,13 @@
-//! A review by the real reviewer with three findings: one is argued away, one conceded, one fixed by the real
-//! assistant; and the verdict in the session of the review.
+//! A review by the real reviewer with three findings: the reviewer concedes one, the assistant concedes one
+//! and fixes the third; then the verdict in the session of the review.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::model::{Conversation, ModelServer, Script, Step};
+use loopgate_testkit::model::{Conversation, ModelServer, ModelStep, Script};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::local::Local;
+use crate::test_gateway::TestGateway;
 
 const LOOP: &str = "The loop runs once too often";
 const CACHE: &str = "The cache is never cleared";
@@ -15,7 +15,7 @@ const DELAY: &str = "The delay is a day instead of a second";
 const FILE: &str =
     "for (let i = 0; i <= n; i++) step(i);\nconst cache = new Map();\nsetTimeout(run, 86400000);\n";
 
-/// What the reviewer's model answers to a request for a review.
+/// Returns the answer of the reviewer's model to a review request.
 fn review() -> String {
     let finding = |title: &str, line: u64| {
         json!({
@@ -58,7 +58,7 @@ fn script() -> Script {
         Conversation::when("assistant concedes", "You are the assistant in a structured debate")
             .says(&format!("You are right. {}", status(false, true))),
         Conversation::when("fix", "Fix this one")
-            .turn([Step::bash("sed -i 's/86400000/1000/' work.js")])
+            .turn([ModelStep::bash("sed -i 's/86400000/1000/' work.js")])
             .says("Fixed."),
         Conversation::when("review", "Review the code changes against the base branch").says(&review()),
     ]);
@@ -67,7 +67,7 @@ fn script() -> Script {
 }
 
 struct Story {
-    local: Local,
+    local: TestGateway,
     query: String,
 }
 
@@ -82,28 +82,28 @@ impl Story {
 
     async fn findings(&self) -> Result<Vec<Value>> {
         let route = format!("reviewer/review-findings/pr-7{}", self.query);
-        let stored = self.local.send(Method::GET, &route, "").await?.ok()?;
-        Ok(stored["findings"].as_array().cloned().unwrap_or_default())
+        let response = self.local.send(Method::GET, &route, "").await?.ok()?;
+        Ok(response["findings"].as_array().cloned().unwrap_or_default())
     }
 
-    /// Debates a finding until it is settled; answers how.
+    /// Debates a finding until it is settled. Returns the outcome.
     async fn debate(&self, finding: &str, argument: &str) -> Result<Value> {
         let body = json!({"findingSummary": finding, "assistantArgument": argument, "rounds": 3});
         let events = self.events("argue/pr-7", body).await?;
-        let done = events.last().context("a debate has an end")?;
+        let done = events.last().context("no event")?;
         Ok(done["debateStatus"]["outcome"].clone())
     }
 }
 
 #[tokio::test]
-async fn findings_are_argued_away_conceded_and_fixed() -> Result<()> {
+async fn findings_are_conceded_and_fixed() -> Result<()> {
     let model = ModelServer::start(script()).await?;
     let mut home = UserHome::temporary()?;
     home.reach_model(&model)?;
-    let local = Local::in_home(home, |setup| setup).await?;
+    let local = TestGateway::in_home(home, |setup| setup).await?;
     let repo = local.clone_of("acme/shop", &[("README.md", "# Shop\n")])?;
     local.remotes.commit("acme/shop", "feature", "Work", &[("work.js", FILE)])?;
-    let repo_name = repo.to_str().context("the path is text")?.to_owned();
+    let repo_name = repo.to_str().context("the path is not UTF-8")?.to_owned();
     let encoded: String = url::form_urlencoded::byte_serialize(repo_name.as_bytes()).collect();
     let story = Story { local, query: format!("?repo={encoded}") };
 
@@ -112,18 +112,18 @@ async fn findings_are_argued_away_conceded_and_fixed() -> Result<()> {
     let text: String = events.iter().filter_map(|event| event["content"].as_str()).collect();
     ensure!(text.contains("Full review comments:"), "{text}");
     let state = story.local.get("reviewer/status/pr-7", &[("repo", &repo_name)]).await?.ok()?;
-    let session = state["sessionId"].as_str().context("the reviewer's session is known")?;
+    let session = state["sessionId"].as_str().context("no session of the reviewer")?;
     let body = json!({"repoPath": repo_name, "sessionId": session, "provider": "reviewer"});
     let extracted = story.local.post("reviewer/review-extract/pr-7", body.clone()).await?.ok()?;
     let lines =
         extracted["findings"].as_array().into_iter().flatten().map(|finding| finding["line"].as_u64());
     ensure!(lines.eq([Some(1), Some(2), Some(3)]), "{extracted}");
-    let stored =
+    let response =
         story.local.post(&format!("reviewer/review-findings/pr-7{}", story.query), extracted).await?;
-    stored.is(200, &json!({"success": true, "count": 3}))?;
+    response.is(200, &json!({"success": true, "count": 3}))?;
 
     ensure!(story.debate(LOOP, "n is the last index.").await? == "concession");
-    ensure!(story.debate(CACHE, "Somebody clears it.").await? == "concession");
+    ensure!(story.debate(CACHE, "The caller clears it.").await? == "concession");
     let answered: Vec<_> = model.requests().into_iter().filter_map(|request| request.conversation).collect();
     for name in ["reviewer concedes", "reviewer insists", "assistant concedes"] {
         ensure!(answered.iter().filter(|answered| *answered == name).count() == 1, "{name}: {answered:?}");
@@ -136,7 +136,10 @@ async fn findings_are_argued_away_conceded_and_fixed() -> Result<()> {
     let answer = answer.text().await?;
     ensure!(answer.contains("Fixed."), "{answer}");
     let findings = story.findings().await?;
-    ensure!(findings.len() == 3 && findings[2]["outdated"] == true, "its line is gone: {findings:?}");
+    ensure!(
+        findings.len() == 3 && findings[2]["outdated"] == true,
+        "the finding is not outdated: {findings:?}"
+    );
     ensure!(findings[0].get("outdated").is_none(), "{findings:?}");
 
     let verdict = story.local.post("reviewer/review-verdict/pr-7", body).await?;

@@ -1,4 +1,4 @@
-//! Reviews, with stand-ins for both providers.
+//! Review routes, with scripts as providers.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use loopgate_testkit::wait;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::local::Local;
+use crate::test_gateway::TestGateway;
 
 const SESSION: &str = "0123abcd-0123-0123-0123-0123456789ab";
 const PLAIN_ROLLOUT_NOISE: &str = "2026-01-01T00:00:00Z ERROR codex_core::session: failed to record rollout items: thread 0123abcd-0123-0123-0123-0123456789ab not found";
 
-/// Prints what is in `stdout` and `stderr` of its home, waits for the pipe `gate` if there is one, and exits with
-/// what `code` says. Notes its arguments and its prompt.
+/// Prints the files `stdout` and `stderr` of its home, blocks on the FIFO `gate` if it exists, and exits with
+/// the code in `code`. Appends its arguments and prompt to files.
 const PROGRAM: &str = r#"#!/bin/sh
 case "$1" in --version) echo "codex-cli 0.9.1"; exit "$(cat "$HOME/code" 2>/dev/null || echo 0)";; esac
 name="$(basename "$0")"
@@ -24,15 +24,15 @@ cat "$HOME/stdout" 2>/dev/null; cat "$HOME/stderr" >&2 2>/dev/null
 exit "$(cat "$HOME/code" 2>/dev/null || echo 0)"
 "#;
 
-/// A clone with a branch `feature`, and both providers as scripts.
+/// Clone with a branch `feature`, and scripts for both providers.
 struct Reviews {
-    local: Local,
+    local: TestGateway,
     repo: PathBuf,
 }
 
 impl Reviews {
     async fn new() -> Result<Self> {
-        let local = Local::new().await?;
+        let local = TestGateway::new().await?;
         for name in ["codex", "claude"] {
             local.home.script(name, PROGRAM)?;
         }
@@ -45,14 +45,14 @@ impl Reviews {
         self.local.home.path().join(name)
     }
 
-    fn says(&self, stdout: &str, stderr: &str, code: i32) -> Result<()> {
+    fn set_output(&self, stdout: &str, stderr: &str, code: i32) -> Result<()> {
         for (name, text) in [("stdout", stdout), ("stderr", stderr), ("code", &code.to_string())] {
             std::fs::write(self.home(name), text)?;
         }
         Ok(())
     }
 
-    fn noted(&self, name: &str) -> String {
+    fn recorded(&self, name: &str) -> String {
         std::fs::read_to_string(self.home(name)).unwrap_or_default()
     }
 
@@ -64,20 +64,20 @@ impl Reviews {
         self.worktree(ticket).join(".loopgate/work").join(name)
     }
 
-    fn body(&self, more: Value) -> Value {
+    fn body(&self, members: Value) -> Value {
         let mut body = json!({"repoPath": self.repo, "branchName": "feature"});
-        if let (Value::Object(body), Value::Object(more)) = (&mut body, more) {
-            body.extend(more);
+        if let (Value::Object(body), Value::Object(members)) = (&mut body, members) {
+            body.extend(members);
         }
         body
     }
 
-    /// The events of a review.
-    async fn review(&self, ticket: &str, more: Value) -> Result<Vec<Value>> {
-        self.stream(&format!("review/{ticket}"), self.body(more)).await
+    /// Runs a review to its end, and returns its events.
+    async fn review(&self, ticket: &str, members: Value) -> Result<Vec<Value>> {
+        self.stream(&format!("review/{ticket}"), self.body(members)).await
     }
 
-    /// The events of an answer.
+    /// Sends a request, and returns the events of its response.
     async fn stream(&self, route: &str, body: Value) -> Result<Vec<Value>> {
         let request = self.local.loopgate.gateway(Method::POST, &format!("/api/gateway/reviewer/{route}"));
         let answer = request.header("accept", "text/event-stream").json(&body).send().await?;
@@ -87,11 +87,11 @@ impl Reviews {
         Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
     }
 
-    /// Starts a review whose program waits, and whose client goes away.
-    async fn start(&self, ticket: &str, more: Value) -> Result<Gate> {
+    /// Starts a review whose program blocks, and drops the client's connection.
+    async fn start(&self, ticket: &str, members: Value) -> Result<Gate> {
         let gate = Gate::new(&self.home("gate"))?;
         let route = format!("/api/gateway/reviewer/review/{ticket}");
-        let request = self.local.loopgate.gateway(Method::POST, &route).json(&self.body(more));
+        let request = self.local.loopgate.gateway(Method::POST, &route).json(&self.body(members));
         let mut answer = request.send().await?;
         let first = answer.chunk().await?.context("the answer has no event")?;
         ensure!(String::from_utf8_lossy(&first).contains("running"), "{first:?}");
@@ -108,8 +108,8 @@ impl Reviews {
         self.repo.to_str().unwrap_or_default()
     }
 
-    /// Waits until a review has ended.
-    async fn ended(&self, ticket: &str) -> Result<Value> {
+    /// Waits until a review is no longer running.
+    async fn wait_for_end(&self, ticket: &str) -> Result<Value> {
         wait::seen(&self.work_file(ticket, ""), async || {
             let status = self.status(ticket).await.ok()?;
             (status["status"] != "running").then_some(status)
@@ -118,7 +118,7 @@ impl Reviews {
     }
 }
 
-/// A pipe for which a program waits.
+/// FIFO on which a provider blocks.
 struct Gate(PathBuf);
 
 impl Gate {
@@ -127,7 +127,7 @@ impl Gate {
         Ok(Self(path.to_owned()))
     }
 
-    /// Lets the program go on.
+    // Opening a FIFO for writing blocks until the reader has opened it.
     async fn open(self) -> Result<()> {
         Ok(tokio::task::spawn_blocking(move || std::fs::write(self.0, "go")).await??)
     }
@@ -135,11 +135,11 @@ impl Gate {
 
 // RC-01, RC-02
 #[tokio::test]
-async fn reviewer_is_there_or_not() -> Result<()> {
+async fn reviewer_availability_is_reported() -> Result<()> {
     let reviews = Reviews::new().await?;
     let available = json!({"available": true, "version": "0.9.1"});
     reviews.local.get("reviewer/available", &[]).await?.is(200, &available)?;
-    reviews.says("", "", 1)?;
+    reviews.set_output("", "", 1)?;
     reviews.local.get("reviewer/available", &[]).await?.is(200, &json!({"available": false}))?;
     std::fs::remove_file(reviews.local.home.script("codex", PROGRAM)?)?;
     reviews.local.get("reviewer/available", &[]).await?.is(200, &json!({"available": false}))
@@ -163,7 +163,7 @@ async fn status_needs_a_repository_and_a_review() -> Result<()> {
 
 // RC-06, RC-07, RC-10
 #[tokio::test]
-async fn state_of_an_earlier_review_is_told_and_left_alone() -> Result<()> {
+async fn stale_state_file_is_reported_and_not_changed() -> Result<()> {
     let reviews = Reviews::new().await?;
     std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
     let config =
@@ -172,20 +172,21 @@ async fn state_of_an_earlier_review_is_told_and_left_alone() -> Result<()> {
         "provider": "reviewer", "sessionId": "s-1", "config": config});
     let file = reviews.work_file("T-1", "reviewer-review-reviewer.json");
     std::fs::write(&file, state.to_string())?;
+    // Larger than the 100 KiB of the log that the status returns.
     let log: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
     std::fs::write(reviews.work_file("T-1", "reviewer-review-reviewer.log"), &log)?;
     let status = reviews.status("T-1").await?;
     ensure!(status["status"] == "stopped" && status["processRunning"] == false, "{status}");
     ensure!(status["sessionId"] == "s-1" && status["logSize"] == log.len(), "{status}");
-    let shown = status["log"].as_str().context("a log is shown")?;
-    ensure!(shown.len() <= 102_400 && shown.starts_with("line ") && shown.ends_with("line 19999"));
+    let log_text = status["log"].as_str().context("no log")?;
+    ensure!(log_text.len() <= 102_400 && log_text.starts_with("line ") && log_text.ends_with("line 19999"));
     ensure!(std::fs::read_to_string(&file)? == state.to_string());
     Ok(())
 }
 
 // RC-11, RC-12, RC-13
 #[tokio::test]
-async fn review_that_cannot_be_is_refused() -> Result<()> {
+async fn invalid_review_requests_are_refused() -> Result<()> {
     let reviews = Reviews::new().await?;
     let post = async |body: Value| reviews.local.post("reviewer/review/T-1", body).await;
     post(json!({})).await?.refused(400, "repoPath is required", "missing_field")?;
@@ -206,21 +207,21 @@ async fn review_that_cannot_be_is_refused() -> Result<()> {
         let refused = post(reviews.body(json!({name: value}))).await?;
         ensure!(refused.status == 400, "{name}: {refused:?}");
     }
-    let neither = post(reviews.body(json!({"branchName": "gone", "baseBranch": "lost"}))).await?;
+    let missing = post(reviews.body(json!({"branchName": "gone", "baseBranch": "lost"}))).await?;
     let text = "Failed to create worktree: neither branch \"gone\" nor branch \"lost\" exists";
-    neither.refused(500, text, "operation_failed")?;
-    ensure!(reviews.noted("codex-args").is_empty());
+    missing.refused(500, text, "operation_failed")?;
+    ensure!(reviews.recorded("codex-args").is_empty());
     Ok(())
 }
 
 // RC-14, RC-18
 #[tokio::test]
-async fn reviewer_reviews() -> Result<()> {
+async fn review_streams_events_and_stores_state() -> Result<()> {
     let reviews = Reviews::new().await?;
     std::fs::write(reviews.repo.join(".env"), "KEY=1")?;
-    reviews.says(&format!("session id: {SESSION}\n\nAll is well.\n"), "", 0)?;
-    let more = json!({"baseBranch": "dev", "model": "m-1", "reasoningEffort": "high"});
-    let events = reviews.review("T-1", more).await?;
+    reviews.set_output(&format!("session id: {SESSION}\n\nAll is well.\n"), "", 0)?;
+    let members = json!({"baseBranch": "dev", "model": "m-1", "reasoningEffort": "high"});
+    let events = reviews.review("T-1", members).await?;
     ensure!(events[0]["status"] == "running" && events[0]["provider"] == "reviewer", "{events:?}");
     let expected = [
         json!({"type": "status", "sessionId": SESSION}),
@@ -232,9 +233,9 @@ async fn reviewer_reviews() -> Result<()> {
     let last = [json!({"type": "result", "success": true}), json!({"type": "done"})];
     ensure!(events.ends_with(&last), "{events:?}");
     let args = "review --base dev -c model=m-1 -c model_reasoning_effort=high\n";
-    ensure!(reviews.noted("codex-args") == args, "{}", reviews.noted("codex-args"));
+    ensure!(reviews.recorded("codex-args") == args, "{}", reviews.recorded("codex-args"));
     let worktree = reviews.worktree("T-1");
-    ensure!(reviews.noted("codex-cwd").trim() == worktree.to_str().unwrap_or_default());
+    ensure!(reviews.recorded("codex-cwd").trim() == worktree.to_str().unwrap_or_default());
     ensure!(std::fs::read_to_string(worktree.join(".env"))? == "KEY=1");
     ensure!(git(&worktree, &["log", "-1", "--format=%s"])?.trim() == "A feature");
     let status = reviews.status("T-1").await?;
@@ -250,9 +251,9 @@ async fn reviewer_reviews() -> Result<()> {
 
 // RC-15, RC-16, RC-17
 #[tokio::test]
-async fn review_that_fails_says_why() -> Result<()> {
+async fn failed_review_reports_error() -> Result<()> {
     let reviews = Reviews::new().await?;
-    reviews.says("half", "boom\n", 2)?;
+    reviews.set_output("half", "boom\n", 2)?;
     let events = reviews.review("T-1", json!({})).await?;
     let last = [
         json!({"type": "error", "error": "boom"}),
@@ -264,13 +265,13 @@ async fn review_that_fails_says_why() -> Result<()> {
     ensure!(status["status"] == "failed" && status["exitCode"] == 2, "{status}");
     ensure!(status["log"] == "half\nboom", "{status}");
 
-    reviews.says("", "we ran out of room in the Context Window\n", 1)?;
+    reviews.set_output("", "we ran out of room in the Context Window\n", 1)?;
     let events = reviews.review("T-1", json!({})).await?;
-    let last = events.last().context("there is an event")?;
+    let last = events.last().context("no event")?;
     ensure!(last["type"] == "error" && last["terminal"] == true, "{events:?}");
     ensure!(events.iter().all(|event| event["type"] != "result" && event["type"] != "done"), "{events:?}");
 
-    reviews.says("", &format!("{PLAIN_ROLLOUT_NOISE}\n"), 1)?;
+    reviews.set_output("", &format!("{PLAIN_ROLLOUT_NOISE}\n"), 1)?;
     let events = reviews.review("T-1", json!({})).await?;
     ensure!(events.iter().all(|event| event["type"] != "error"), "{events:?}");
     ensure!(events.contains(&json!({"type": "result", "success": false})), "{events:?}");
@@ -278,7 +279,7 @@ async fn review_that_fails_says_why() -> Result<()> {
 }
 
 #[tokio::test]
-async fn reviewer_that_is_not_there_is_told() -> Result<()> {
+async fn missing_reviewer_is_reported() -> Result<()> {
     let reviews = Reviews::new().await?;
     std::fs::remove_file(reviews.local.home.script("codex", PROGRAM)?)?;
     let events = reviews.review("T-1", json!({})).await?;
@@ -289,16 +290,17 @@ async fn reviewer_that_is_not_there_is_told() -> Result<()> {
 
 // RC-19
 #[tokio::test]
-async fn assistant_is_asked_again_when_it_does_nothing() -> Result<()> {
+async fn assistant_review_is_repeated_with_fallback_prompt() -> Result<()> {
     let reviews = Reviews::new().await?;
-    reviews.says("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"a-1\"}\n", "", 0)?;
+    // The output has no message, so the review is repeated with the prompt `/review 7`.
+    reviews.set_output("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"a-1\"}\n", "", 0)?;
     let events = reviews
         .review("pr-7", json!({"provider": "assistant", "instructions": "Look at the cache."}))
         .await?;
     ensure!(events.last() == Some(&json!({"type": "done"})), "{events:?}");
-    let prompt = reviews.noted("claude-prompt");
+    let prompt = reviews.recorded("claude-prompt");
     ensure!(prompt == "/code-review:start\n/review 7\n", "{prompt}");
-    let args = reviews.noted("claude-args");
+    let args = reviews.recorded("claude-args");
     ensure!(
         args.contains("--allowedTools=Bash,Read,Glob,Grep,Task,TodoWrite --model claude-sonnet-4-5"),
         "{args}"
@@ -311,23 +313,23 @@ async fn assistant_is_asked_again_when_it_does_nothing() -> Result<()> {
 async fn instructions_reach_the_reviewer() -> Result<()> {
     let reviews = Reviews::new().await?;
     let message = "{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":\"Fine.\"}}\n";
-    reviews.says(message, "", 0)?;
+    reviews.set_output(message, "", 0)?;
     let events = reviews
         .review("T-1", json!({"instructions": "Look at the cache.", "reviewMode": "uncommitted"}))
         .await?;
     ensure!(events.contains(&json!({"type": "text", "content": "Fine."})), "{events:?}");
-    ensure!(reviews.noted("codex-args").starts_with("exec --json "), "{}", reviews.noted("codex-args"));
-    let prompt = reviews.noted("codex-prompt");
+    ensure!(reviews.recorded("codex-args").starts_with("exec --json "), "{}", reviews.recorded("codex-args"));
+    let prompt = reviews.recorded("codex-prompt");
     ensure!(prompt.contains("not committed") && prompt.contains("Look at the cache."), "{prompt}");
     let head = git(&reviews.repo, &["rev-parse", "HEAD"])?;
     reviews.review("T-1", json!({"reviewMode": "commit", "commit": head.trim()})).await?;
-    ensure!(reviews.noted("codex-args").contains(&format!("review --commit {}", head.trim())));
+    ensure!(reviews.recorded("codex-args").contains(&format!("review --commit {}", head.trim())));
     Ok(())
 }
 
 // RC-20, RC-21
 #[tokio::test]
-async fn review_goes_on_alone_and_is_the_only_one() -> Result<()> {
+async fn review_continues_without_client_and_excludes_second() -> Result<()> {
     let reviews = Reviews::new().await?;
     let gate = reviews.start("T-1", json!({})).await?;
     let status = reviews.status("T-1").await?;
@@ -336,15 +338,15 @@ async fn review_goes_on_alone_and_is_the_only_one() -> Result<()> {
     ensure!(second.status == 409 && second.body["error"] == "Review already running", "{second:?}");
     ensure!(second.body["pid"] == status["pid"], "{second:?}");
     gate.open().await?;
-    let status = reviews.ended("T-1").await?;
+    let status = reviews.wait_for_end("T-1").await?;
     ensure!(status["status"] == "completed" && status["exitCode"] == 0, "{status}");
-    ensure!(reviews.noted("codex-args").lines().count() == 1);
+    ensure!(reviews.recorded("codex-args").lines().count() == 1);
     Ok(())
 }
 
 // RC-22, RC-23
 #[tokio::test]
-async fn review_is_stopped() -> Result<()> {
+async fn stop_terminates_running_review() -> Result<()> {
     let reviews = Reviews::new().await?;
     let stop = async || reviews.local.post("reviewer/stop/T-1", json!({"repo": reviews.repo})).await;
     stop().await?.refused(404, "No review found", "not_found")?;
@@ -363,11 +365,12 @@ async fn review_is_stopped() -> Result<()> {
 
 // RC-53
 #[tokio::test]
-async fn process_of_others_is_not_stopped() -> Result<()> {
+async fn unmanaged_process_is_not_stopped() -> Result<()> {
     let reviews = Reviews::new().await?;
     std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
     let config =
         json!({"model": "m-1", "reasoningEffort": "low", "reviewMode": "base", "baseBranch": "main"});
+    // The pid in the state file belongs to this test, not to a review.
     let own_pid = std::process::id();
     let state = json!({"status": "running", "pid": own_pid, "startedAt": "2030-01-01T00:00:00.000Z",
         "provider": "reviewer", "config": config});
@@ -380,7 +383,7 @@ async fn process_of_others_is_not_stopped() -> Result<()> {
 
 // RC-24, RC-25
 #[tokio::test]
-async fn review_is_forgotten() -> Result<()> {
+async fn delete_removes_review_state() -> Result<()> {
     let reviews = Reviews::new().await?;
     let _gate = reviews.start("T-1", json!({})).await?;
     let findings = reviews.work_file("T-1", "review-findings-reviewer.json");
@@ -411,21 +414,21 @@ async fn review_is_forgotten() -> Result<()> {
 }
 
 #[tokio::test]
-async fn review_outlives_loopgate() -> Result<()> {
+async fn review_survives_crash() -> Result<()> {
     let mut reviews = Reviews::new().await?;
     let gate = reviews.start("T-1", json!({})).await?;
     reviews.local.loopgate.kill().await?;
-    reviews.local.again().await?;
+    reviews.local.restart().await?;
     let status = reviews.status("T-1").await?;
     ensure!(status["status"] == "running", "{status}");
     gate.open().await?;
-    let status = reviews.ended("T-1").await?;
+    let status = reviews.wait_for_end("T-1").await?;
     ensure!(status["status"] == "completed", "{status}");
     Ok(())
 }
 
-/// An answer of the reviewer in a session.
-fn said(session: &str, text: &str) -> String {
+/// Returns the output of the reviewer for a message in a session.
+fn session_output(session: &str, text: &str) -> String {
     let started = json!({"type": "thread.started", "thread_id": session});
     let item = json!({"type": "item.completed", "item": {"type": "agent_message", "text": text}});
     format!("{started}\n{item}\n")
@@ -437,13 +440,13 @@ fn read_json(path: &Path) -> Result<Value> {
 
 // RC-33, RC-34
 #[tokio::test]
-async fn debate_goes_on_in_its_session() -> Result<()> {
+async fn debate_resumes_session() -> Result<()> {
     let reviews = Reviews::new().await?;
-    let argue = |more: Value| {
+    let argue = |members: Value| {
         let mut body =
             json!({"repoPath": reviews.repo, "findingSummary": "The cache", "assistantArgument": "No."});
-        if let (Value::Object(body), Value::Object(more)) = (&mut body, more) {
-            body.extend(more);
+        if let (Value::Object(body), Value::Object(members)) = (&mut body, members) {
+            body.extend(members);
         }
         body
     };
@@ -456,7 +459,7 @@ async fn debate_goes_on_in_its_session() -> Result<()> {
 
     std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
     let open = r#"Look. <debate-status>{"pendingIssues":[{"id":"1","summary":"s"}]}</debate-status>"#;
-    reviews.says(&said("r-1", open), "", 0)?;
+    reviews.set_output(&session_output("r-1", open), "", 0)?;
     let events = reviews.stream("argue/T-1", argue(json!({"reasoningEffort": "low"}))).await?;
     ensure!(events[0]["status"] == "running" && events[0]["pid"].is_u64(), "{events:?}");
     ensure!(events.contains(&json!({"type": "status", "sessionId": "r-1"})), "{events:?}");
@@ -465,53 +468,53 @@ async fn debate_goes_on_in_its_session() -> Result<()> {
     ensure!(done["content"] == open && done["debateStatus"]["pendingIssues"][0]["id"] == "1", "{done}");
     ensure!(done["debateStatus"].get("outcome").is_none(), "{done}");
     reviews.stream("argue/T-1", argue(json!({"assistantArgument": "Still no."}))).await?;
-    let args = reviews.noted("codex-args");
+    let args = reviews.recorded("codex-args");
     let [first, second] = args.lines().collect::<Vec<_>>()[..] else { anyhow::bail!("{args}") };
     ensure!(first.starts_with("exec --json") && first.contains("model_reasoning_effort=low"), "{first}");
     ensure!(second.starts_with("exec resume r-1 "), "{second}");
-    ensure!(first.contains("sandbox_mode=\"read-only\""), "a debate changes nothing: {first}");
-    let stored = read_json(&reviews.work_file("T-1", "reviewer-debate.json"))?;
-    ensure!(stored["sessionId"] == "r-1" && stored["rounds"] == 2, "{stored}");
+    ensure!(first.contains("sandbox_mode=\"read-only\""), "the debate is not read-only: {first}");
+    let debate_file = read_json(&reviews.work_file("T-1", "reviewer-debate.json"))?;
+    ensure!(debate_file["sessionId"] == "r-1" && debate_file["rounds"] == 2, "{debate_file}");
 
-    // Another finding is another debate, and one whose history is empty begins anew.
+    // Another finding, or a history without the reviewer's messages, starts a new session.
     reviews.stream("argue/T-1", argue(json!({"findingSummary": "The lock"}))).await?;
     reviews
         .stream("argue/T-1", argue(json!({"debateHistory": [{"sender": "assistant", "content": "No."}]})))
         .await?;
-    let args = reviews.noted("codex-args");
+    let args = reviews.recorded("codex-args");
     ensure!(args.lines().skip(2).all(|args| args.starts_with("exec --json")), "{args}");
     Ok(())
 }
 
 #[tokio::test]
-async fn debate_is_led_to_its_end() -> Result<()> {
+async fn debate_runs_until_concession_or_stalemate() -> Result<()> {
     let reviews = Reviews::new().await?;
     std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
     let debate = json!({"repoPath": reviews.repo, "findingSummary": "The cache", "assistantArgument": "It is cleared.", "rounds": 4});
     let pending = r#"Where? <debate-status>{"pendingIssues":[{"id":"1","summary":"s"}]}</debate-status>"#;
-    reviews.says(&said("r-1", pending), "", 0)?;
-    let concedes = |text: &str| {
+    reviews.set_output(&session_output("r-1", pending), "", 0)?;
+    let assistant_script = |text: &str| {
         let line = json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}});
         format!("#!/bin/sh\ncat >> \"$HOME/claude-prompt\"\nprintf '%s\\n' '{line}'\n")
     };
     let conceded = r#"You are right. <debate-status>{"pendingIssues":[],"conceded":true}</debate-status>"#;
-    reviews.local.home.script("claude", &concedes(conceded))?;
+    reviews.local.home.script("claude", &assistant_script(conceded))?;
     let events = reviews.stream("argue/T-1", debate.clone()).await?;
     let modes: Vec<_> = events.iter().filter_map(|event| event["mode"].as_str()).collect();
     ensure!(modes == ["reviewer", "assistant"], "{events:?}");
     ensure!(events.iter().filter(|event| event["type"] == "done").count() == 1, "{events:?}");
     let done = &events[events.len() - 1];
     ensure!(done["debateStatus"]["outcome"] == "concession" && done["content"] == conceded, "{done}");
-    ensure!(reviews.noted("claude-prompt").contains("Where?"));
-    let stored = read_json(&reviews.work_file("T-1", "reviewer-debate.json"))?;
-    let debates = stored["debates"].as_object().context("debates are stored")?;
+    ensure!(reviews.recorded("claude-prompt").contains("Where?"));
+    let debate_file = read_json(&reviews.work_file("T-1", "reviewer-debate.json"))?;
+    let debates = debate_file["debates"].as_object().context("no debates")?;
     let turns =
-        debates.values().next().context("one is stored")?["turns"].as_array().cloned().unwrap_or_default();
+        debates.values().next().context("no debate")?["turns"].as_array().cloned().unwrap_or_default();
     let senders: Vec<_> = turns.iter().map(|turn| turn["sender"].as_str().unwrap_or_default()).collect();
-    ensure!(senders == ["assistant", "reviewer", "assistant"], "{stored}");
+    ensure!(senders == ["assistant", "reviewer", "assistant"], "{debate_file}");
 
-    let insists = r#"No. <debate-status>{"pendingIssues":[{"id":"1","summary":"s"}]}</debate-status>"#;
-    reviews.local.home.script("claude", &concedes(insists))?;
+    let pending_answer = r#"No. <debate-status>{"pendingIssues":[{"id":"1","summary":"s"}]}</debate-status>"#;
+    reviews.local.home.script("claude", &assistant_script(pending_answer))?;
     let events = reviews.stream("argue/T-1", debate).await?;
     let done = &events[events.len() - 1];
     ensure!(done["debateStatus"]["outcome"] == "stalemate", "{done}");
@@ -520,78 +523,78 @@ async fn debate_is_led_to_its_end() -> Result<()> {
 
 // RC-35
 #[tokio::test]
-async fn chat_about_a_review_has_a_session_of_its_own() -> Result<()> {
+async fn review_chat_has_separate_session() -> Result<()> {
     let reviews = Reviews::new().await?;
     let no_prompt = reviews.local.post("reviewer/chat/T-1", json!({"repoPath": reviews.repo})).await?;
     no_prompt.refused(400, "prompt and repoPath are required", "missing_field")?;
-    reviews.says(&said("r-1", "Yes."), "", 0)?;
+    reviews.set_output(&session_output("r-1", "Yes."), "", 0)?;
     let body = json!({"repoPath": reviews.repo, "prompt": "New?", "chatContextId": "review"});
     let events = reviews.stream("chat/T-1", body.clone()).await?;
     ensure!(events.contains(&json!({"type": "text", "content": "Yes."})), "{events:?}");
-    ensure!(reviews.noted("codex-cwd").trim() == reviews.repo_name(), "without a worktree in the clone");
+    ensure!(reviews.recorded("codex-cwd").trim() == reviews.repo_name(), "the chat did not run in the clone");
     let chat = reviews.work_file("T-1", "reviewer-chat-review.json");
     ensure!(read_json(&chat)? == json!({"sessionId": "r-1", "messageCount": 1}));
     ensure!(!reviews.work_file("T-1", "reviewer-chat.json").exists());
     reviews.stream("chat/T-1", body).await?;
-    ensure!(reviews.noted("codex-args").contains("exec resume r-1 "));
+    ensure!(reviews.recorded("codex-args").contains("exec resume r-1 "));
     ensure!(read_json(&chat)?["messageCount"] == 2);
     Ok(())
 }
 
 // RC-31, RC-32
 #[tokio::test]
-async fn verdict_is_asked_for_in_the_session_of_the_review() -> Result<()> {
+async fn verdict_is_requested_in_review_session() -> Result<()> {
     let reviews = Reviews::new().await?;
-    let ask = async |more: Value| {
+    let request_verdict = async |members: Value| {
         let mut body = json!({"repoPath": reviews.repo, "sessionId": "r-1", "provider": "reviewer"});
-        if let (Value::Object(body), Value::Object(more)) = (&mut body, more) {
-            body.extend(more);
+        if let (Value::Object(body), Value::Object(members)) = (&mut body, members) {
+            body.extend(members);
         }
         reviews.local.post("reviewer/review-verdict/T-1", body).await
     };
     let required = "repoPath, sessionId, and provider are required";
-    ask(json!({"sessionId": ""})).await?.refused(400, required, "missing_field")?;
-    ask(json!({"provider": "foo"})).await?.refused(400, required, "missing_field")?;
-    ask(json!({"sessionId": "--last"})).await?.refused(
+    request_verdict(json!({"sessionId": ""})).await?.refused(400, required, "missing_field")?;
+    request_verdict(json!({"provider": "foo"})).await?.refused(400, required, "missing_field")?;
+    request_verdict(json!({"sessionId": "--last"})).await?.refused(
         400,
         "sessionId contains invalid characters",
         "invalid_request",
     )?;
-    ask(json!({})).await?.refused(404, "Work directory not found", "not_found")?;
+    request_verdict(json!({})).await?.refused(404, "Work directory not found", "not_found")?;
 
     std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
-    let tag = |json: &str| said("r-1", &format!("I looked.\n<pr_verdict>{json}</pr_verdict>"));
+    let tag = |json: &str| session_output("r-1", &format!("I looked.\n<pr_verdict>{json}</pr_verdict>"));
     let valid = r#"{"verdict":"decline","reason":"It is cleared already."}"#;
-    reviews.says(&tag(valid), "", 0)?;
+    reviews.set_output(&tag(valid), "", 0)?;
     let verdict = json!({"verdict": "decline", "reason": "It is cleared already."});
-    ask(json!({})).await?.is(200, &json!({"verdict": verdict}))?;
+    request_verdict(json!({})).await?.is(200, &json!({"verdict": verdict}))?;
     ensure!(
-        reviews.noted("codex-args").starts_with("exec resume r-1 --json"),
+        reviews.recorded("codex-args").starts_with("exec resume r-1 --json"),
         "{}",
-        reviews.noted("codex-args")
+        reviews.recorded("codex-args")
     );
     for invalid in [r#"{"verdict":"perhaps","reason":"x"}"#, r#"{"verdict":"approve","reason":""}"#, "{"] {
-        reviews.says(&tag(invalid), "", 0)?;
-        ask(json!({})).await?.is(200, &json!({"verdict": null}))?;
+        reviews.set_output(&tag(invalid), "", 0)?;
+        request_verdict(json!({})).await?.is(200, &json!({"verdict": null}))?;
     }
-    reviews.says("", "boom", 3)?;
-    ask(json!({})).await?.is(200, &json!({"verdict": null, "error": "boom"}))?;
+    reviews.set_output("", "boom", 3)?;
+    request_verdict(json!({})).await?.is(200, &json!({"verdict": null, "error": "boom"}))?;
     let text = json!({"type": "assistant", "message": {"content": [{"type": "text", "text": format!("<pr_verdict>{valid}</pr_verdict>")}]}});
-    reviews.says(&format!("{text}\n"), "", 0)?;
-    ask(json!({"provider": "assistant"})).await?.is(200, &json!({"verdict": verdict}))?;
-    let args = reviews.noted("claude-args");
+    reviews.set_output(&format!("{text}\n"), "", 0)?;
+    request_verdict(json!({"provider": "assistant"})).await?.is(200, &json!({"verdict": verdict}))?;
+    let args = reviews.recorded("claude-args");
     ensure!(args.contains("--allowedTools=Read,Glob,Grep --model sonnet --resume r-1"), "{args}");
     Ok(())
 }
 
 // RC-54
 #[tokio::test]
-async fn worktrees_lie_where_the_settings_say() -> Result<()> {
+async fn worktrees_use_configured_parent() -> Result<()> {
     let reviews = Reviews::new().await?;
     let parent = reviews.local.at("trees");
     reviews.local.manage(&[&reviews.repo], Some(&parent))?;
-    let work = parent.join("shop-T-1/.loopgate/work");
-    std::fs::create_dir_all(&work)?;
+    let work_dir = parent.join("shop-T-1/.loopgate/work");
+    std::fs::create_dir_all(&work_dir)?;
     let status = reviews.status("T-1").await?;
     ensure!(status["worktreeDir"] == json!(parent.join("shop-T-1")), "{status}");
     let query = format!(
@@ -600,16 +603,16 @@ async fn worktrees_lie_where_the_settings_say() -> Result<()> {
     );
     let finding = json!({"findings": [{"message": "The cache"}]});
     reviews.local.post(&format!("reviewer/review-findings/T-1{query}"), finding).await?.ok()?;
-    ensure!(work.join("review-findings-reviewer.json").is_file());
-    reviews.says(&said("r-1", "Look."), "", 0)?;
+    ensure!(work_dir.join("review-findings-reviewer.json").is_file());
+    reviews.set_output(&session_output("r-1", "Look."), "", 0)?;
     let argument =
         json!({"repoPath": reviews.repo, "findingSummary": "The cache", "assistantArgument": "No."});
     reviews.stream("argue/T-1", argument).await?;
-    ensure!(work.join("reviewer-debate.json").is_file());
+    ensure!(work_dir.join("reviewer-debate.json").is_file());
     let text = json!({"type": "assistant", "message": {"content": [{"type": "text", "text": "Because."}]}});
-    reviews.says(&format!("{text}\n"), "", 0)?;
+    reviews.set_output(&format!("{text}\n"), "", 0)?;
     let chat = format!("finding-chat/finding-0{query}&ticketId=T-1");
     reviews.stream(&chat, json!({"message": "Why?"})).await?;
-    ensure!(work.join("finding-chats/finding-0.json").is_file());
+    ensure!(work_dir.join("finding-chats/finding-0.json").is_file());
     Ok(())
 }

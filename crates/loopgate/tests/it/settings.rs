@@ -1,5 +1,4 @@
-//! The settings file: every key that its page names does what the page says, and what is wrong
-//! with it is told with its place.
+//! The settings file: every documented key has its documented effect, and an error names its location.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
@@ -21,7 +20,7 @@ const VERSION: &str = "/api/gateway/version";
 const REPOS: &str = "/api/gateway/repos";
 const EXCHANGE: &str = "/gateway-auth/exchange";
 
-/// The keys without which a test's Loopgate cannot be reached.
+/// Returns the keys that every test needs: sandbox, token file, and free ports.
 pub fn base(home: &UserHome) -> String {
     let sandbox = home.path().join("src");
     format!(
@@ -30,7 +29,7 @@ pub fn base(home: &UserHome) -> String {
     )
 }
 
-/// Everything, started from a settings file alone.
+/// Starts `loopgate up` with these keys in addition to those of [`base`], without arguments.
 async fn up(home: &UserHome, more: &str) -> Result<Loopgate> {
     Setup::new(home)?.binary(PROGRAM).settings(&format!("{}{more}", base(home)))?.start().await
 }
@@ -40,7 +39,7 @@ async fn status_and_body(answer: reqwest::Response) -> Result<(u16, Value)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn places_and_origins_are_those_of_the_file() -> Result<()> {
+async fn paths_and_origins_are_read_from_file() -> Result<()> {
     let home = UserHome::temporary()?;
     let (port, api, web) = (free_port()?, free_port()?, free_port()?);
     let sandbox = home.path().join("elsewhere");
@@ -56,10 +55,10 @@ async fn places_and_origins_are_those_of_the_file() -> Result<()> {
     assert_eq!(ready.api_origin, format!("http://127.0.0.1:{api}"));
     assert_eq!(ready.page_url, format!("http://127.0.0.1:{web}"));
     let mode = loopgate.setup().token_file().metadata()?.permissions().mode();
-    assert_eq!(mode & 0o777, 0o600, "the token file was made for its owner");
+    assert_eq!(mode & 0o777, 0o600, "the token file is accessible to others");
     let health = loopgate.gateway_bare(Method::GET, "/health").send().await?;
-    let named = health.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN).context("it names the web app")?;
-    assert_eq!(named, &ready.page_url);
+    let expected = health.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN).context("no allowed origin")?;
+    assert_eq!(expected, &ready.page_url);
     for (path, status) in [(sandbox.join("shop"), 200), (home.path().join("src"), 403)] {
         let request = loopgate.gateway(Method::POST, REPOS).json(&json!({"path": path}));
         assert_eq!(request.send().await?.status(), status, "{}", path.display());
@@ -69,13 +68,12 @@ async fn places_and_origins_are_those_of_the_file() -> Result<()> {
     let mut lines = 0;
     for entry in std::fs::read_dir(data.join("logs"))? {
         for line in std::fs::read_to_string(entry?.path())?.lines() {
-            let record: Value =
-                serde_json::from_str(line).with_context(|| format!("a line of text: {line}"))?;
+            let record: Value = serde_json::from_str(line).with_context(|| format!("not JSON: {line}"))?;
             assert!(record["level"].is_string(), "{record}");
             lines += 1;
         }
     }
-    assert!(lines > 0, "something was logged");
+    assert!(lines > 0, "the log is empty");
     assert!(std::fs::read_to_string(data.join("settings.toml"))?.starts_with("# mine\n"));
 
     // A flag wins over the file.
@@ -85,32 +83,39 @@ async fn places_and_origins_are_those_of_the_file() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn program_is_the_one_of_the_file() -> Result<()> {
+async fn program_path_is_read_from_file() -> Result<()> {
     let home = UserHome::temporary()?;
     let git = home.script("my-git", "#!/bin/sh\necho git version 9.8.7\n")?;
-    let gone = home.path().join("gone");
-    let keys = format!("[binary_paths]\ngit = {git:?}\nreviewer = {gone:?}\n");
+    let missing = home.path().join("gone");
+    let keys = format!("[binary_paths]\ngit = {git:?}\nreviewer = {missing:?}\n");
     let loopgate = up(&home, &keys).await?;
     let paths = loopgate.gateway(Method::GET, "/api/gateway/settings/binary-paths").send().await?;
-    assert_eq!(status_and_body(paths).await?, (200, json!({"binaryPaths": {"git": git, "reviewer": gone}})));
+    assert_eq!(
+        status_and_body(paths).await?,
+        (200, json!({"binaryPaths": {"git": git, "reviewer": missing}}))
+    );
     let answer = loopgate.gateway(Method::GET, "/api/gateway/health-check").send().await?;
     let (status, body) = status_and_body(answer).await?;
     let row = |id: &str| body["checks"].as_array().into_iter().flatten().find(|row| row["id"] == id).cloned();
     let (git, reviewer) = (row("git").context("a row")?, row("reviewer").context("a row")?);
     assert_eq!((status, &git["passed"], &git["version"]), (200, &json!(true), &json!("9.8.7")), "{git}");
     assert_eq!(reviewer["error"], "Override path does not exist or is not executable", "{reviewer}");
-    assert_eq!(reviewer["debug"]["overrideUsed"], json!(gone));
+    assert_eq!(reviewer["debug"]["overrideUsed"], json!(missing));
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn owner_is_asked_above_the_tier_of_the_file() -> Result<()> {
+async fn approval_is_required_above_configured_tier() -> Result<()> {
     let home = UserHome::temporary()?;
     let rules = "default_approval_tier = \"low\"\n[auto_approval_rules]\nbinary_paths_settings = \"high\"\n\
                  health_check = \"none\"\n";
     let loopgate = up(&home, rules).await?;
-    let free = "/api/gateway/settings/binary-paths";
-    assert_eq!(loopgate.gateway(Method::GET, free).send().await?.status(), 200, "its own rule lets it pass");
+    let unrestricted = "/api/gateway/settings/binary-paths";
+    assert_eq!(
+        loopgate.gateway(Method::GET, unrestricted).send().await?.status(),
+        200,
+        "its own rule lets it pass"
+    );
     let (mut owner, mut watch) = (Owner::of(&loopgate).await?, OwnerWatch::of(&loopgate).await?);
     for (path, operation, tier) in [(VERSION, "health_check", "low"), (REPOS, "repos_config", "medium")] {
         for (verb, status) in [("approvals.approve", 200), ("approvals.deny", 403)] {
@@ -121,7 +126,7 @@ async fn owner_is_asked_above_the_tier_of_the_file() -> Result<()> {
                 (&json!(operation), &json!(tier)),
                 "{held}"
             );
-            owner.ask(verb, json!({"approvalId": held["id"]})).await?;
+            owner.call(verb, json!({"approvalId": held["id"]})).await?;
             watch.nothing().await?;
             let (got, body) = status_and_body(answer.await??).await?;
             assert_eq!(got, status, "{body}");
@@ -136,15 +141,15 @@ async fn owner_is_asked_above_the_tier_of_the_file() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pages_of_this_machine_can_be_refused() -> Result<()> {
+async fn loopback_origins_are_refused_with_prod_origins_only() -> Result<()> {
     let home = UserHome::temporary()?;
     let keys = "prod_origins_only = true\nweb_app_origin = \"https://app.example.test\"\n";
     let loopgate = up(&home, keys).await?;
     let local = "http://localhost:3000";
     let preflight = loopgate.gateway_bare(Method::OPTIONS, VERSION).header(header::ORIGIN, local);
     let answer = preflight.header("access-control-request-private-network", "true").send().await?;
-    let named = answer.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN).context("it names the web app")?;
-    assert_eq!((answer.status().as_u16(), named.to_str()?), (204, "https://app.example.test"));
+    let expected = answer.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN).context("no allowed origin")?;
+    assert_eq!((answer.status().as_u16(), expected.to_str()?), (204, "https://app.example.test"));
     assert!(!answer.headers().contains_key("access-control-allow-private-network"));
     let request = loopgate.gateway_bare(Method::GET, VERSION).header(header::ORIGIN, local);
     let refusal = json!({"error": "unauthorized", "code": "unauthorized",
@@ -159,9 +164,9 @@ async fn pages_of_this_machine_can_be_refused() -> Result<()> {
     Ok(())
 }
 
-/// Where the relay should be, this test listens.
+/// The test listens at the relay's address and checks whether the desktop connects.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn link_goes_where_the_file_says_or_nowhere() -> Result<()> {
+async fn link_connects_to_configured_relay_unless_disabled() -> Result<()> {
     for enabled in [true, false] {
         let home = UserHome::temporary()?;
         let relay = TcpListener::bind("127.0.0.1:0")?;
@@ -170,29 +175,30 @@ async fn link_goes_where_the_file_says_or_nowhere() -> Result<()> {
         let keys = format!("relay_origin = {origin:?}\ncloud_connection_enabled = {enabled}\n");
         let mut loopgate = up(&home, &keys).await?;
         if enabled {
+            // `relay` keeps the socket non-blocking for the check after the stop.
             let relay = tokio::net::TcpListener::from_std(relay.try_clone()?)?;
-            let came = tokio::time::timeout(wait::LIMIT, relay.accept()).await;
-            came.context("nobody came to the relay")??;
+            let connection = tokio::time::timeout(wait::LIMIT, relay.accept()).await;
+            connection.context("the desktop did not connect to the relay")??;
         }
         assert_eq!(loopgate.gateway_bare(Method::GET, "/health").send().await?.status(), 200);
         assert_eq!(loopgate.stop().await?.code(), Some(0));
         if !enabled {
-            assert!(relay.accept().is_err(), "somebody came to the relay");
+            assert!(relay.accept().is_err(), "the desktop connected to the relay");
         }
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn commands_can_be_paused() -> Result<()> {
+async fn commands_fail_while_paused() -> Result<()> {
     let testbed = Testbed::new(story::script()).await?;
     testbed.add_story()?;
     let keys = format!("{}cloud_commands_paused = true\n", base(&testbed.home));
     let loopgate = testbed.loopgate()?.binary(PROGRAM).settings(&keys)?.start().await?;
     let page = crate::page::Page(loopgate.sign_in().await?);
-    let wish = page.wish().await?;
-    let loop_id = page.press(&wish, "plan").await?;
-    let ended = page.ended(&loop_id).await?;
+    let document = page.create_document().await?;
+    let loop_id = page.start_loop(&document, "plan").await?;
+    let ended = page.wait_for_end(&loop_id).await?;
     ensure!(ended["status"] == "FAILED", "{ended}");
     ensure!(ended["error"].to_string().contains("paused"), "{ended}");
     ensure!(testbed.model.requests().is_empty(), "no assistant was started");
@@ -205,7 +211,7 @@ async fn error_names_its_location() -> Result<()> {
     let data = home.path().join("loopgate-data");
     std::fs::create_dir_all(&data)?;
     let directory = data.to_string_lossy().into_owned();
-    for (text, named) in [
+    for (text, expected) in [
         ("sandbx = 1", "sandbx"),
         ("= 1", "line 1"),
         ("port = \"x\"", "port"),
@@ -226,12 +232,12 @@ async fn error_names_its_location() -> Result<()> {
         for command in ["up", "gateway"] {
             let message = refusal(&home, &[command, "--home", &directory], &[]).await?;
             ensure!(
-                message.contains(named) && message.contains("settings.toml"),
+                message.contains(expected) && message.contains("settings.toml"),
                 "{text} with {command}: {message}"
             );
         }
     }
-    // A control plane elsewhere is for the desktop half alone.
+    // `up` starts its own control plane; with a remote one, only `loopgate gateway` applies.
     std::fs::write(data.join("settings.toml"), "api_origin = \"https://loopgate.example.com\"\n")?;
     let message = refusal(&home, &["up", "--home", &directory, "--no-open"], &[]).await?;
     ensure!(

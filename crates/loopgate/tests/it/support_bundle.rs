@@ -1,4 +1,4 @@
-//! The file that a person attaches to a report: whole, private, and without any secret.
+//! `loopgate support-bundle`: complete, readable by its owner only, and free of secrets.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -9,7 +9,7 @@ use std::process::Output;
 
 use anyhow::{Context as _, Result, ensure};
 use flate2::read::GzDecoder;
-use loopgate_testkit::model::{Step, Turn};
+use loopgate_testkit::model::{ModelStep, ModelTurn};
 use loopgate_testkit::story;
 use serde_json::{Value, json};
 use tar::Archive;
@@ -20,7 +20,7 @@ use crate::test_system::TestSystem;
 const TOKEN: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6";
 const PASSWORD: &str = "hunter2-Xk9";
 
-/// Runs `loopgate support-bundle` with these words behind it.
+/// Runs `loopgate support-bundle` with further arguments.
 async fn run(system: &TestSystem, words: &[&str]) -> Result<Output> {
     let data = system.loopgate.setup().data_dir();
     let mut arguments = vec!["support-bundle"];
@@ -29,20 +29,20 @@ async fn run(system: &TestSystem, words: &[&str]) -> Result<Output> {
     cli::run(&system.testbed.home, &arguments, &[]).await
 }
 
-async fn packed(system: &TestSystem, words: &[&str]) -> Result<String> {
+async fn create_bundle(system: &TestSystem, words: &[&str]) -> Result<String> {
     let output = run(system, words).await?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
 }
 
-async fn refused(system: &TestSystem, words: &[&str]) -> Result<String> {
+async fn run_failing(system: &TestSystem, words: &[&str]) -> Result<String> {
     let output = run(system, words).await?;
     ensure!(output.status.code() == Some(1), "{output:?}");
     Ok(String::from_utf8(output.stderr)?)
 }
 
-/// The files of an archive by their names, without its one folder.
-fn unpacked(archive: &Path) -> Result<BTreeMap<String, String>> {
+/// Reads the files of an archive, by file name.
+fn read_archive(archive: &Path) -> Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
     for entry in Archive::new(GzDecoder::new(File::open(archive)?)).entries()? {
         let mut entry = entry?;
@@ -56,16 +56,17 @@ fn unpacked(archive: &Path) -> Result<BTreeMap<String, String>> {
     Ok(files)
 }
 
-/// A plan whose assistant prints secrets, when it is over: its id and its work directory.
-async fn planned() -> Result<(TestSystem, String, PathBuf)> {
+/// Runs a plan whose assistant prints secrets. Returns the loop's id and its work directory.
+async fn system_with_leaking_plan() -> Result<(TestSystem, String, PathBuf)> {
     let mut script = story::script();
-    let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
+    let plan =
+        script.conversations.iter_mut().find(|candidate| candidate.name == story::PLAN).context("a plan")?;
     let leak = format!("printf 'DB_PASSWORD={PASSWORD}\\n\\033[1mgh said {TOKEN}\\033[0m\\n'");
-    plan.turns.insert(1, Turn(vec![Step::bash(&leak)]));
+    plan.turns.insert(1, ModelTurn(vec![ModelStep::bash(&leak)]));
     let system = TestSystem::playing(script).await?;
-    let wish = system.page.wish().await?;
-    let loop_id = system.page.press(&wish, "plan").await?;
-    let ended = system.page.ended(&loop_id).await?;
+    let document = system.page.create_document().await?;
+    let loop_id = system.page.start_loop(&document, "plan").await?;
+    let ended = system.page.wait_for_end(&loop_id).await?;
     ensure!(ended["status"] == "COMPLETED", "{ended}");
     system.settled(&loop_id, "Completed").await?;
     let request = system.testbed.model.requests_of(story::PLAN).pop().context("a request")?;
@@ -74,26 +75,30 @@ async fn planned() -> Result<(TestSystem, String, PathBuf)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn support_bundle_has_everything_but_secrets() -> Result<()> {
-    let (mut system, loop_id, work_dir) = planned().await?;
+async fn support_bundle_is_complete_and_redacted() -> Result<()> {
+    let (mut system, loop_id, work_dir) = system_with_leaking_plan().await?;
+    // Without the secret in the source files, the checks below would prove nothing.
     let stream = std::fs::read_dir(&work_dir)?.flatten().map(|entry| entry.path());
     let printed =
         stream.filter_map(|path| std::fs::read_to_string(path).ok()).any(|text| text.contains(TOKEN));
     ensure!(printed, "the assistant printed no secret");
-    let mut complaints = OpenOptions::new().append(true).open(work_dir.join("assistant-stderr.log"))?;
-    writeln!(complaints, "fatal: cannot reach https://sam:{PASSWORD}@git.example.com/shop.git")?;
+    let mut stderr_log = OpenOptions::new().append(true).open(work_dir.join("assistant-stderr.log"))?;
+    writeln!(stderr_log, "fatal: cannot reach https://sam:{PASSWORD}@git.example.com/shop.git")?;
 
     let folder = tempfile::tempdir()?;
     let archive = folder.path().join("report.tar.gz");
     let output = archive.to_str().context("a plain path")?;
-    let said = packed(&system, &[&loop_id, "--output", output]).await?;
-    ensure!(said.contains(output) && said.contains("before you share it"), "{said}");
+    let output_text = create_bundle(&system, &[&loop_id, "--output", output]).await?;
+    ensure!(output_text.contains(output) && output_text.contains("before you share it"), "{output_text}");
     ensure!(std::fs::metadata(&archive)?.permissions().mode() & 0o777 == 0o600);
 
-    let files = unpacked(&archive)?;
+    let files = read_archive(&archive)?;
     for (name, text) in &files {
         ensure!(!text.contains(TOKEN) && !text.contains(PASSWORD), "{name}: {text}");
-        ensure!(name == "manifest.json" || said.contains(name.as_str()), "{name} is not in {said}");
+        ensure!(
+            name == "manifest.json" || output_text.contains(name.as_str()),
+            "{name} is not in {output_text}"
+        );
     }
     let json_of = |name: &str| -> Result<Value> {
         Ok(serde_json::from_str(files.get(name).with_context(|| format!("no {name}"))?)?)
@@ -112,41 +117,44 @@ async fn support_bundle_has_everything_but_secrets() -> Result<()> {
     let listed = listed["files"].as_array().context("files")?;
     ensure!(listed.len() == files.len() - 1, "{listed:?}");
 
-    // What is there stays, unless it is to be replaced.
+    // An existing file is replaced with `--force` only.
     let before = std::fs::read(&archive)?;
-    let text = refused(&system, &["--last", "--output", output]).await?;
-    ensure!(text.contains("is there already") && text.contains("--force"), "{text}");
+    let text = run_failing(&system, &["--last", "--output", output]).await?;
+    ensure!(text.contains("already exists") && text.contains("--force"), "{text}");
     ensure!(std::fs::read(&archive)? == before);
-    packed(&system, &["--last", "--output", output, "--force"]).await?;
-    ensure!(unpacked(&archive)?["job.json"].contains(&loop_id));
-    ensure!(std::fs::read_dir(folder.path())?.count() == 1, "no half file is left");
+    create_bundle(&system, &["--last", "--output", output, "--force"]).await?;
+    ensure!(read_archive(&archive)?["job.json"].contains(&loop_id));
+    ensure!(std::fs::read_dir(folder.path())?.count() == 1, "a temporary file remains");
 
     let unknown = uuid::Uuid::new_v4().to_string();
-    let text = refused(&system, &[&unknown, "--output", output]).await?;
-    ensure!(text.contains("knows no loop") && text.contains(&unknown), "{text}");
+    let text = run_failing(&system, &[&unknown, "--output", output]).await?;
+    ensure!(text.contains("no loop ") && text.contains(&unknown), "{text}");
+    // The bundle is created by the running Loopgate; the command reports that it is down.
     system.loopgate.stop().await?;
-    let text = refused(&system, &["--last", "--output", output]).await?;
+    let text = run_failing(&system, &["--last", "--output", output]).await?;
     ensure!(text.contains("no Loopgate runs with the data directory"), "{text}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn file_that_cannot_be_packed_is_named_with_the_reason() -> Result<()> {
-    let (system, loop_id, work_dir) = planned().await?;
-    let put = |name: &str| {
+async fn skipped_files_are_listed_with_reason() -> Result<()> {
+    let (system, loop_id, work_dir) = system_with_leaking_plan().await?;
+    let replaceable = |name: &str| {
         let path = work_dir.join(name);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(path),
         }
     };
-    File::create(put("perf.jsonl")?)?.set_len(50 * 1024 * 1024 + 1)?;
-    symlink("/etc/passwd", put("state.json")?)?;
-    put("exit.json")?;
+    // One byte above the size limit; the file is sparse.
+    File::create(replaceable("perf.jsonl")?)?.set_len(50 * 1024 * 1024 + 1)?;
+    symlink("/etc/passwd", replaceable("state.json")?)?;
+    replaceable("exit.json")?;
     let folder = tempfile::tempdir()?;
     let archive = folder.path().join("report.tar.gz");
-    let said = packed(&system, &[&loop_id, "--output", archive.to_str().context("a plain path")?]).await?;
-    let files = unpacked(&archive)?;
+    let output_text =
+        create_bundle(&system, &[&loop_id, "--output", archive.to_str().context("a plain path")?]).await?;
+    let files = read_archive(&archive)?;
     let manifest: Value = serde_json::from_str(&files["manifest.json"])?;
     for (name, reason) in
         [("perf.jsonl", "larger than 50 MiB"), ("state.json", "not a regular file"), ("exit.json", "missing")]
@@ -154,7 +162,7 @@ async fn file_that_cannot_be_packed_is_named_with_the_reason() -> Result<()> {
         ensure!(!files.contains_key(name), "{name}");
         let skipped = manifest["skipped"].as_array().context("a list")?;
         ensure!(skipped.contains(&json!({"name": name, "reason": reason})), "{skipped:?}");
-        ensure!(said.contains(reason), "{said}");
+        ensure!(output_text.contains(reason), "{output_text}");
     }
     Ok(())
 }

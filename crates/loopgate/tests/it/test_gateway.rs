@@ -1,5 +1,5 @@
-//! The gateway alone on a machine of its own: a sandbox with real repositories, and requests with
-//! the gateway's token. A test says what is there, asks, and reads the answer.
+//! Fixture: a gateway without a control plane in a temporary home, its sandbox with real repositories, and
+//! requests with the gateway's token.
 
 use std::path::{Path, PathBuf};
 
@@ -11,40 +11,40 @@ use loopgate_testkit::loopgate::{Loopgate, Setup};
 use reqwest::{Body, Method, header};
 use serde_json::{Value, json};
 
-/// The machine, with a running gateway. What still runs in its home ends with it.
-pub struct Local {
+/// A running gateway and its home. Remaining processes of the home are killed on drop.
+pub struct TestGateway {
     pub home: UserHome,
-    /// Bare repositories, reached under the code host's URLs.
+    /// Bare repositories, reachable under the URLs of the code host.
     pub remotes: GitRemotes,
     pub loopgate: Loopgate,
 }
 
-/// What the gateway answered, beside what it was asked.
+/// Response of the gateway, with the request for error messages.
 #[derive(Debug)]
 pub struct Answer {
-    asked: String,
+    request_line: String,
     pub status: u16,
     pub body: Value,
 }
 
-impl Drop for Local {
+impl Drop for TestGateway {
     fn drop(&mut self) {
         home_processes::end(self.home.path());
     }
 }
 
-impl Local {
-    /// An empty sandbox.
+impl TestGateway {
+    /// Starts a gateway with an empty sandbox.
     pub async fn new() -> Result<Self> {
         Self::with(|setup| setup).await
     }
 
-    /// The same, started otherwise.
+    /// Starts a gateway with a changed setup.
     pub async fn with(change: impl FnOnce(Setup) -> Setup) -> Result<Self> {
         Self::in_home(UserHome::temporary()?, change).await
     }
 
-    /// In a home that was prepared.
+    /// Starts a gateway in an existing home.
     pub async fn in_home(mut home: UserHome, change: impl FnOnce(Setup) -> Setup) -> Result<Self> {
         let remotes = GitRemotes::temporary()?;
         home.reach_remotes(&remotes)?;
@@ -55,18 +55,18 @@ impl Local {
         Ok(Self { home, remotes, loopgate })
     }
 
-    /// Starts the gateway again, on the same home, after its end.
-    pub async fn again(&mut self) -> Result<()> {
+    /// Starts the gateway again in the same home, after it has ended.
+    pub async fn restart(&mut self) -> Result<()> {
         self.loopgate = self.loopgate.setup().clone().start().await?;
         Ok(())
     }
 
-    /// A path in the sandbox.
+    /// Returns a path in the sandbox.
     pub fn at(&self, name: &str) -> PathBuf {
         self.loopgate.setup().sandbox().join(name)
     }
 
-    /// A repository in the sandbox, without a remote: these files in one commit on `main`.
+    /// Creates a repository in the sandbox without a remote: these files in one commit on `main`.
     pub fn repository(&self, name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
         let dir = self.at(name);
         std::fs::create_dir_all(&dir)?;
@@ -79,7 +79,8 @@ impl Local {
         Ok(dir)
     }
 
-    /// A clone in the sandbox of a repository on the code host, which is made with these files.
+    /// Clones a repository of the code host into the sandbox; creates it with these files if it does not
+    /// exist.
     pub fn clone_of(&self, full_name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
         if !self.remotes.bare(full_name).exists() {
             self.remotes.create(full_name, files)?;
@@ -89,17 +90,17 @@ impl Local {
         Ok(dir)
     }
 
-    /// Lets run what a repository brings along, as the person would.
+    /// Trusts the executable configuration of a repository, with `loopgate trust`.
     pub async fn trust(&self, repository: &Path) -> Result<()> {
         let data = self.loopgate.setup().data_dir();
-        let words =
+        let arguments =
             ["trust".as_ref(), repository.as_os_str(), "--yes".as_ref(), "--home".as_ref(), data.as_os_str()];
-        let output = self.home.command(env!("CARGO_BIN_EXE_loopgate")).args(words).output().await?;
+        let output = self.home.command(env!("CARGO_BIN_EXE_loopgate")).args(arguments).output().await?;
         ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Ok(())
     }
 
-    /// Makes these the managed repositories, with this worktree parent.
+    /// Writes the list of managed repositories and the parent directory of worktrees.
     pub fn manage(&self, clones: &[&Path], worktree_parent: Option<&Path>) -> Result<()> {
         let entry = |path: &&Path| json!({"path": path, "addedAt": "2030-01-01T00:00:00.000Z"});
         let repos: Vec<Value> = clones.iter().map(entry).collect();
@@ -108,13 +109,13 @@ impl Local {
         write(&file, json!({"repos": repos, "settings": settings}).to_string())
     }
 
-    /// Asks with these query members. `route` is what follows `/api/gateway/`.
+    /// Sends a GET with query parameters. `route` is the path below `/api/gateway/`.
     pub async fn get(&self, route: &str, query: &[(&str, &str)]) -> Result<Answer> {
         let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
         self.send(Method::GET, &format!("{route}?{query}"), "").await
     }
 
-    /// Sends a JSON body.
+    /// Sends a POST with a JSON body.
     pub async fn post(&self, route: &str, body: Value) -> Result<Answer> {
         self.send(Method::POST, route, body.to_string()).await
     }
@@ -124,50 +125,54 @@ impl Local {
         self.send(Method::DELETE, route, body.to_string()).await
     }
 
-    /// Sends any bytes.
+    /// Sends a request with any body; fails when the response is not JSON.
     pub async fn send(&self, method: Method, route: &str, body: impl Into<Body>) -> Result<Answer> {
         let body = body.into();
         let sent = String::from_utf8_lossy(body.as_bytes().unwrap_or_default()).into_owned();
-        let asked = format!("{method} {route} {}", sent.chars().take(300).collect::<String>());
+        // Bodies can be megabytes; error messages show their beginning.
+        let request_line = format!("{method} {route} {}", sent.chars().take(300).collect::<String>());
         let request = self.loopgate.gateway(method, &format!("/api/gateway/{route}")).body(body);
-        let answer = request.send().await.with_context(|| asked.clone())?;
+        let answer = request.send().await.with_context(|| request_line.clone())?;
         let status = answer.status().as_u16();
         let kind = answer.headers().get(header::CONTENT_TYPE).cloned();
         let text = answer.text().await?;
-        ensure!(kind.is_some_and(|kind| kind == "application/json"), "{asked} answered {status} {text}");
-        let body =
-            serde_json::from_str(&text).with_context(|| format!("{asked} answered {status} {text}"))?;
-        Ok(Answer { asked, status, body })
+        ensure!(
+            kind.is_some_and(|kind| kind == "application/json"),
+            "{request_line} returned {status} {text}"
+        );
+        let body = serde_json::from_str(&text)
+            .with_context(|| format!("{request_line} returned {status} {text}"))?;
+        Ok(Answer { request_line, status, body })
     }
 }
 
 impl Answer {
-    /// The body of a 200.
+    /// Returns the body of a 200; fails for any other status.
     pub fn ok(self) -> Result<Value> {
-        let Self { asked, status, body } = self;
-        ensure!(status == 200, "{asked}\n   got {status} {body}");
+        let Self { request_line, status, body } = self;
+        ensure!(status == 200, "{request_line}\n   got {status} {body}");
         Ok(body)
     }
 
-    /// Exactly this.
+    /// Compares status and body.
     pub fn is(self, status: u16, body: &Value) -> Result<()> {
         ensure!(
             (self.status, &self.body) == (status, body),
-            "{}\n   wanted {status} {body}\n   got    {} {}",
-            self.asked,
+            "{}\n   expected {status} {body}\n   got      {} {}",
+            self.request_line,
             self.status,
             self.body
         );
         Ok(())
     }
 
-    /// An error with nothing beside text and code.
+    /// Compares an error response, which has the members `error` and `code` only.
     pub fn refused(self, status: u16, error: &str, code: &str) -> Result<()> {
         self.is(status, &json!({"error": error, "code": code}))
     }
 }
 
-/// Writes a file and makes its directory.
+/// Writes a file and creates its parent directories.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;

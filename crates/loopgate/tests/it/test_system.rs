@@ -1,7 +1,6 @@
-//! One Loopgate in a testbed of its own, which can be killed and started again.
+//! A running Loopgate with page, code host and model, which can be killed and restarted.
 //!
-//! It owns the surroundings and knows what must hold when a loop is over; it never looks at a
-//! clock to find out how far a loop is.
+//! Progress is observed by events and files only, never by sleeping.
 
 use std::path::{Path, PathBuf};
 
@@ -15,20 +14,20 @@ use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
 
 use crate::page::Page;
 
-/// What the desktop has on disk about a loop.
+/// State of a loop in the desktop's database.
 #[derive(Debug, PartialEq, Eq)]
 pub struct JobRow {
     pub status: String,
-    /// Whether the control plane knows how it ended.
+    /// Whether the terminal status was reported to the control plane.
     pub reported: bool,
-    /// Events and files that are still to be sent.
+    /// Number of unsent events and uploads in the outbox.
     pub unsent: i64,
-    /// Runner tokens that are kept.
+    /// Number of stored runner tokens.
     pub tokens: i64,
 }
 
 impl JobRow {
-    /// The record of a loop in the database of a desktop.
+    /// Reads the state of a loop. Fails without a job record.
     pub async fn read(desktop: &Loopgate, loop_id: &str) -> Result<Self> {
         let file = desktop.setup().data_dir().join("desktop.db");
         let db = Database::connect(format!("sqlite://{}", file.display())).await?;
@@ -47,28 +46,28 @@ impl JobRow {
     }
 }
 
-/// A testbed with the story's repository and a running Loopgate.
+/// Testbed with the story's repository and a running Loopgate.
 pub struct TestSystem {
     pub testbed: Testbed,
-    /// The user's clone.
+    /// Path of the user's clone.
     pub clone: PathBuf,
     pub loopgate: Loopgate,
     pub page: Page,
 }
 
 impl TestSystem {
-    /// The story, fast.
+    /// Starts a system with the story's script.
     pub async fn story() -> Result<Self> {
         Self::playing(story::script()).await
     }
 
-    /// Another script in the story's testbed.
+    /// Starts a system with another script.
     pub async fn playing(script: Script) -> Result<Self> {
         let testbed = Testbed::new(script).await?;
         Self::start(setup(&testbed)?, testbed).await
     }
 
-    /// A testbed without the story's repository as yet, in which Loopgate is started so.
+    /// Adds the story's repository to a testbed and starts Loopgate with this setup.
     pub async fn start(setup: Setup, testbed: Testbed) -> Result<Self> {
         let clone = testbed.add_story()?;
         let loopgate = setup.start().await?;
@@ -76,98 +75,103 @@ impl TestSystem {
         Ok(Self { testbed, clone, loopgate, page })
     }
 
-    /// Kills Loopgate and nothing else, and starts it again on the same home. The page stays
-    /// signed in.
+    /// Kills only Loopgate and restarts it with the same home. The page's session remains valid.
     pub async fn kill_and_restart(mut self) -> Result<Self> {
         self.loopgate.kill().await?;
         self.restart().await
     }
 
-    /// Starts it again after its end.
+    /// Restarts Loopgate after it has exited.
     pub async fn restart(self) -> Result<Self> {
         let Self { testbed, clone, loopgate, page } = self;
         let loopgate = loopgate.start_again().await?;
         Ok(Self { testbed, clone, loopgate, page })
     }
 
-    /// The desktop's record of a loop, and what it still has to tell of it, as they are on disk.
+    /// Reads the state of a loop in the database.
     pub async fn record(&self, loop_id: &str) -> Result<JobRow> {
         JobRow::read(&self.loopgate, loop_id).await
     }
 
-    /// Waits until there is something to see in Loopgate's log.
+    /// Waits until `look` returns a value for Loopgate's log.
     pub async fn logged<T>(&self, look: impl Fn(&str) -> Option<T>) -> Result<T> {
         let dir = self.loopgate.setup().data_dir().join("logs");
         wait::seen(&dir, async || look(&log_in(&dir))).await
     }
 
-    /// Waits until the desktop has nothing left to do for a loop that ended so. It writes that into
-    /// its log, after which the record is as it will stay.
+    /// Waits until the desktop has completed all work for a loop with this terminal status, including reports
+    /// and the removal of tokens.
     pub async fn settled(&self, loop_id: &str, status: &str) -> Result<()> {
-        let wanted = JobRow { status: status.to_owned(), reported: true, unsent: 0, tokens: 0 };
+        let expected = JobRow { status: status.to_owned(), reported: true, unsent: 0, tokens: 0 };
         let mut last = None;
         let log = self.loopgate.setup().data_dir().join("logs");
+        // Loopgate logs after the last change of the record, so a change of the log directory is enough to
+        // wake up.
         let settled = wait::seen(&log, async || {
             let record = self.record(loop_id).await;
-            let is_it = record.as_ref().map_or(true, |record| *record == wanted);
+            let matches = record.as_ref().map_or(true, |record| *record == expected);
             last = Some(record);
-            is_it.then_some(())
+            matches.then_some(())
         });
         let settled = settled.await;
-        let record = last.context("nobody looked")??;
-        settled
-            .with_context(|| format!("the desktop's record stays {record:?}\n{}", self.loopgate.output()))?;
-        ensure!(record == wanted, "the desktop's record is {record:?}");
+        let record = last.context("the record was never read")??;
+        settled.with_context(|| format!("the record remains {record:?}\n{}", self.loopgate.output()))?;
+        ensure!(record == expected, "the record is {record:?}");
         Ok(())
     }
 
-    /// Processes of this home besides Loopgate itself.
-    pub fn others(&self) -> Vec<HomeProcess> {
-        let mut found = home_processes::processes(self.testbed.home.path());
-        found.retain(|process| Some(process.pid) != self.loopgate.pid());
-        found
+    /// Returns all processes of this home except Loopgate.
+    pub fn other_processes(&self) -> Vec<HomeProcess> {
+        let mut processes = home_processes::processes(self.testbed.home.path());
+        processes.retain(|process| Some(process.pid) != self.loopgate.pid());
+        processes
     }
 
-    /// Waits until nothing but Loopgate runs.
-    pub async fn alone(&self, loop_id: &str) -> Result<()> {
-        let others = || self.others().into_iter().map(|process| process.pid);
-        let left = wait::all_end(|| others().chain(of_loop(loop_id)).collect()).await;
-        left.with_context(|| {
-            format!("still running: {:?}, of the loop: {:?}", self.others(), of_loop(loop_id))
+    /// Waits until Loopgate is the only process of this home, and no process of the loop remains.
+    pub async fn no_processes_remain(&self, loop_id: &str) -> Result<()> {
+        let others = || self.other_processes().into_iter().map(|process| process.pid);
+        // Processes of the loop are searched by environment variable as well, because their home may differ.
+        let outcome = wait::all_end(|| others().chain(processes_of_loop(loop_id)).collect()).await;
+        outcome.with_context(|| {
+            format!(
+                "still running: {:?}, of the loop: {:?}",
+                self.other_processes(),
+                processes_of_loop(loop_id)
+            )
         })
     }
 }
 
-/// Everything in the log files of a directory.
+/// Returns the contents of all log files in a directory.
 pub fn log_in(dir: &Path) -> String {
     let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
     files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect()
 }
 
-/// How Loopgate is started here: on an API port of its own that survives a restart.
+/// Returns a setup with a fixed API port, so that the page's address survives a restart.
 pub fn setup(testbed: &Testbed) -> Result<Setup> {
     let origin = format!("http://127.0.0.1:{}", free_port()?);
     Ok(testbed.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).arg("--api-origin").arg(origin))
 }
 
-/// Living processes that carry the loop's id, wherever they came from.
-pub fn of_loop(loop_id: &str) -> Vec<u32> {
-    let mark = format!("LOOPGATE_LOOP_ID={loop_id}");
+/// Returns the processes whose environment contains the loop's id, regardless of their parent.
+pub fn processes_of_loop(loop_id: &str) -> Vec<u32> {
+    let variable_of_loop = format!("LOOPGATE_LOOP_ID={loop_id}");
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.filter(|pid| {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+        environment.split(|byte| *byte == 0).any(|variable| variable == variable_of_loop.as_bytes())
     })
     .collect()
 }
 
-/// Waits until no process of a loop lives.
-pub async fn gone(loop_id: &str) -> Result<()> {
-    wait::all_end(|| of_loop(loop_id)).await
+/// Waits until all processes of a loop have exited.
+pub async fn wait_for_loop_processes(loop_id: &str) -> Result<()> {
+    wait::all_end(|| processes_of_loop(loop_id)).await
 }
 
-/// Git's answer in a directory of the testbed.
+/// Runs git in a directory, and returns its trimmed stdout.
 pub fn git(dir: &Path, args: &[&str]) -> Result<String> {
     Ok(loopgate_testkit::git::git(dir, args)?.trim().to_owned())
 }

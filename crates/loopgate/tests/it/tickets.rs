@@ -1,22 +1,22 @@
-//! What a ticket left on disk, read through the running program: how it stands, its log, its plan.
+//! Status, log and plan of a ticket, read from its worktree.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::model::Step;
+use loopgate_testkit::model::ModelStep;
 use loopgate_testkit::story;
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::foreign::encoded;
+use crate::origin_checks::encoded;
 use crate::test_system::TestSystem;
 
-/// A pid that no process can have.
-const NOBODY: &str = "4194305";
+/// Process id above the kernel's maximum of 4194304, which therefore never exists.
+const UNUSED_PID: &str = "4194305";
 
-/// A running Loopgate, and ticket `SHOP-7` of the story's repository.
+/// Running system, and the paths of ticket `SHOP-7` of the story's repository.
 struct TicketStory {
     system: TestSystem,
     worktree: PathBuf,
@@ -33,7 +33,7 @@ impl TicketStory {
 
     fn write(&self, name: &str, text: &str) -> Result<()> {
         let file = self.work.join(name);
-        std::fs::create_dir_all(file.parent().context("a file has a parent")?)?;
+        std::fs::create_dir_all(file.parent().context("no parent")?)?;
         Ok(std::fs::write(file, text)?)
     }
 
@@ -41,18 +41,18 @@ impl TicketStory {
         Ok(std::fs::remove_file(self.work.join(name))?)
     }
 
-    async fn get(&self, what: &str) -> Result<(u16, Value)> {
-        let separator = if what.contains('?') { '&' } else { '?' };
+    async fn get(&self, route: &str) -> Result<(u16, Value)> {
+        let separator = if route.contains('?') { '&' } else { '?' };
         let repo = encoded(&self.system.clone.to_string_lossy());
-        let path = format!("/api/gateway/orchestrator/{what}{separator}repo={repo}");
+        let path = format!("/api/gateway/orchestrator/{route}{separator}repo={repo}");
         let answer = self.system.loopgate.gateway(Method::GET, &path).send().await?;
         Ok((answer.status().as_u16(), answer.json().await?))
     }
 
-    /// The members of the status that a case is about.
-    async fn has(&self, wanted: Value, why: &str) -> Result<()> {
+    /// Checks members of the ticket's status.
+    async fn expect_status(&self, expected: Value, why: &str) -> Result<()> {
         let (status, body) = self.get("status/SHOP-7").await?;
-        for (name, value) in wanted.as_object().into_iter().flatten() {
+        for (name, value) in expected.as_object().into_iter().flatten() {
             ensure!(
                 status == 200 && body[name] == *value,
                 "{why}: {name} should be {value} in {status} {body}"
@@ -62,14 +62,14 @@ impl TicketStory {
     }
 }
 
-fn make_old(file: &Path) -> Result<()> {
+fn age_file(file: &Path) -> Result<()> {
     let file = std::fs::File::options().write(true).open(file)?;
     Ok(file.set_modified(SystemTime::now() - Duration::from_secs(600))?)
 }
 
 // OR-09, OR-10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn status_grows_with_its_files() -> Result<()> {
+async fn status_is_composed_of_existing_files() -> Result<()> {
     let ticket = TicketStory::new().await?;
     let absent = json!({"exists": false, "phase": null, "status": null, "message": "Worktree not found"});
     ensure!(ticket.get("status/SHOP-7").await? == (200, absent));
@@ -91,10 +91,10 @@ async fn status_grows_with_its_files() -> Result<()> {
             "startedAt": "2026-01-05T09:59:00Z"}],
         "pid": null, "processRunning": false
     });
-    let got = ticket.get("status/SHOP-7").await?;
-    ensure!(got == (200, full.clone()), "{got:?}\n{full}");
+    let actual = ticket.get("status/SHOP-7").await?;
+    ensure!(actual == (200, full.clone()), "{actual:?}\n{full}");
 
-    // A plan that does not parse has no progress, and is there.
+    // An unparsable plan exists, but has no progress.
     ticket.write("plan.json", "{")?;
     let (_, body) = ticket.get("status/SHOP-7").await?;
     ensure!(body["planExists"] == true && body.get("taskProgress").is_none(), "{body}");
@@ -103,76 +103,79 @@ async fn status_grows_with_its_files() -> Result<()> {
 
 // OR-11, OR-12, OR-13
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn process_and_its_output_correct_the_state() -> Result<()> {
+async fn process_and_output_override_state_file() -> Result<()> {
     let ticket = TicketStory::new().await?;
     let success = "{\"type\":\"x\"}\n{\"type\":\"result\",\"subtype\":\"success\"}\n";
     let stopped = json!({"status": "STOPPED", "phase": "Process stopped unexpectedly",
         "fallbackDetected": false, "pid": 4_194_305, "processRunning": false});
     ticket.write("state.json", r#"{"status":"IN_PROGRESS","phase":"p"}"#)?;
-    ticket.write("process.pid", NOBODY)?;
-    ticket.has(stopped.clone(), "no output at all").await?;
+    ticket.write("process.pid", UNUSED_PID)?;
+    ticket.expect_status(stopped.clone(), "no output at all").await?;
     ticket.write("assistant-output.jsonl", "{\"type\":\"result\",\"subtype\":\"error\"}\n")?;
-    ticket.has(stopped.clone(), "no success in the output").await?;
+    ticket.expect_status(stopped.clone(), "no success in the output").await?;
     ticket
         .write("assistant-output.jsonl", "{\"type\":\"result\",\"subtype\":\"succ\nsuccess result\n{{\n")?;
-    ticket.has(stopped.clone(), "malformed lines").await?;
+    ticket.expect_status(stopped.clone(), "malformed lines").await?;
     ticket.remove("assistant-output.jsonl")?;
     std::fs::create_dir(ticket.work.join("assistant-output.jsonl"))?;
-    ticket.has(stopped, "an output that is no file").await?;
+    ticket.expect_status(stopped, "an output that is no file").await?;
     std::fs::remove_dir(ticket.work.join("assistant-output.jsonl"))?;
     ticket.write("assistant-output.jsonl", success)?;
     let completed = json!({"status": "COMPLETED", "phase": "Completed", "fallbackDetected": true});
-    ticket.has(completed, "a success in the output").await?;
+    ticket.expect_status(completed, "a success in the output").await?;
 
-    // A process that lives knows better than a state that has ended.
-    let own = std::process::id();
-    let started = loopgate_tools::process::identity(own).context("this process lives")?;
-    ticket.write("process.pid", &own.to_string())?;
+    // A running process takes precedence over a terminal status in the state file.
+    let own_pid = std::process::id();
+    let started = loopgate_tools::process::identity(own_pid).context("no identity of this process")?;
+    ticket.write("process.pid", &own_pid.to_string())?;
     ticket.write("process.start", &started.to_string())?;
     for status in ["COMPLETED", "FAILED", "STOPPED", "CANCELLED"] {
         ticket.write("state.json", &json!({"status": status, "phase": "p"}).to_string())?;
         let running =
-            json!({"status": "IN_PROGRESS", "phase": "Running", "pid": own, "processRunning": true});
-        ticket.has(running, status).await?;
+            json!({"status": "IN_PROGRESS", "phase": "Running", "pid": own_pid, "processRunning": true});
+        ticket.expect_status(running, status).await?;
     }
-    // The pid lives, and belongs to somebody else by now.
+    // The pid is in use, but by a process with another start time.
     ticket.write("process.start", "1000")?;
-    ticket.has(json!({"status": "CANCELLED", "processRunning": false}), "another process").await?;
+    ticket.expect_status(json!({"status": "CANCELLED", "processRunning": false}), "another process").await?;
     ticket.write("process.pid", "-1")?;
-    ticket.has(json!({"status": "CANCELLED", "pid": null}), "no pid").await
+    ticket.expect_status(json!({"status": "CANCELLED", "pid": null}), "no pid").await
 }
 
 // OR-14
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn launch_log_is_the_last_witness() -> Result<()> {
+async fn stale_state_falls_back_to_launch_log() -> Result<()> {
     let ticket = TicketStory::new().await?;
     ticket.write("state.json", r#"{"status":"IN_PROGRESS","phase":"p"}"#)?;
     ticket.write("orchestrator-launch.log", "Plan created\n<promise>COMPLETE</promise>\n")?;
-    let as_is = json!({"status": "IN_PROGRESS", "phase": "p", "fallbackDetected": false});
-    ticket.has(as_is.clone(), "a fresh state is believed").await?;
-    make_old(&ticket.work.join("state.json"))?;
+    let unchanged = json!({"status": "IN_PROGRESS", "phase": "p", "fallbackDetected": false});
+    ticket.expect_status(unchanged.clone(), "a recent state file takes precedence").await?;
+    // The log is consulted only when the state file was not updated for two minutes.
+    age_file(&ticket.work.join("state.json"))?;
     let waiting = json!({"status": "AWAITING_USER", "phase": "Completed (awaiting review)",
         "fallbackDetected": true});
-    ticket.has(waiting, "somebody has to look").await?;
+    ticket.expect_status(waiting, "the log requests a review").await?;
     ticket.write(".learnings/.lock", "")?;
-    ticket.has(as_is.clone(), "learnings are worked on").await?;
+    ticket.expect_status(unchanged.clone(), "learnings are being processed").await?;
     ticket.remove(".learnings/.lock")?;
     ticket.write("orchestrator-launch.log", "work\n<promise>COMPLETE</promise>\n")?;
-    ticket.has(json!({"status": "COMPLETED", "phase": "Completed"}), "it said that it is done").await?;
+    ticket
+        .expect_status(json!({"status": "COMPLETED", "phase": "Completed"}), "the log reports completion")
+        .await?;
     ticket.write("orchestrator-launch.log", "work\n")?;
-    ticket.has(as_is, "nothing says that it has ended").await
+    ticket.expect_status(unchanged, "the log reports no end").await
 }
 
 // OR-15
-/// A ticket whose only trace is a loop: the worktree that its job names is read.
+/// The ticket has no worktree of its own, but a loop: the status is read from the loop's worktree.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_of_the_ticket_leads_to_its_worktree() -> Result<()> {
+async fn ticket_status_uses_worktree_of_its_loop() -> Result<()> {
     let mut script = story::script();
-    script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
+    script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
     let system = TestSystem::playing(script).await?;
     let loop_id = Uuid::new_v4();
-    let body = json!({"loopId": loop_id, "command": "PLAN", "loopgateAuthToken": "made-up", "artifacts": [],
-        "prompt": story::WISH, "ticketId": "SHOP-7", "artifactSlug": "dark-mode",
+    let body = json!({"loopId": loop_id, "command": "PLAN", "loopgateAuthToken": "a-runner-token", "artifacts": [],
+        "prompt": story::REQUEST, "ticketId": "SHOP-7", "artifactSlug": "dark-mode",
         "repo": {"fullName": story::REPOSITORY, "branch": "main"}});
     let request = system.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop");
     let started = request.header("x-desktop-source", "cloud-socket").json(&body).send().await?;
@@ -190,24 +193,27 @@ async fn loop_of_the_ticket_leads_to_its_worktree() -> Result<()> {
     ensure!(ticket.get("status/SHOP-8").await?.1["exists"] == false);
     let kill = ticket.system.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
     ensure!(kill.json(&json!({"loopId": loop_id})).send().await?.status() == 200);
-    ticket.system.alone(&loop_id.to_string()).await?;
-    ensure!(ticket.get("status/SHOP-7").await?.1["worktreeDir"] == json!(ticket.worktree), "also afterwards");
-    // A worktree of the ticket itself goes before.
-    let own = ticket.system.testbed.sandbox().join("garden-notes-SHOP-7");
-    std::fs::create_dir_all(own.join(".loopgate/work"))?;
-    std::fs::write(own.join(".loopgate/work/state.json"), "{}")?;
-    ensure!(ticket.get("status/SHOP-7").await?.1["worktreeDir"] == json!(own));
+    ticket.system.no_processes_remain(&loop_id.to_string()).await?;
+    ensure!(
+        ticket.get("status/SHOP-7").await?.1["worktreeDir"] == json!(ticket.worktree),
+        "the status changed after the loop's end"
+    );
+    // A worktree of the ticket takes precedence over the loop's.
+    let ticket_worktree = ticket.system.testbed.sandbox().join("garden-notes-SHOP-7");
+    std::fs::create_dir_all(ticket_worktree.join(".loopgate/work"))?;
+    std::fs::write(ticket_worktree.join(".loopgate/work/state.json"), "{}")?;
+    ensure!(ticket.get("status/SHOP-7").await?.1["worktreeDir"] == json!(ticket_worktree));
     Ok(())
 }
 
 // OR-16
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn directory_reports_running_work() -> Result<()> {
+async fn status_of_directory_reports_running_work() -> Result<()> {
     let ticket = TicketStory::new().await?;
     std::fs::create_dir_all(&ticket.worktree)?;
     let dir = format!("status?workDir={}", encoded(&ticket.worktree.to_string_lossy()));
-    let nothing = json!({"isRunning": false, "reason": "state.json not found"});
-    ensure!(ticket.get(&dir).await? == (200, nothing));
+    let absent = json!({"isRunning": false, "reason": "state.json not found"});
+    ensure!(ticket.get(&dir).await? == (200, absent));
     for (status, running) in [
         ("FAILED", false),
         ("COMPLETED", false),
@@ -218,22 +224,22 @@ async fn directory_reports_running_work() -> Result<()> {
     ] {
         let state = json!({"status": status, "phase": "p", "iteration": 3, "timestamp": "t", "other": 1});
         ticket.write("state.json", &state.to_string())?;
-        let wanted =
+        let expected =
             json!({"isRunning": running, "phase": "p", "status": status, "iteration": 3, "lastUpdate": "t"});
-        let got = ticket.get(&dir).await?;
-        ensure!(got == (200, wanted), "{status}: {got:?}");
+        let actual = ticket.get(&dir).await?;
+        ensure!(actual == (200, expected), "{status}: {actual:?}");
     }
     Ok(())
 }
 
 // OR-27, OR-28
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn end_of_a_log_is_found_wherever_it_lies() -> Result<()> {
+async fn log_tail_is_read_from_current_output() -> Result<()> {
     let ticket = TicketStory::new().await?;
-    let nothing = (200, json!({"exists": false, "format": "text", "content": "", "lines": 0}));
-    ensure!(ticket.get("logs/SHOP-7").await? == nothing, "no worktree");
+    let absent = (200, json!({"exists": false, "format": "text", "content": "", "lines": 0}));
+    ensure!(ticket.get("logs/SHOP-7").await? == absent, "no worktree");
     ticket.write("orchestrator-loop.log", "not served\n")?;
-    ensure!(ticket.get("logs/SHOP-7").await? == nothing, "no log");
+    ensure!(ticket.get("logs/SHOP-7").await? == absent, "no log");
     ticket.write("orchestrator-launch.log", "a\n\nb\nc")?;
     let text =
         json!({"exists": true, "format": "text", "content": "b\nc", "totalLines": 3, "returnedLines": 2});
@@ -246,24 +252,24 @@ async fn end_of_a_log_is_found_wherever_it_lies() -> Result<()> {
     };
     ticket.write("assistant-output.jsonl", "{\"n\":1}\n\n{\"n\":2}\n")?;
     ensure!(ticket.get("logs/SHOP-7?lines=1").await? == records(&["{\"n\":2}"], 2));
-    for odd in ["0", "-1", "x", "1.5", ""] {
-        let got = ticket.get(&format!("logs/SHOP-7?lines={odd}")).await?;
-        ensure!(got == records(&["{\"n\":1}", "{\"n\":2}"], 2), "lines={odd}: {got:?}");
+    for invalid in ["0", "-1", "x", "1.5", ""] {
+        let actual = ticket.get(&format!("logs/SHOP-7?lines={invalid}")).await?;
+        ensure!(actual == records(&["{\"n\":1}", "{\"n\":2}"], 2), "lines={invalid}: {actual:?}");
     }
-    // The stream of a finished run has another name, and a file that tells it.
+    // The output file of a run has a numbered name, which `assistant-output.name.txt` contains.
     ticket.remove("assistant-output.jsonl")?;
     ticket.write("assistant-output-7.jsonl", "{\"run\":7}\n")?;
     ticket.write("assistant-output-8.jsonl", "{\"run\":8}\n")?;
     ticket.write("assistant-output.name.txt", "assistant-output-7.jsonl\n")?;
     ensure!(ticket.get("logs/SHOP-7").await? == records(&["{\"run\":7}"], 1));
-    // An empty one says that a run is starting: what is there is of earlier runs.
+    // An empty name means that a run is starting: existing output files belong to earlier runs.
     ticket.write("assistant-output.name.txt", "")?;
     ticket.remove("orchestrator-launch.log")?;
-    ensure!(ticket.get("logs/SHOP-7").await? == nothing, "streams of earlier runs are not the log");
+    ensure!(ticket.get("logs/SHOP-7").await? == absent, "streams of earlier runs are not the log");
     ticket.write("assistant-output.jsonl", "{\"n\":3}\n")?;
     ensure!(ticket.get("logs/SHOP-7").await? == records(&["{\"n\":3}"], 1));
     ticket.remove("assistant-output.jsonl")?;
-    // A name that leads elsewhere is none.
+    // Names outside of the work directory, or of other files, are ignored.
     std::fs::write(ticket.system.testbed.home.path().join("secret.jsonl"), "SECRET\n")?;
     for name in ["../../../../secret.jsonl", "/etc/passwd", "state.json"] {
         ticket.write("state.json", "SECRET\n")?;
@@ -277,7 +283,7 @@ async fn end_of_a_log_is_found_wherever_it_lies() -> Result<()> {
 
 // OR-29
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn plan_is_shown_as_markdown_beside_its_source() -> Result<()> {
+async fn plan_is_returned_as_markdown_and_raw() -> Result<()> {
     let ticket = TicketStory::new().await?;
     let missing = json!({"error": "Worktree not found", "code": "not_found", "exists": false});
     ensure!(ticket.get("plan/SHOP-7").await? == (404, missing));
@@ -286,13 +292,13 @@ async fn plan_is_shown_as_markdown_beside_its_source() -> Result<()> {
         json!({"error": "Plan not found yet", "code": "not_found", "exists": false, "planExists": false});
     ensure!(ticket.get("plan/SHOP-7").await? == (404, missing));
 
-    // Written out newlines become real ones, and a comma too many is forgiven.
+    // Escaped newlines are unescaped, and a trailing comma is tolerated.
     ticket.write("plan.json", r##"{"title":"Shop","content":"# Plan\\nstep\\tone", "tasks":[1 , ],}"##)?;
     let plan = json!({"exists": true, "planExists": true, "content": "# Plan\nstep\tone",
         "raw": {"title": "Shop", "content": "# Plan\\nstep\\tone", "tasks": [1]},
         "worktreeDir": ticket.worktree});
-    let got = ticket.get("plan/SHOP-7").await?;
-    ensure!(got == (200, plan.clone()), "{got:?}\n{plan}");
+    let actual = ticket.get("plan/SHOP-7").await?;
+    ensure!(actual == (200, plan.clone()), "{actual:?}\n{plan}");
 
     let tasks = json!({"title": "Shop", "description": "Why", "tasks": [
         {"id": "T-1", "title": "First", "description": "Do it", "files": ["a.rs"]}]});
@@ -303,7 +309,7 @@ async fn plan_is_shown_as_markdown_beside_its_source() -> Result<()> {
     for part in ["# Implementation Plan: Shop", "## Summary", "Why", "### T-1: First", "Do it", "a.rs"] {
         ensure!(content.contains(part), "{part} is missing in {content}");
     }
-    // The markdown beside the plan counts when it is of the same plan.
+    // `plan.md` takes precedence when its title matches the plan.
     ticket.write("plan.md", "# Shop\n\nBy hand\n")?;
     ensure!(ticket.get("plan/SHOP-7").await?.1["content"] == "# Shop\n\nBy hand\n");
     ticket.write("plan.md", "# Another\n")?;

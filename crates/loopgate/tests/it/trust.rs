@@ -1,4 +1,4 @@
-//! `loopgate trust`: seeing what a repository brings along to be run, and agreeing to it.
+//! `loopgate trust`: shows hooks and programs that a repository configures, and records the user's consent.
 
 use std::path::Path;
 use std::process::Output;
@@ -10,7 +10,7 @@ use loopgate_testkit::story;
 use loopgate_testkit::testbed::Testbed;
 
 use crate::cli::run;
-use crate::local::write;
+use crate::test_gateway::write;
 use crate::test_system::setup;
 
 struct TrustFixture {
@@ -31,57 +31,58 @@ impl TrustFixture {
         write(&self.clone.join(".git/hooks/pre-commit"), text)
     }
 
-    async fn trust(&self, more: &[&str]) -> Result<(Output, String)> {
+    async fn trust(&self, arguments: &[&str]) -> Result<(Output, String)> {
         let data = self.home.path().join("data");
         let mut words = vec!["trust", "--home", data.to_str().unwrap_or_default()];
-        words.extend(more);
+        words.extend(arguments);
         let output = run(&self.home, &words, &[]).await?;
         let text = String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned();
         Ok((output, text))
     }
 }
 
-fn shown(path: &Path) -> &str {
+fn as_str(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
 
 #[tokio::test]
-async fn person_sees_it_and_agrees_until_it_changes() -> Result<()> {
+async fn hooks_are_trusted_after_consent_until_changed() -> Result<()> {
     let desktop = TrustFixture::new()?;
-    let clone = shown(&desktop.clone);
+    let clone = as_str(&desktop.clone);
     let (output, text) = desktop.trust(&[clone]).await?;
-    ensure!(output.status.success() && text.contains("brings nothing along"), "{text}");
+    ensure!(output.status.success() && text.contains("has no executable content"), "{text}");
 
+    // Control and bidirectional characters could hide a part of the hook on a terminal.
     desktop.hook("#!/bin/sh\necho \u{1b}[2Jhidden\u{202e}\n")?;
     let (output, text) = desktop.trust(&[clone]).await?;
-    ensure!(output.status.code() == Some(1) && text.contains("there is nobody to ask"), "{text}");
+    ensure!(output.status.code() == Some(1) && text.contains("pass --yes to confirm"), "{text}");
     ensure!(text.contains("hook pre-commit") && text.contains(r"echo \u{1b}[2Jhidden\u{202e}"), "{text}");
     let (_, text) = desktop.trust(&["--list"]).await?;
-    ensure!(text.contains("No repository may run anything"), "{text}");
+    ensure!(text.contains("No repositories are trusted"), "{text}");
 
     let (output, text) = desktop.trust(&[clone, "--yes"]).await?;
-    ensure!(output.status.success() && text.contains("may run this from now on"), "{text}");
-    // A worktree is the same clone.
+    ensure!(output.status.success() && text.contains("is now trusted"), "{text}");
+    // A worktree shares the trust of its clone.
     git(
         &desktop.clone,
         &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--allow-empty", "-m", "Begin"],
     )?;
     let worktree = desktop.home.path().join("tree");
-    git(&desktop.clone, &["worktree", "add", "--quiet", shown(&worktree)])?;
-    for place in [clone, shown(&worktree)] {
-        let (output, text) = desktop.trust(&[place]).await?;
-        ensure!(output.status.success() && text.contains("You have agreed to all of it"), "{text}");
+    git(&desktop.clone, &["worktree", "add", "--quiet", as_str(&worktree)])?;
+    for path in [clone, as_str(&worktree)] {
+        let (output, text) = desktop.trust(&[path]).await?;
+        ensure!(output.status.success() && text.contains("All of it is trusted"), "{text}");
     }
     let (_, text) = desktop.trust(&["--list"]).await?;
     ensure!(text.contains(clone) && text.contains("hook pre-commit"), "{text}");
 
     desktop.hook("#!/bin/sh\necho something else\n")?;
     let (output, _) = desktop.trust(&[clone]).await?;
-    ensure!(output.status.code() == Some(1), "it changed");
+    ensure!(output.status.code() == Some(1), "a changed hook is still trusted");
     desktop.trust(&[clone, "--yes"]).await?;
-    for said in ["is trusted no longer", "was not trusted"] {
+    for expected in ["is no longer trusted", "was not trusted"] {
         let (output, text) = desktop.trust(&[clone, "--revoke"]).await?;
-        ensure!(output.status.success() && text.contains(said), "{text}");
+        ensure!(output.status.success() && text.contains(expected), "{text}");
     }
     let (output, text) = desktop.trust(&["/nowhere"]).await?;
     ensure!(output.status.code() == Some(1) && text.contains("/nowhere"), "{text}");
@@ -89,23 +90,25 @@ async fn person_sees_it_and_agrees_until_it_changes() -> Result<()> {
 }
 
 #[tokio::test]
-async fn tests_are_agreed_to_by_their_command_and_apart_from_the_rest() -> Result<()> {
+async fn test_command_is_trusted_separately() -> Result<()> {
     let desktop = TrustFixture::new()?;
-    let clone = shown(&desktop.clone);
+    let clone = as_str(&desktop.clone);
     write(&desktop.clone.join("package.json"), r#"{"scripts":{"test":"node --test"}}"#)?;
     desktop.hook("#!/bin/sh\n")?;
     let (output, text) = desktop.trust(&[clone, "--yes"]).await?;
-    let hint =
-        format!("Loops do not run its tests. Let them with: loopgate trust {clone} --tests 'npm test'");
+    let hint = format!("Loops do not run its tests. To let them: loopgate trust {clone} --tests 'npm test'");
     ensure!(output.status.success() && text.contains(&hint), "{text}");
     ensure!(text.contains("Its tests: npm test") && text.contains("    node --test"), "{text}");
     let (output, text) = desktop.trust(&[clone, "--tests", ""]).await?;
     ensure!(!output.status.success(), "{text}");
 
     let (output, text) = desktop.trust(&[clone, "--tests", "npm test"]).await?;
-    ensure!(output.status.success() && text.contains("from now on: npm test"), "{text}");
+    ensure!(output.status.success() && text.contains("with: npm test"), "{text}");
     let (_, text) = desktop.trust(&[clone]).await?;
-    ensure!(text.contains("Loops run its tests: npm test") && text.contains("agreed to all of it"), "{text}");
+    ensure!(
+        text.contains("Loops run its tests: npm test") && text.contains("All of it is trusted"),
+        "{text}"
+    );
     let (_, text) = desktop.trust(&["--list"]).await?;
     ensure!(text.contains("hook pre-commit") && text.contains("    tests: npm test"), "{text}");
 
@@ -116,17 +119,17 @@ async fn tests_are_agreed_to_by_their_command_and_apart_from_the_rest() -> Resul
     desktop.trust(&[clone, "--tests", "npm test"]).await?;
     desktop.trust(&[clone, "--revoke"]).await?;
     let (_, text) = desktop.trust(&["--list"]).await?;
-    ensure!(text.contains("No repository may run anything"), "{text}");
+    ensure!(text.contains("No repositories are trusted"), "{text}");
     Ok(())
 }
 
 #[tokio::test]
-async fn banner_names_missing_services() -> Result<()> {
+async fn start_banner_names_untrusted_repositories() -> Result<()> {
     let testbed = Testbed::new(story::script()).await?;
     let clone = testbed.add_story()?;
     write(&clone.join(".git/hooks/pre-commit"), "#!/bin/sh\nexit 0\n")?;
     let loopgate = setup(&testbed)?.start().await?;
-    let hint = format!("do not run: loopgate trust {}", clone.display());
+    let hint = format!("review them: loopgate trust {}", clone.display());
     ensure!(loopgate.output().contains(&hint), "{}", loopgate.output());
     Ok(())
 }

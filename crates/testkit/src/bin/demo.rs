@@ -1,8 +1,7 @@
-//! Shows Loopgate on a machine without an account: everything is real but the model.
+//! Demonstrates Loopgate without an account at a model provider.
 //!
-//! A throw-away home, a sample repository on a code host of its own, and a model that follows a
-//! script; then `loopgate up` in there, with its output passed through. `cargo xtask up` starts
-//! this; the release binary carries none of it.
+//! Sets up a temporary home, a sample repository on a local code host and a model server that follows a
+//! script, and runs `loopgate up` with them. Started by `cargo xtask up`; not part of the release binary.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,41 +15,44 @@ use loopgate_testkit::testbed::Testbed;
 use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Pause between two streamed pieces of text: about as fast as a model writes.
+/// Default delay between two streamed pieces, in milliseconds: about the speed of a real model.
 const PACE_MS: u64 = 12;
 
-/// What the demo chooses itself, among the arguments of `loopgate up`.
-const OWN_ARGUMENTS: [&str; 4] = ["--gateway-token-file", "--home", "--port", "--sandbox"];
+/// Arguments of `loopgate up` that the demo sets itself.
+const RESERVED_ARGUMENTS: [&str; 4] = ["--gateway-token-file", "--home", "--port", "--sandbox"];
 
 /// Show Loopgate with a sample repository and a scripted model.
 #[derive(Parser)]
-struct Options {
+struct DemoOptions {
     /// Do not open the browser.
     #[arg(long)]
     no_open: bool,
-    /// Keep everything in this folder instead of a throw-away one.
+    /// Store everything in this folder instead of a temporary one, and keep it.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// Write a JSON object about the running demo to this file once it answers.
+    /// Write a JSON object that describes the running demo to this file once it accepts requests.
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
-    /// Milliseconds between two pieces of streamed text; 0 in tests.
+    /// Milliseconds between two streamed pieces of text; 0 in tests.
     #[arg(long, value_name = "MS", default_value_t = PACE_MS)]
     pace: u64,
-    /// Further arguments for `loopgate up`.
+    /// Additional arguments for `loopgate up`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     arguments: Vec<String>,
 }
 
-impl Options {
-    /// Those of this start; ends with a message where they ask for what the demo cannot give.
+impl DemoOptions {
+    /// Parses the command line. Exits with an error for arguments that the demo sets itself.
     fn from_command_line() -> Self {
         let options = Self::parse();
+        // Also matches the form `--flag=value`.
         let name = |argument: &String| argument.split('=').next().unwrap_or_default().to_owned();
-        if let Some(own) = options.arguments.iter().map(name).find(|name| OWN_ARGUMENTS.contains(&&**name)) {
+        if let Some(reserved) =
+            options.arguments.iter().map(name).find(|name| RESERVED_ARGUMENTS.contains(&&**name))
+        {
             let message = format!(
-                "{own} cannot be chosen: the demo has a home, a sandbox, a port and a token of its own.\n\
-                 --keep DIR says where they lie. To work on your repositories, run `claude` once and sign in."
+                "{reserved} cannot be set: the demo chooses its home, sandbox, port and token itself.\n\
+                 Set the folder of all files with --keep DIR. To work on your repositories, run `claude` once and sign in."
             );
             Self::command().error(ErrorKind::ArgumentConflict, message).exit();
         }
@@ -60,7 +62,7 @@ impl Options {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run(Options::from_command_line()).await {
+    match run(DemoOptions::from_command_line()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -69,8 +71,10 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(options: Options) -> anyhow::Result<()> {
-    let mut signals = Signals::new()?;
+async fn run(options: DemoOptions) -> anyhow::Result<()> {
+    // Handlers are installed before the testbed exists: a signal during the set-up would end the process
+    // without dropping the testbed, which kills the processes of its home.
+    let mut signals = ShutdownSignals::new()?;
     let temporary = tempfile::Builder::new().prefix("loopgate-demo-").tempdir()?;
     let folder = options.keep.clone().unwrap_or_else(|| temporary.path().to_owned());
     let testbed = Testbed::at(&folder, story::script().paced(options.pace)).await?;
@@ -81,44 +85,45 @@ async fn run(options: Options) -> anyhow::Result<()> {
     for argument in &options.arguments {
         setup = setup.arg(argument);
     }
-    let started = tokio::select! {
-        started = setup.start() => started,
+    let start_result = tokio::select! {
+        result = setup.start() => result,
         () = signals.next() => return Ok(()),
     };
-    let mut loopgate = started?;
-    announce(&testbed, &loopgate, &clone, &page.url(), options.keep.is_some());
+    let mut loopgate = start_result?;
+    print_banner(&testbed, &loopgate, &clone, &page.url(), options.keep.is_some());
     if let Some(file) = &options.ready_file {
         write_ready(file, &loopgate, &testbed, &page.url())?;
     }
     if !options.no_open {
-        // Without a desktop there is no browser; the page's address is above.
+        // Best-effort: a machine without a browser is fine, the address is printed above.
         let _ = open::that_detached(&loopgate.ready().sign_in_url);
     }
-    until_the_end(&mut loopgate, &mut signals).await
+    run_until_stopped(&mut loopgate, &mut signals).await
 }
 
-async fn until_the_end(loopgate: &mut Loopgate, signals: &mut Signals) -> anyhow::Result<()> {
+async fn run_until_stopped(loopgate: &mut Loopgate, signals: &mut ShutdownSignals) -> anyhow::Result<()> {
     tokio::select! {
-        ended = loopgate.wait() => {
-            let status = ended?;
-            anyhow::ensure!(status.success(), "loopgate ended with {status}");
+        exit = loopgate.wait() => {
+            let status = exit?;
+            anyhow::ensure!(status.success(), "loopgate exited with {status}");
         }
         () = signals.next() => {
+            // Waits for the exit, so that the testbed is removed only when no process uses it.
             loopgate.stop().await?;
         }
     }
     Ok(())
 }
 
-/// Ctrl-C and a request to end.
-struct Signals {
+/// Receives SIGINT (Ctrl-C) and SIGTERM.
+struct ShutdownSignals {
     interrupt: Signal,
     terminate: Signal,
 }
 
-impl Signals {
+impl ShutdownSignals {
     fn new() -> anyhow::Result<Self> {
-        let listen = |kind| signal(kind).context("listen to signals");
+        let listen = |kind| signal(kind).context("install a signal handler");
         Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
     }
 
@@ -130,19 +135,22 @@ impl Signals {
     }
 }
 
-fn announce(testbed: &Testbed, loopgate: &Loopgate, clone: &Path, page: &str, kept: bool) {
+fn print_banner(testbed: &Testbed, loopgate: &Loopgate, clone: &Path, page: &str, is_permanent: bool) {
     println!("  This is the demo: the assistant, git and gh are real, the model follows a script.");
     println!("  Repository    {}  {}", story::REPOSITORY, clone.display());
-    println!("  Wish          {:?}: the script knows this one", story::WISH);
-    println!("  Code host     {page}  shows its pull requests; links of the page lead there");
-    let stays = if kept { "it stays there" } else { "removed when you stop it" };
-    println!("  Home          {} ({stays})", testbed.home.path().display());
-    println!("  Fresh link    {}  opens the page once more", fresh_link(loopgate).join(" "));
-    println!("  Ctrl-C        ends the demo, and its loops with it\n");
+    println!("  Request       {:?}  (the script implements only this request)", story::REQUEST);
+    println!("  Code host     {page}  with the pull requests; links of the page open it");
+    let lifetime = if is_permanent { "kept after exit" } else { "removed on exit" };
+    println!("  Home          {} ({lifetime})", testbed.home.path().display());
+    println!(
+        "  New link      {}  opens the page with a new sign-in link",
+        new_link_command(loopgate).join(" ")
+    );
+    println!("  Ctrl-C        stops the demo and its loops\n");
 }
 
-/// The command that opens the page of this demo with a new sign-in link.
-fn fresh_link(loopgate: &Loopgate) -> [String; 4] {
+/// Returns the command that opens the demo's page with a new sign-in link.
+fn new_link_command(loopgate: &Loopgate) -> [String; 4] {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let setup = loopgate.setup();
     [text(setup.program()), "up".to_owned(), "--home".to_owned(), text(&setup.data_dir())]
@@ -151,11 +159,12 @@ fn fresh_link(loopgate: &Loopgate) -> [String; 4] {
 fn write_ready(file: &Path, loopgate: &Loopgate, testbed: &Testbed, page: &str) -> anyhow::Result<()> {
     let mut text = serde_json::to_value(loopgate.ready())?;
     text["repository"] = json!(story::REPOSITORY);
-    text["wish"] = json!(story::WISH);
+    text["request"] = json!(story::REQUEST);
     text["codeHostUrl"] = json!(page);
     text["codeHostSocket"] = json!(testbed.host.socket());
-    text["freshLink"] = json!(fresh_link(loopgate));
+    text["freshLink"] = json!(new_link_command(loopgate));
     text["home"] = json!(testbed.home.path());
+    // Renamed into place, so that a reader never sees an incomplete file.
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let temporary = tempfile::NamedTempFile::new_in(folder)?;
     serde_json::to_writer(&temporary, &text)?;

@@ -1,8 +1,8 @@
-//! Answers GraphQL queries over values: fields, aliases, arguments, fragments, connections.
+//! A minimal GraphQL executor over JSON values: fields, aliases, arguments, fragments and connections.
 //!
-//! A selection over a [`Graph`] yields exactly the fields that were asked for, as the CLI's strict
-//! readers demand. Lists become connections (`nodes`, `edges`, `pageInfo`, `totalCount`) when they
-//! are asked as such. Knows nothing of pull requests.
+//! Responses contain exactly the selected fields, because the CLI's decoders reject others. Arrays become
+//! connections (`nodes`, `edges`, `pageInfo`, `totalCount`) where the selection names members of one.
+//! Independent of the code host's types.
 
 use std::collections::HashMap;
 
@@ -12,32 +12,30 @@ use graphql_parser::query::{
 };
 use serde_json::{Map, Value, json};
 
-/// Arguments of a field, variables already filled in.
+/// Arguments of a field with variables substituted.
 pub(super) type FieldArguments = Map<String, Value>;
 
-/// What a graph answers for one field.
+/// Result of resolving one field.
 pub(super) enum FieldValue {
-    /// A value of whatever depth; selections pick from it.
+    /// A complete value, to which the selection is applied.
     Value(Value),
-    /// An object whose fields are asked for one by one.
+    /// An object whose fields are resolved individually.
     Object(GraphNode),
 }
 
-/// An object that is resolved field by field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum GraphNode {
-    /// The start of a query.
+    /// Root of a query.
     Query,
-    /// The start of a mutation.
+    /// Root of a mutation.
     Mutation,
-    /// A repository, by full name.
+    /// A repository by its full name.
     Repository(String),
 }
 
-/// An error as GraphQL reports it.
 #[derive(Debug)]
 pub(super) struct GraphError {
-    /// For example `NOT_FOUND`.
+    /// Error type, for example `NOT_FOUND`.
     pub(super) kind: &'static str,
     pub(super) message: String,
 }
@@ -52,9 +50,9 @@ impl GraphError {
     }
 }
 
-/// Something that can be asked.
+/// Resolver of a schema.
 pub(super) trait Graph {
-    /// Looks a field up; a field that nobody knows is null.
+    /// Resolves a field. Unknown fields resolve to null.
     fn field(
         &mut self,
         on: &GraphNode,
@@ -63,7 +61,7 @@ pub(super) trait Graph {
     ) -> Result<FieldValue, GraphError>;
 }
 
-/// Types that a `... on` condition can tell apart; conditions on anything else (interfaces) hold.
+/// Object types that type conditions distinguish. Conditions on other types (interfaces) always match.
 const CONCRETE: [&str; 9] = [
     "User",
     "Bot",
@@ -75,7 +73,7 @@ const CONCRETE: [&str; 9] = [
     "StatusContext",
     "Repository",
 ];
-/// Nodes in a page when the query does not say.
+/// Page size of connections without `first` or `last`.
 const PAGE: usize = 100;
 
 type Text = String;
@@ -87,7 +85,7 @@ struct QueryRun<'a, 'd, G> {
     errors: Vec<Value>,
 }
 
-/// Runs a request and answers its body.
+/// Executes a query and returns the response body.
 pub(super) fn execute(graph: &mut impl Graph, query: &str, variables: Map<String, Value>) -> Value {
     let document = match graphql_parser::parse_query::<Text>(query) {
         Ok(document) => document.into_static(),
@@ -110,14 +108,14 @@ pub(super) fn execute(graph: &mut impl Graph, query: &str, variables: Map<String
     }
     let mut data = Map::new();
     run.select_node(&root, selection, &mut Vec::new(), &mut data);
-    let mut answer = json!({"data": data});
+    let mut response = json!({"data": data});
     if !run.errors.is_empty() {
-        answer["errors"] = Value::Array(run.errors);
+        response["errors"] = Value::Array(run.errors);
     }
-    answer
+    response
 }
 
-/// Name of the operation in a query, for logs and for faults.
+/// Returns the name of a query's operation, for the call log and for fault injection.
 pub(super) fn operation_name(query: &str) -> Option<String> {
     let document = graphql_parser::parse_query::<Text>(query).ok()?;
     document.definitions.iter().find_map(|definition| match definition {
@@ -173,6 +171,7 @@ impl<'d, G: Graph> QueryRun<'_, 'd, G> {
                     Value::Object(members)
                 }
                 Err(error) => {
+                    // A failed field becomes null, and the others are still resolved.
                     self.errors.push(json!({"type": error.kind, "path": path, "message": error.message}));
                     Value::Null
                 }
@@ -182,7 +181,7 @@ impl<'d, G: Graph> QueryRun<'_, 'd, G> {
         }
     }
 
-    /// Picks the selected part of a value.
+    /// Applies a selection to a value.
     fn select(
         &mut self,
         value: &Value,
@@ -193,7 +192,9 @@ impl<'d, G: Graph> QueryRun<'_, 'd, G> {
             return value.clone();
         }
         match value {
-            Value::Array(items) if self.asks_connection(&field.selection_set) => {
+            // An array in the data is a connection or a plain list in the schema; only the selection shows
+            // which.
+            Value::Array(items) if self.selects_connection(&field.selection_set) => {
                 self.connection(items, &field.selection_set, arguments)
             }
             Value::Array(items) => {
@@ -206,18 +207,18 @@ impl<'d, G: Graph> QueryRun<'_, 'd, G> {
     fn select_object(&mut self, value: &Value, selection: &'d SelectionSet<'static, Text>) -> Value {
         let Value::Object(members) = value else { return Value::Null };
         let type_name = members.get("__typename").and_then(Value::as_str).map(str::to_owned);
-        let mut picked = Map::new();
+        let mut selected = Map::new();
         for field in self.fields(selection, type_name.as_deref()) {
             let key = field.alias.as_ref().unwrap_or(&field.name).clone();
             let arguments = self.arguments(field);
             let member = members.get(&field.name).unwrap_or(&Value::Null);
             let value = self.select(member, field, &arguments);
-            picked.insert(key, value);
+            selected.insert(key, value);
         }
-        Value::Object(picked)
+        Value::Object(selected)
     }
 
-    fn asks_connection(&self, selection: &'d SelectionSet<'static, Text>) -> bool {
+    fn selects_connection(&self, selection: &'d SelectionSet<'static, Text>) -> bool {
         let names = ["nodes", "edges", "totalCount", "pageInfo"];
         self.fields(selection, None).iter().any(|field| names.contains(&field.name.as_str()))
     }
@@ -229,10 +230,11 @@ impl<'d, G: Graph> QueryRun<'_, 'd, G> {
         arguments: &FieldArguments,
     ) -> Value {
         let number = |name: &str| arguments.get(name).and_then(Value::as_u64).map(|n| n as usize);
-        let place = |name: &str| arguments.get(name).and_then(Value::as_str)?.parse::<usize>().ok();
-        let after = place("after").unwrap_or(0);
-        // The cursor of an item is its number, counted from 1.
-        let before = place("before").map_or(items.len(), |at| at.saturating_sub(1).min(items.len()));
+        let cursor_argument = |name: &str| arguments.get(name).and_then(Value::as_str)?.parse::<usize>().ok();
+        let after = cursor_argument("after").unwrap_or(0);
+        // An item's cursor is its 1-based position.
+        let before =
+            cursor_argument("before").map_or(items.len(), |at| at.saturating_sub(1).min(items.len()));
         let (start, end) = match number("last") {
             Some(last) => (before.saturating_sub(last), before),
             None => (after.min(items.len()), (after + number("first").unwrap_or(PAGE)).min(items.len())),
@@ -244,15 +246,15 @@ impl<'d, G: Graph> QueryRun<'_, 'd, G> {
             .map(|(at, node)| json!({"node": node, "cursor": (start + at + 1).to_string()}))
             .collect();
         let cursor = |at: usize| if page.is_empty() { Value::Null } else { json!(at.to_string()) };
-        let whole = json!({
+        let connection = json!({
             "totalCount": items.len(), "nodes": page, "edges": edges,
             "pageInfo": {"hasNextPage": end < items.len(), "hasPreviousPage": start > 0,
                          "startCursor": cursor(start + 1), "endCursor": cursor(end)},
         });
-        self.select_object(&whole, selection)
+        self.select_object(&connection, selection)
     }
 
-    /// The fields of a selection, with fragments that fit the type spread out.
+    /// Collects the fields of a selection, with fragments whose type condition matches inlined.
     fn fields(
         &self,
         selection: &'d SelectionSet<'static, Text>,
@@ -264,13 +266,13 @@ impl<'d, G: Graph> QueryRun<'_, 'd, G> {
                 Selection::Field(field) => fields.push(field),
                 Selection::FragmentSpread(spread) => {
                     if let Some(fragment) = self.fragments.get(spread.fragment_name.as_str())
-                        && fits(Some(&fragment.type_condition), on)
+                        && condition_matches(Some(&fragment.type_condition), on)
                     {
                         fields.extend(self.fields(&fragment.selection_set, on));
                     }
                 }
                 Selection::InlineFragment(fragment) => {
-                    if fits(fragment.type_condition.as_ref(), on) {
+                    if condition_matches(fragment.type_condition.as_ref(), on) {
                         fields.extend(self.fields(&fragment.selection_set, on));
                     }
                 }
@@ -300,10 +302,11 @@ impl<'d, G: Graph> QueryRun<'_, 'd, G> {
     }
 }
 
-fn fits(condition: Option<&TypeCondition<'static, Text>>, on: Option<&str>) -> bool {
+fn condition_matches(condition: Option<&TypeCondition<'static, Text>>, on: Option<&str>) -> bool {
     match (condition, on) {
-        (Some(TypeCondition::On(wanted)), Some(actual)) => {
-            wanted == actual || !CONCRETE.contains(&wanted.as_str())
+        // Without a `__typename` in the data, every fragment applies.
+        (Some(TypeCondition::On(expected)), Some(actual)) => {
+            expected == actual || !CONCRETE.contains(&expected.as_str())
         }
         _ => true,
     }
@@ -334,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn query_gets_the_fields_it_names_and_no_others() {
+    fn response_contains_exactly_the_selected_fields() {
         let query =
             "query Q($n: Int = 1) { r: repository { items(first: $n) { ...list } echo(a: [X, true]) } }
                      fragment list on Items { totalCount nodes { ... on User { login } ... on Bot { size } }
@@ -350,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn next_page_begins_after_the_cursor() {
+    fn next_page_starts_after_the_cursor() {
         let query = "{ items(first: 5, after: \"1\") { edges { cursor node { login } } } }";
         assert_eq!(
             execute(&mut SampleGraph, query, Map::new()),
@@ -359,10 +362,10 @@ mod tests {
     }
 
     #[test]
-    fn error_names_its_path_and_leaves_null() {
-        let answer = execute(&mut SampleGraph, "{ repository { x: missing { id } } }", Map::new());
-        assert_eq!(answer["data"], json!({"repository": {"x": null}}));
-        assert_eq!(answer["errors"][0]["path"], json!(["repository", "x"]));
+    fn error_reports_its_path_and_the_field_is_null() {
+        let response = execute(&mut SampleGraph, "{ repository { x: missing { id } } }", Map::new());
+        assert_eq!(response["data"], json!({"repository": {"x": null}}));
+        assert_eq!(response["errors"][0]["path"], json!(["repository", "x"]));
         assert!(execute(&mut SampleGraph, "{ broken", Map::new())["errors"][0]["message"].is_string());
     }
 }

@@ -1,4 +1,4 @@
-//! The code host's GraphQL: what the CLI and the gateway ask, and the mutations they send.
+//! GraphQL schema of the test code host: the queries and mutations that the CLI and the gateway send.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use super::objects::{GitFacts, graphql, pull_url};
 use super::state::{HostState, HostedPull, NewInline, NewPull, PullState, now};
 use crate::git::GitRemotes;
 
-/// One request's view of the host: its state, locked by the caller, and its repositories.
+/// Resolver for one request: the locked state and the bare repositories.
 pub(super) struct GraphView<'a> {
     pub(super) state: &'a mut HostState,
     pub(super) remotes: &'a GitRemotes,
@@ -35,8 +35,8 @@ impl GraphView<'_> {
         match name {
             "viewer" => Ok(FieldValue::Value(graphql::user(&self.state.viewer))),
             "repository" => {
-                let asked = format!("{}/{}", text(arguments, "owner"), text(arguments, "name"));
-                let full_name = self.state.moved.get(&asked).cloned().unwrap_or(asked);
+                let requested = format!("{}/{}", text(arguments, "owner"), text(arguments, "name"));
+                let full_name = self.state.moved.get(&requested).cloned().unwrap_or(requested);
                 if self.state.repositories.contains_key(&full_name) {
                     return Ok(FieldValue::Object(GraphNode::Repository(full_name)));
                 }
@@ -63,9 +63,10 @@ impl GraphView<'_> {
         let value = match name {
             "pullRequests" => {
                 let mut pulls: Vec<&HostedPull> =
-                    repository.pulls.iter().filter(|pull| wanted(pull, arguments)).collect();
+                    repository.pulls.iter().filter(|pull| matches_filters(pull, arguments)).collect();
                 let direction = arguments.get("orderBy").map(|order| &order["direction"]);
                 if direction.is_none_or(|direction| direction != "ASC") {
+                    // Stored oldest first; GitHub lists the newest first by default.
                     pulls.reverse();
                 }
                 pulls.into_iter().map(|pull| self.pull(full_name, pull)).collect()
@@ -81,13 +82,13 @@ impl GraphView<'_> {
             }
             "labels" => {
                 let query = text(arguments, "query");
-                let known = repository.labels.iter().filter(|label| label.name.contains(&query));
-                known.map(|label| graphql::label(full_name, label)).collect()
+                let labels = repository.labels.iter().filter(|label| label.name.contains(&query));
+                labels.map(|label| graphql::label(full_name, label)).collect()
             }
             "label" => {
-                let wanted = text(arguments, "name");
-                let found = repository.labels.iter().find(|label| label.name == wanted);
-                found.map_or(Value::Null, |label| graphql::label(full_name, label))
+                let label_name = text(arguments, "name");
+                let label = repository.labels.iter().find(|label| label.name == label_name);
+                label.map_or(Value::Null, |label| graphql::label(full_name, label))
             }
             "ref" => self.reference(full_name, &text(arguments, "qualifiedName")),
             _ => graphql::repository(full_name, repository).get_mut(name).map_or(Value::Null, Value::take),
@@ -107,11 +108,12 @@ impl GraphView<'_> {
         graphql::pull(full_name, repository, pull, &self.state.viewer, &git)
     }
 
-    /// Any object that has an id of its own, found again inside its pull request.
+    /// Resolves a node id: a pull request, or an object within one.
     fn node(&self, id: &str) -> Value {
         if let Some((full_name, number)) = pull_of(id) {
             return self.state.pull(&full_name, number).map_or(Value::Null, |p| self.pull(&full_name, p));
         }
+        // Comments, reviews and threads have no index by id, so all pull requests are searched.
         let pulls =
             self.state.repositories.iter().flat_map(|(full_name, repository)| {
                 repository.pulls.iter().map(move |pull| (full_name, pull))
@@ -119,9 +121,9 @@ impl GraphView<'_> {
         for (full_name, pull) in pulls {
             let pull = self.pull(full_name, pull);
             for list in ["comments", "reviews", "reviewThreads"] {
-                let found = pull[list].as_array().and_then(|all| all.iter().find(|item| item["id"] == id));
-                if let Some(found) = found {
-                    return found.clone();
+                let object = pull[list].as_array().and_then(|all| all.iter().find(|item| item["id"] == id));
+                if let Some(object) = object {
+                    return object.clone();
                 }
             }
         }
@@ -144,6 +146,7 @@ impl GraphView<'_> {
                 self.change(&full_name, number, |pull| pull.draft = false)?;
                 Ok(self.payload(&full_name, number))
             }
+            // Accepted without effect: the host has no list of requested reviewers.
             "requestReviews" => {
                 let (full_name, number) = self.target(&input["pullRequestId"])?;
                 Ok(self.payload(&full_name, number))
@@ -181,6 +184,7 @@ impl GraphView<'_> {
             if let Some(base) = input["baseRefName"].as_str() {
                 base.clone_into(&mut pull.base);
             }
+            // An absent list leaves the labels unchanged, an empty one removes all.
             if input["labelIds"].is_array() {
                 pull.labels = labels;
             }
@@ -226,12 +230,13 @@ impl GraphView<'_> {
 
     fn reply(&mut self, input: &Value) -> Result<Value, GraphError> {
         let thread = string(&input["pullRequestReviewThreadId"]);
+        // A thread's id is derived from the id of its first comment.
         let root: u64 = thread.trim_start_matches("PRRT_").parse().unwrap_or(0);
-        let place = self.state.repositories.iter().find_map(|(full_name, repository)| {
-            let holds = |pull: &&HostedPull| pull.inline.iter().any(|comment| comment.id == root);
-            repository.pulls.iter().find(holds).map(|pull| (full_name.clone(), pull.number))
+        let pull = self.state.repositories.iter().find_map(|(full_name, repository)| {
+            let has_thread = |pull: &&HostedPull| pull.inline.iter().any(|comment| comment.id == root);
+            repository.pulls.iter().find(has_thread).map(|pull| (full_name.clone(), pull.number))
         });
-        let (full_name, number) = place.ok_or_else(|| {
+        let (full_name, number) = pull.ok_or_else(|| {
             GraphError::not_found(format!("Could not resolve to a node with the id '{thread}'"))
         })?;
         let author = self.state.viewer.clone();
@@ -278,7 +283,7 @@ impl GraphView<'_> {
     }
 }
 
-/// Refuses a pull request that brings nothing, in the host's words.
+/// Rejects a pull request with missing branches or without commits, with the messages of GitHub.
 pub(super) fn check_branches(remotes: &GitRemotes, full_name: &str, new: &NewPull) -> Result<(), String> {
     let branches = remotes.branches(full_name).map_err(|error| error.to_string())?;
     for (branch, end) in [(&new.head, "Head"), (&new.base, "Base")] {
@@ -287,26 +292,27 @@ pub(super) fn check_branches(remotes: &GitRemotes, full_name: &str, new: &NewPul
         }
     }
     match remotes.commits(full_name, &new.base, &new.head) {
+        // An error of git is ignored: both branches exist, as checked above.
         Ok(commits) if commits.is_empty() => Err(format!("No commits between {} and {}", new.base, new.head)),
         _ => Ok(()),
     }
 }
 
-/// A head may be written with its owner in front.
+/// Removes the optional owner from a head such as `owner:branch`.
 pub(super) fn branch_of(head: &str) -> String {
     head.split_once(':').map_or(head, |(_, branch)| branch).to_owned()
 }
 
-fn wanted(pull: &HostedPull, arguments: &FieldArguments) -> bool {
+fn matches_filters(pull: &HostedPull, arguments: &FieldArguments) -> bool {
     let state = match arguments.get("states") {
         Some(Value::Array(states)) => states.iter().any(|state| state == pull.state.as_str()),
         Some(Value::String(state)) => state == pull.state.as_str(),
         _ => true,
     };
-    let same = |name: &str, branch: &str| {
-        arguments.get(name).and_then(Value::as_str).is_none_or(|wanted| wanted == branch)
+    let is_same = |name: &str, branch: &str| {
+        arguments.get(name).and_then(Value::as_str).is_none_or(|expected| expected == branch)
     };
-    state && same("headRefName", &pull.head) && same("baseRefName", &pull.base)
+    state && is_same("headRefName", &pull.head) && is_same("baseRefName", &pull.base)
 }
 
 fn pull_of(id: &str) -> Option<(String, u64)> {

@@ -1,8 +1,8 @@
-//! The code host's API over a unix socket, for the real command-line program.
+//! An in-memory GitHub API on a Unix socket, for the real `gh` program.
 //!
-//! `gh` sends every request there when its setting `http_unix_socket` says so. Users, pull
-//! requests, comments, reviews and labels live in memory (and in a JSON file when one is given);
-//! branches and commits are read from the bare repositories. A test looks at it as at a story:
+//! `gh` sends all requests to the socket when its setting `http_unix_socket` is set. Users, pull requests,
+//! comments, reviews and labels are kept in memory, and in a JSON file if one is given. Branches and commits
+//! are read from the bare repositories. Tests inspect the state, such as
 //! `host.pull_requests("acme/shop")[0].commits()`.
 
 mod app;
@@ -40,21 +40,21 @@ pub use state::{
 
 use crate::git::{Commit, FileChange, GitRemotes};
 
-/// How long a test waits for the host to reach a state before it fails.
+/// Upper bound of a wait for a state of the host.
 const WAIT_LIMIT: Duration = Duration::from_secs(60);
-/// Largest request body that is read.
+/// Larger request bodies are rejected with 413.
 const BODY_LIMIT: usize = 16 * 1024 * 1024;
 
-/// A running code host. It ends when this value is dropped.
+/// A running code host. Stops when dropped.
 #[derive(Debug)]
-pub struct CodeHost {
+pub struct TestCodeHost {
     host: Arc<HostHandle>,
     socket: PathBuf,
     _folder: TempDir,
     _serving: AbortOnDropHandle<()>,
 }
 
-/// What handlers share.
+/// State shared by the request handlers.
 #[derive(Debug)]
 pub(crate) struct HostHandle {
     state: Mutex<HostState>,
@@ -63,33 +63,31 @@ pub(crate) struct HostHandle {
     calls: Mutex<Vec<Call>>,
     faults: Mutex<Vec<HostFault>>,
     app: Mutex<Option<HostedApp>>,
-    /// Bumped on each change and each call; waiting tests listen here.
+    /// Incremented on each change and each call; waiting tests subscribe to it.
     changes: watch::Sender<u64>,
 }
 
-/// A request that the host got.
+/// A recorded API request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// HTTP method.
     pub method: String,
-    /// Path, or `graphql <operation>`.
+    /// Request path, or `graphql <operation>`.
     pub what: String,
 }
 
-/// An answer that the host gives instead of its own.
+/// An injected error response.
 #[derive(Debug, Clone)]
 pub struct HostFault {
-    /// Part of the path, or of the name of the GraphQL operation.
+    /// Substring of the path or of the GraphQL operation's name.
     pub on: String,
-    /// HTTP status.
     pub status: u16,
-    /// `message` of the body.
+    /// Member `message` of the response body.
     pub message: String,
-    /// How many calls it spoils; `None` means all.
+    /// Number of calls that fail; `None` fails all.
     pub times: Option<u32>,
 }
 
-/// A pull request with the means to ask git about it.
+/// A pull request, with access to its commits and files in git.
 #[derive(Debug, Clone)]
 pub struct HostedPullRequest {
     full_name: String,
@@ -97,23 +95,18 @@ pub struct HostedPullRequest {
     pull: HostedPull,
 }
 
-impl CodeHost {
-    /// Starts the host for the repositories of `remotes`, with `octo-dev` logged in.
-    ///
-    /// # Errors
-    /// When the socket cannot be made.
+impl TestCodeHost {
+    /// Starts the host for these repositories, with `octo-dev` as the authenticated user.
     pub async fn start(remotes: &GitRemotes) -> anyhow::Result<Self> {
         Self::start_with(remotes, HostState::new("octo-dev"), None).await
     }
 
-    /// Starts the host with the state of a file, which every change is written back to.
-    ///
-    /// # Errors
-    /// When the file holds no state, or the socket cannot be made.
+    /// Starts the host with its state loaded from a file. Each change is written back.
     pub async fn with_file(remotes: &GitRemotes, file: &Path) -> anyhow::Result<Self> {
         let state = if file.exists() {
             let text = std::fs::read_to_string(file)?;
-            serde_json::from_str(&text).with_context(|| format!("{} holds no state", file.display()))?
+            serde_json::from_str(&text)
+                .with_context(|| format!("{} is not a valid state file", file.display()))?
         } else {
             HostState::new("octo-dev")
         };
@@ -126,6 +119,7 @@ impl CodeHost {
         file: Option<PathBuf>,
     ) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("loopgate-host-").tempdir()?;
+        // A short path: those of Unix sockets are limited to 108 bytes.
         let socket = folder.path().join("api.sock");
         let host = Arc::new(HostHandle {
             state: Mutex::new(state),
@@ -140,27 +134,22 @@ impl CodeHost {
         let listener = tokio::net::UnixListener::bind(&socket).context("bind the code host's socket")?;
         let serving = tokio::spawn(async move {
             if let Err(error) = axum::serve(listener, router).await {
-                tracing::error!(%error, "code host ended");
+                tracing::error!(%error, "test code host failed");
             }
         });
         Ok(Self { host, socket, _folder: folder, _serving: AbortOnDropHandle::new(serving) })
     }
 
-    /// Refuses every connection, as a host does whose server is down.
-    ///
-    /// # Errors
-    /// When the socket cannot be moved.
+    /// Makes connections fail with `ECONNREFUSED`, as if the server were down.
     pub fn disconnect(&self) -> anyhow::Result<()> {
         std::fs::rename(&self.socket, self.moved_socket()).context("move the code host's socket")?;
-        // Its file stays, and nobody listens.
+        // Dropping a Unix listener keeps its file, so that connecting fails with `ECONNREFUSED` instead of
+        // `ENOENT`.
         drop(std::os::unix::net::UnixListener::bind(&self.socket).context("bind a socket that is closed")?);
         Ok(())
     }
 
     /// Accepts connections again after [`Self::disconnect`].
-    ///
-    /// # Errors
-    /// When the socket cannot be moved.
     pub fn reconnect(&self) -> anyhow::Result<()> {
         std::fs::rename(self.moved_socket(), &self.socket).context("move the code host's socket back")
     }
@@ -169,40 +158,31 @@ impl CodeHost {
         self.socket.with_extension("moved")
     }
 
-    /// The value for `gh config set http_unix_socket`.
+    /// Path of the socket, the value of `gh`'s setting `http_unix_socket`.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// Shows the pull requests to a person, on a free port of loopback.
-    ///
-    /// # Errors
-    /// When no port is free.
+    /// Serves HTML pages of the pull requests on a free loopback port.
     pub async fn page(&self) -> anyhow::Result<LoopbackServer> {
         LoopbackServer::start(page::router(Arc::clone(&self.host))).await
     }
 
-    /// Serves the API on a free port of loopback too, for clients that know no socket.
-    ///
-    /// # Errors
-    /// When no port is free.
+    /// Serves the API on a free loopback port as well, for clients without support for Unix sockets.
     pub async fn api(&self) -> anyhow::Result<LoopbackServer> {
         LoopbackServer::start(api(&self.host)).await
     }
 
-    /// Knows an App from now on, with its installations.
+    /// Registers an App with its installations. Replaces an earlier one.
     pub fn register(&self, app: HostedApp) {
         *lock(&self.host.app) = Some(app);
     }
 
-    /// Makes a repository known; its bare repository must exist.
-    ///
-    /// # Errors
-    /// When the remotes hold no such repository.
+    /// Adds a repository. Its bare repository must exist.
     pub fn add_repository(&self, full_name: &str) -> anyhow::Result<()> {
         if !self.host.remotes.bare(full_name).exists() {
-            bail!("make {full_name} with GitRemotes::create first");
+            bail!("{full_name} has no bare repository; create it with GitRemotes::create first");
         }
         self.host.write(|state| {
             state.repositories.entry(full_name.to_owned()).or_insert_with(|| HostedRepository {
@@ -216,24 +196,22 @@ impl CodeHost {
         Ok(())
     }
 
-    /// Gives a repository another name, to which the old one leads from now on.
-    ///
-    /// # Errors
-    /// When its bare repository cannot be moved.
+    /// Renames a repository. Requests for the old name are redirected to the new one.
     pub fn rename(&self, full_name: &str, new: &str) -> anyhow::Result<()> {
         let (from, to) = (self.host.remotes.bare(full_name), self.host.remotes.bare(new));
-        std::fs::create_dir_all(to.parent().context("a bare repository has a folder")?)?;
+        std::fs::create_dir_all(to.parent().context("the bare repository has no parent directory")?)?;
         std::fs::rename(from, to)?;
         self.host.write(|state| {
             if let Some(repository) = state.repositories.remove(full_name) {
                 state.repositories.insert(new.to_owned(), repository);
             }
+            // Clients that still use the old name are redirected by `rest::redirect_renamed`.
             state.moved.insert(full_name.to_owned(), new.to_owned());
         });
         Ok(())
     }
 
-    /// Pull requests of a repository, oldest first.
+    /// Returns the pull requests of a repository, oldest first.
     #[must_use]
     pub fn pull_requests(&self, full_name: &str) -> Vec<HostedPullRequest> {
         let pulls =
@@ -248,24 +226,24 @@ impl CodeHost {
             .collect()
     }
 
-    /// Waits until the pull requests of a repository fulfil the condition.
-    ///
-    /// # Errors
-    /// After a minute.
+    /// Waits until the pull requests of a repository satisfy a condition.
     pub async fn wait_for(
         &self,
         full_name: &str,
         condition: impl Fn(&[HostedPullRequest]) -> bool,
     ) -> anyhow::Result<()> {
         let mut changes = self.host.changes.subscribe();
-        let met =
+        let poll =
             async { while !condition(&self.pull_requests(full_name)) && changes.changed().await.is_ok() {} };
-        tokio::time::timeout(WAIT_LIMIT, met)
-            .await
-            .with_context(|| format!("{full_name} has {:?}", self.pull_requests(full_name)))
+        tokio::time::timeout(WAIT_LIMIT, poll).await.with_context(|| {
+            format!(
+                "timed out waiting for pull requests of {full_name}, which are {:?}",
+                self.pull_requests(full_name)
+            )
+        })
     }
 
-    /// Somebody opens a pull request for a branch, which need not exist. Answers its number.
+    /// Opens a pull request from a branch, which does not have to exist. Returns its number.
     #[must_use]
     pub fn open(&self, full_name: &str, head: &str, title: &str) -> Option<u64> {
         let (head, title, base) = (head.to_owned(), title.to_owned(), "main".to_owned());
@@ -273,35 +251,35 @@ impl CodeHost {
         self.host.write(|state| state.open_pull(full_name, new)).ok()
     }
 
-    /// The same, and somebody merges it.
+    /// Opens a pull request and marks it as merged.
     #[must_use]
     pub fn merged(&self, full_name: &str, head: &str, title: &str) -> Option<u64> {
         let number = self.open(full_name, head, title)?;
         self.merge(full_name, number).then_some(number)
     }
 
-    /// Somebody merges a pull request; its branches stay as they are. `false` when there is none.
+    /// Marks a pull request as merged without changing its branches. Returns false when it does not exist.
     #[must_use]
     pub fn merge(&self, full_name: &str, number: u64) -> bool {
-        let merged = |state: &mut HostState| {
+        let set_merged = |state: &mut HostState| {
             state.pull_mut(full_name, number).map(|pull| pull.state = PullState::Merged)
         };
-        self.host.write(merged).is_some()
+        self.host.write(set_merged).is_some()
     }
 
-    /// Someone comments on a pull request. Answers the comment's number.
+    /// Adds a comment to a pull request. Returns its id.
     #[must_use]
     pub fn comment(&self, full_name: &str, number: u64, author: &str, body: &str) -> Option<u64> {
         self.host.write(|state| state.comment(full_name, number, author, body))
     }
 
-    /// Someone reviews a pull request, with `APPROVED`, `CHANGES_REQUESTED` or `COMMENTED`.
+    /// Adds a review with the state `APPROVED`, `CHANGES_REQUESTED` or `COMMENTED`. Returns its id.
     #[must_use]
     pub fn review(&self, full_name: &str, number: u64, author: &str, state: &str, body: &str) -> Option<u64> {
         self.host.write(|s| s.review(full_name, number, author, state, body))
     }
 
-    /// Someone comments on a line. Answers the comment's number.
+    /// Adds a comment on a line of the diff. Returns its id.
     #[must_use]
     pub fn comment_line(
         &self,
@@ -321,23 +299,23 @@ impl CodeHost {
         self.host.write(|state| state.inline(full_name, number, new))
     }
 
-    /// Spoils calls from now on.
+    /// Injects an error response for matching calls.
     pub fn fail(&self, fault: HostFault) {
         lock(&self.host.faults).push(fault);
     }
 
-    /// Ends every fault.
+    /// Removes all injected errors.
     pub fn heal(&self) {
         lock(&self.host.faults).clear();
     }
 
-    /// Every call so far, oldest first.
+    /// All calls so far, oldest first.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         lock(&self.host.calls).clone()
     }
 
-    /// A copy of everything that the host keeps.
+    /// Returns a snapshot of the host's state.
     #[must_use]
     pub fn state(&self) -> HostState {
         self.host.read(HostState::clone)
@@ -345,31 +323,22 @@ impl CodeHost {
 }
 
 impl HostedPullRequest {
-    /// Commits that it brings, oldest first.
-    ///
-    /// # Errors
-    /// When its branch is gone.
+    /// Commits between base and head, oldest first. Fails when a branch does not exist.
     pub fn commits(&self) -> anyhow::Result<Vec<Commit>> {
         self.remotes.commits(&self.full_name, &self.pull.base, &self.pull.head)
     }
 
-    /// Files that it changes.
-    ///
-    /// # Errors
-    /// When its branch is gone.
+    /// Files that differ from the base. Fails when a branch does not exist.
     pub fn files(&self) -> anyhow::Result<Vec<FileChange>> {
         self.remotes.changes(&self.full_name, &self.pull.base, &self.pull.head)
     }
 
-    /// The text of a file on its branch.
-    ///
-    /// # Errors
-    /// When branch or file are gone.
+    /// Text of a file on the head branch.
     pub fn file(&self, path: &str) -> anyhow::Result<String> {
         self.remotes.file(&self.full_name, &self.pull.head, path)
     }
 
-    /// Its address on the web.
+    /// Address of its web page.
     #[must_use]
     pub fn url(&self) -> String {
         objects::pull_url(&self.full_name, self.pull.number)
@@ -393,18 +362,19 @@ impl HostHandle {
         let mut state = lock(&self.state);
         let result = write(&mut state);
         if let Some(file) = &self.file
-            && let Err(error) = keep(file, &state)
+            && let Err(error) = write_state(file, &state)
         {
-            tracing::error!(%error, "the code host's state was not written");
+            tracing::error!(%error, "cannot write the code host's state");
         }
         drop(state);
         self.changes.send_modify(|version| *version += 1);
         result
     }
 
-    fn note(&self, method: &str, what: &str) -> Option<HostFault> {
+    fn record_call(&self, method: &str, what: &str) -> Option<HostFault> {
         lock(&self.calls).push(Call { method: method.to_owned(), what: what.to_owned() });
         self.changes.send_modify(|version| *version += 1);
+        // A fault without remaining uses is skipped, so that the next matching one applies.
         let mut faults = lock(&self.faults);
         let fault = faults.iter_mut().find(|fault| what.contains(&fault.on) && fault.times != Some(0))?;
         fault.times = fault.times.map(|times| times - 1);
@@ -412,7 +382,7 @@ impl HostHandle {
     }
 }
 
-/// Notes the call, spoils it when a test asked for that, and completes the headers.
+/// Records the call, returns an injected error if one matches, and adds common headers.
 async fn receive(Shared(host): Shared<Arc<HostHandle>>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, BODY_LIMIT).await else {
@@ -420,31 +390,33 @@ async fn receive(Shared(host): Shared<Arc<HostHandle>>, request: Request, next: 
     };
     let path = parts.uri.path().to_owned();
     let what = if path == "/graphql" { graphql_name(&body) } else { path.clone() };
+    // Unauthenticated requests are not recorded: tests count the calls that the host would serve.
     if !parts.headers.contains_key(header::AUTHORIZATION) {
         let body = json!({"message": "Requires authentication", "status": "401"});
         return (StatusCode::UNAUTHORIZED, axum::Json(body)).into_response();
     }
-    let mut answer = match host.note(parts.method.as_str(), &what) {
+    let mut response = match host.record_call(parts.method.as_str(), &what) {
         Some(fault) => {
             let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             (status, axum::Json(json!({"message": fault.message}))).into_response()
         }
-        None => match host.read(|state| rest::moved(state, &parts)) {
+        None => match host.read(|state| rest::redirect_renamed(state, &parts)) {
             Some(redirect) => redirect,
             None => next.run(Request::from_parts(parts, Body::from(body))).await,
         },
     };
-    let link = answer.headers().get(header::LINK).and_then(|link| link.to_str().ok());
+    // Handlers of paginated lists do not know their path; they emit a placeholder.
+    let link = response.headers().get(header::LINK).and_then(|link| link.to_str().ok());
     if let Some(Ok(link)) = link.map(|link| link.replace(rest::PATH_MARK, &path).parse()) {
-        answer.headers_mut().insert(header::LINK, link);
+        response.headers_mut().insert(header::LINK, link);
     }
     for (name, value) in rest::COMMON_HEADERS {
-        answer.headers_mut().insert(name, HeaderValue::from_static(value));
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
-    answer
+    response
 }
 
-async fn answer_graphql(Shared(host): Shared<Arc<HostHandle>>, body: Bytes) -> Response {
+async fn handle_graphql(Shared(host): Shared<Arc<HostHandle>>, body: Bytes) -> Response {
     let Ok(mut request) = serde_json::from_slice::<Value>(&body) else {
         let body = json!({"message": "Problems parsing JSON"});
         return (StatusCode::BAD_REQUEST, axum::Json(body)).into_response();
@@ -454,15 +426,15 @@ async fn answer_graphql(Shared(host): Shared<Arc<HostHandle>>, body: Bytes) -> R
         Value::Object(variables) => variables,
         _ => Map::new(),
     };
-    // Git is asked while the answer is put together, so this runs beside the async threads.
-    let answer = tokio::task::spawn_blocking(move || {
+    // Resolvers run git while holding the lock, so they must not block a worker thread of the runtime.
+    let response = tokio::task::spawn_blocking(move || {
         host.write(|state| {
             let mut api = graphql::GraphView { state, remotes: &host.remotes };
             graph::execute(&mut api, &query, variables)
         })
     });
-    match answer.await {
-        Ok(answer) => axum::Json(answer).into_response(),
+    match response.await {
+        Ok(response) => axum::Json(response).into_response(),
         Err(error) => {
             let body = json!({"message": error.to_string()});
             (StatusCode::INTERNAL_SERVER_ERROR, axum::Json(body)).into_response()
@@ -476,8 +448,8 @@ fn graphql_name(body: &[u8]) -> String {
     format!("graphql {name}").trim_end().to_owned()
 }
 
-fn keep(file: &Path, state: &HostState) -> anyhow::Result<()> {
-    let folder = file.parent().context("a state file has a folder")?;
+fn write_state(file: &Path, state: &HostState) -> anyhow::Result<()> {
+    let folder = file.parent().context("the state file has no parent directory")?;
     let temporary = tempfile::NamedTempFile::new_in(folder)?;
     serde_json::to_writer_pretty(&temporary, state)?;
     temporary.persist(file)?;
@@ -490,7 +462,7 @@ fn label(name: &str) -> Label {
 
 fn api(host: &Arc<HostHandle>) -> Router {
     Router::new()
-        .route("/graphql", post(answer_graphql))
+        .route("/graphql", post(handle_graphql))
         .merge(rest::router())
         .merge(app::router())
         .layer(middleware::from_fn_with_state(Arc::clone(host), receive))

@@ -1,7 +1,6 @@
-//! The code host's objects as its two APIs show them: GraphQL members and REST members.
+//! JSON representations of the code host's objects in its two APIs, GraphQL and REST.
 //!
-//! Facts that git knows (commits, files, hashes) are read here from the bare repositories, once
-//! for each object that somebody asks for.
+//! Commits, files and hashes are read from the bare repositories each time an object is requested.
 
 use serde_json::{Value, json};
 
@@ -10,7 +9,6 @@ use super::state::{
 };
 use crate::git::{Commit, FileChange, GitRemotes};
 
-/// The web address of a repository.
 pub(super) fn repository_url(full_name: &str) -> String {
     format!("https://github.com/{full_name}")
 }
@@ -19,7 +17,7 @@ pub(super) fn pull_url(full_name: &str, number: u64) -> String {
     format!("{}/pull/{number}", repository_url(full_name))
 }
 
-/// What git says about a pull request. Empty once its branch is gone.
+/// Data of a pull request that comes from git. Empty when its branch does not exist.
 #[derive(Debug, Default)]
 pub(super) struct GitFacts {
     pub(super) head_sha: String,
@@ -45,7 +43,7 @@ impl GitFacts {
     }
 }
 
-/// Members that GraphQL queries pick from.
+/// Representations of the GraphQL API.
 pub(super) mod graphql {
     use super::{
         Commit, FileChange, GitFacts, HostedComment, HostedInlineComment, HostedPull, HostedRepository,
@@ -69,7 +67,7 @@ pub(super) mod graphql {
                "url": format!("{}/labels/{}", repository_url(full_name), label.name)})
     }
 
-    /// Everything about a repository but its pull requests.
+    /// All members of a repository except its pull requests.
     pub(in super::super) fn repository(full_name: &str, repository: &HostedRepository) -> Value {
         let name = full_name.split('/').nth(1).unwrap_or_default();
         json!({
@@ -102,11 +100,12 @@ pub(super) mod graphql {
         let labels: Vec<Value> = repository
             .labels
             .iter()
-            .filter(|known| pull.labels.contains(&known.name))
-            .map(|known| label(full_name, known))
+            .filter(|label| pull.labels.contains(&label.name))
+            .map(|item| label(full_name, item))
             .collect();
         let reviews: Vec<Value> = pull.reviews.iter().map(|r| review(&url, pull, r, git)).collect();
         let comments: Vec<Value> = pull.comments.iter().map(|c| comment(&url, viewer, c)).collect();
+        // The host has no forks, so base and head are in the same repository.
         let head_repository = self::repository(full_name, repository);
         let mut object = json!({
             "__typename": "PullRequest", "id": pull_id(full_name, pull.number), "number": pull.number,
@@ -207,16 +206,18 @@ pub(super) mod graphql {
             .collect()
     }
 
-    /// A later comment does not take an approval back; a later verdict does.
+    /// Returns the review decision. Per author the last approval or rejection counts; later comments do not
+    /// revoke it.
     fn decision(pull: &HostedPull) -> Value {
         let mut latest = std::collections::BTreeMap::new();
+        // Oldest first, so that a later review replaces the author's earlier one.
         for review in pull.reviews.iter().filter(|review| review.state != "COMMENTED") {
             latest.insert(&review.author, review.state.as_str());
         }
-        let any = |state: &str| latest.values().any(|latest| *latest == state);
-        if any("CHANGES_REQUESTED") {
+        let has_verdict = |state: &str| latest.values().any(|latest| *latest == state);
+        if has_verdict("CHANGES_REQUESTED") {
             json!("CHANGES_REQUESTED")
-        } else if any("APPROVED") {
+        } else if has_verdict("APPROVED") {
             json!("APPROVED")
         } else {
             Value::Null
@@ -224,7 +225,7 @@ pub(super) mod graphql {
     }
 }
 
-/// Members that REST answers.
+/// Representations of the REST API.
 pub(super) mod rest {
     use super::{
         FileChange, GitFacts, HostedComment, HostedInlineComment, HostedPull, HostedRepository, HostedReview,

@@ -1,5 +1,5 @@
-//! Pull requests for a person's eyes, so that a demo's result can be looked at: a plain page with all of
-//! them, and one for each at the path that it has at the real code host.
+//! HTML pages of the pull requests, for users of the demo: a list of all, and one page each at the same path
+//! as on GitHub.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -28,10 +28,11 @@ const STYLE: &str = "body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem au
     ins{color:#6fdd8b}del{color:#ff8f9c}}";
 
 async fn show(Shared(host): Shared<Arc<HostHandle>>) -> Html<String> {
-    let shown = tokio::task::spawn_blocking(move || {
+    let body = tokio::task::spawn_blocking(move || {
         let mut text = String::new();
         for (full_name, repository) in host.read(|state| state.repositories.clone()) {
-            let _ = write!(text, "<h1>{}</h1>", escaped(&full_name));
+            // Writing to a string cannot fail.
+            let _ = write!(text, "<h1>{}</h1>", escape(&full_name));
             if repository.pulls.is_empty() {
                 text.push_str("<p>No pull request yet.</p>");
             }
@@ -41,7 +42,7 @@ async fn show(Shared(host): Shared<Arc<HostHandle>>) -> Html<String> {
         }
         text
     });
-    page("Pull requests", &shown.await.unwrap_or_default())
+    page("Pull requests", &body.await.unwrap_or_default())
 }
 
 async fn show_pull(
@@ -51,31 +52,31 @@ async fn show_pull(
     let full_name = format!("{owner}/{name}");
     let pull = host.read(|state| state.pull(&full_name, number).cloned()).ok_or(StatusCode::NOT_FOUND)?;
     let title = pull.title.clone();
-    let shown = tokio::task::spawn_blocking(move || {
-        let mut text = format!("<h1>{}</h1>", escaped(&full_name));
+    let body = tokio::task::spawn_blocking(move || {
+        let mut text = format!("<h1>{}</h1>", escape(&full_name));
         render(&mut text, &host, &full_name, &pull);
         text
     });
-    Ok(page(&title, &shown.await.unwrap_or_default()))
+    Ok(page(&title, &body.await.unwrap_or_default()))
 }
 
 fn page(title: &str, body: &str) -> Html<String> {
     Html(format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width\"><title>{}</title><style>{STYLE}</style>{body}</html>",
-        escaped(title)
+        escape(title)
     ))
 }
 
 fn render(text: &mut String, host: &HostHandle, full_name: &str, pull: &HostedPull) {
-    let (number, title, state) = (pull.number, escaped(&pull.title), pull.state.as_str().to_lowercase());
-    let (head, base) = (escaped(&pull.head), escaped(&pull.base));
+    let (number, title, state) = (pull.number, escape(&pull.title), pull.state.as_str().to_lowercase());
+    let (head, base) = (escape(&pull.head), escape(&pull.base));
     let _ = write!(text, "<h2>#{number} {title}</h2><small>{state}: {head} into {base}</small>");
-    let _ = write!(text, "<pre>{}</pre><ul>", escaped(&pull.body));
+    let _ = write!(text, "<pre>{}</pre><ul>", escape(&pull.body));
     for commit in host.remotes.commits(full_name, &pull.base, &pull.head).unwrap_or_default() {
-        let (sha, subject) = (commit.sha.get(..7).unwrap_or_default().to_owned(), escaped(&commit.subject));
+        let (sha, subject) = (commit.sha.get(..7).unwrap_or_default().to_owned(), escape(&commit.subject));
         let _ =
-            write!(text, "<li><code>{sha}</code> {subject} <small>{}</small></li>", escaped(&commit.author));
+            write!(text, "<li><code>{sha}</code> {subject} <small>{}</small></li>", escape(&commit.author));
     }
     text.push_str("</ul><pre>");
     for line in host.remotes.patch(full_name, &pull.base, &pull.head).unwrap_or_default().lines() {
@@ -84,11 +85,11 @@ fn render(text: &mut String, host: &HostHandle, full_name: &str, pull: &HostedPu
             Some('-') => "del",
             _ => "span",
         };
-        let _ = writeln!(text, "<{tag}>{}</{tag}>", escaped(line));
+        let _ = writeln!(text, "<{tag}>{}</{tag}>", escape(line));
     }
     text.push_str("</pre>");
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,4 +1,4 @@
-//! The code host's REST routes: one router, each handler a few lines over the state.
+//! REST API of the test code host.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ type RepoPath = Path<(String, String)>;
 type PullPath = Path<(String, String, u64)>;
 type Paging = Query<HashMap<String, String>>;
 
-/// An answer of the host that is not the object that was asked for.
+/// An error response with its JSON body.
 pub(super) struct RestError(pub(super) StatusCode, pub(super) Value);
 
 impl IntoResponse for RestError {
@@ -65,21 +65,22 @@ pub(super) fn router() -> Router<Arc<HostHandle>> {
         .fallback(async || not_found())
 }
 
-/// Leads a request about a repository that has another name now to that one.
-pub(super) fn moved(state: &HostState, request: &Parts) -> Option<Response> {
+/// Redirects a request for the old name of a renamed repository.
+pub(super) fn redirect_renamed(state: &HostState, request: &Parts) -> Option<Response> {
     let path = request.uri.path();
     let (old, new) = state.moved.iter().find(|(old, _)| {
-        let rest = path.strip_prefix("/repos/").and_then(|path| path.strip_prefix(old.as_str()));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let suffix = path.strip_prefix("/repos/").and_then(|path| path.strip_prefix(old.as_str()));
+        suffix.is_some_and(|suffix| suffix.is_empty() || suffix.starts_with('/'))
     })?;
     let query = request.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
-    let place = format!("https://api.github.com{}{query}", path.replacen(old.as_str(), new, 1));
+    let location = format!("https://api.github.com{}{query}", path.replacen(old.as_str(), new, 1));
+    // 307 makes the client repeat the method and the body; a 301 may turn a POST into a GET.
     let (status, message) = match request.method {
         Method::GET => (StatusCode::MOVED_PERMANENTLY, "Moved Permanently"),
         _ => (StatusCode::TEMPORARY_REDIRECT, "Temporary Redirect"),
     };
-    let body = json!({"message": message, "url": place});
-    Some((status, [(header::LOCATION, place)], axum::Json(body)).into_response())
+    let body = json!({"message": message, "url": location});
+    Some((status, [(header::LOCATION, location)], axum::Json(body)).into_response())
 }
 
 async fn user(Shared(host): Shared<Arc<HostHandle>>) -> Response {
@@ -93,8 +94,8 @@ async fn rate_limit() -> Response {
 
 async fn repository(Shared(host): Shared<Arc<HostHandle>>, Path((owner, name)): RepoPath) -> RestResult {
     let full_name = format!("{owner}/{name}");
-    let found = host.read(|s| s.repositories.get(&full_name).map(|r| rest::repository(&full_name, r)));
-    Ok(axum::Json(found.ok_or_else(not_found)?).into_response())
+    let row = host.read(|s| s.repositories.get(&full_name).map(|r| rest::repository(&full_name, r)));
+    Ok(axum::Json(row.ok_or_else(not_found)?).into_response())
 }
 
 async fn branches(
@@ -102,18 +103,18 @@ async fn branches(
     Path((owner, name)): RepoPath,
     page: Paging,
 ) -> RestResult {
-    let known = host.remotes.branches(&format!("{owner}/{name}")).map_err(|_| not_found())?;
-    Ok(paged(known.iter().map(|(name, sha)| branch_row(name, sha)).collect(), &page))
+    let branches = host.remotes.branches(&format!("{owner}/{name}")).map_err(|_| not_found())?;
+    Ok(paginate(branches.iter().map(|(name, sha)| branch_row(name, sha)).collect(), &page))
 }
 
 async fn branch(
     Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, branch)): Path<(String, String, String)>,
 ) -> RestResult {
-    let known = host.remotes.branches(&format!("{owner}/{name}")).map_err(|_| not_found())?;
-    let missing =
+    let branches = host.remotes.branches(&format!("{owner}/{name}")).map_err(|_| not_found())?;
+    let branch_not_found =
         || RestError(StatusCode::NOT_FOUND, json!({"message": "Branch not found", "status": "404"}));
-    let sha = known.get(&branch).ok_or_else(missing)?;
+    let sha = branches.get(&branch).ok_or_else(branch_not_found)?;
     Ok(axum::Json(branch_row(&branch, sha)).into_response())
 }
 
@@ -131,7 +132,7 @@ async fn labels(
         let labels = &state.repositories.get(&full_name)?.labels;
         Some(labels.iter().map(rest::label).collect())
     });
-    Ok(paged(rows.ok_or_else(not_found)?, &page))
+    Ok(paginate(rows.ok_or_else(not_found)?, &page))
 }
 
 async fn create_label(
@@ -139,7 +140,7 @@ async fn create_label(
     Path((owner, name)): RepoPath,
     body: Bytes,
 ) -> RestResult {
-    let body = parsed(&body)?;
+    let body = parse_json(&body)?;
     let label = Label {
         name: text(&body, "name"),
         description: text(&body, "description"),
@@ -148,7 +149,8 @@ async fn create_label(
     let full_name = format!("{owner}/{name}");
     host.write(|state| {
         let repository = state.repositories.get_mut(&full_name).ok_or_else(not_found)?;
-        if repository.labels.iter().any(|known| known.name == label.name) {
+        // GitHub's error for a duplicate, which clients recognize by its code.
+        if repository.labels.iter().any(|existing| existing.name == label.name) {
             let errors = json!([{"resource": "Label", "code": "already_exists", "field": "name"}]);
             let body = json!({"message": "Validation Failed", "errors": errors});
             return Err(RestError(StatusCode::UNPROCESSABLE_ENTITY, body));
@@ -167,7 +169,7 @@ async fn pulls(
     let full_name = format!("{owner}/{name}");
     let state = page.get("state").map_or("open", String::as_str).to_owned();
     let head = page.get("head").map(|head| branch_of(head));
-    let wanted = |pull: &&HostedPull| {
+    let matches_filters = |pull: &&HostedPull| {
         let open = pull.state == PullState::Open;
         (state == "all" || (state == "open") == open)
             && head.as_ref().is_none_or(|head| *head == pull.head)
@@ -175,9 +177,16 @@ async fn pulls(
     };
     let rows = host.read(|state| {
         let pulls = &state.repositories.get(&full_name)?.pulls;
-        Some(pulls.iter().rev().filter(wanted).map(|pull| pull_row(&host, &full_name, pull)).collect())
+        Some(
+            pulls
+                .iter()
+                .rev()
+                .filter(matches_filters)
+                .map(|pull| pull_row(&host, &full_name, pull))
+                .collect(),
+        )
     });
-    Ok(paged(rows.ok_or_else(not_found)?, &page))
+    Ok(paginate(rows.ok_or_else(not_found)?, &page))
 }
 
 async fn create_pull(
@@ -185,7 +194,7 @@ async fn create_pull(
     Path((owner, name)): RepoPath,
     body: Bytes,
 ) -> RestResult {
-    let body = parsed(&body)?;
+    let body = parse_json(&body)?;
     let full_name = format!("{owner}/{name}");
     let new = NewPull {
         title: text(&body, "title"),
@@ -196,11 +205,11 @@ async fn create_pull(
     };
     check_branches(&host.remotes, &full_name, &new).map_err(|message| invalid(&message))?;
     let number = host.write(|state| state.open_pull(&full_name, new)).map_err(|m| invalid(&m))?;
-    answer_pull(&host, &full_name, number, StatusCode::CREATED)
+    pull_response(&host, &full_name, number, StatusCode::CREATED)
 }
 
 async fn pull(Shared(host): Shared<Arc<HostHandle>>, Path((owner, name, number)): PullPath) -> RestResult {
-    answer_pull(&host, &format!("{owner}/{name}"), number, StatusCode::OK)
+    pull_response(&host, &format!("{owner}/{name}"), number, StatusCode::OK)
 }
 
 async fn update_pull(
@@ -208,7 +217,7 @@ async fn update_pull(
     Path((owner, name, number)): PullPath,
     body: Bytes,
 ) -> RestResult {
-    let body = parsed(&body)?;
+    let body = parse_json(&body)?;
     let full_name = format!("{owner}/{name}");
     host.write(|state| {
         let pull = state.pull_mut(&full_name, number).ok_or_else(not_found)?;
@@ -226,7 +235,7 @@ async fn update_pull(
         }
         Ok(())
     })?;
-    answer_pull(&host, &full_name, number, StatusCode::OK)
+    pull_response(&host, &full_name, number, StatusCode::OK)
 }
 
 async fn files(
@@ -235,7 +244,7 @@ async fn files(
     page: Paging,
 ) -> RestResult {
     let facts = facts(&host, &format!("{owner}/{name}"), number)?;
-    Ok(paged(facts.files.iter().map(rest::file).collect(), &page))
+    Ok(paginate(facts.files.iter().map(rest::file).collect(), &page))
 }
 
 async fn commits(
@@ -248,7 +257,7 @@ async fn commits(
         json!({"sha": commit.sha, "commit": {"message": commit.message,
                "author": {"name": commit.author, "email": commit.email, "date": commit.date}}})
     };
-    Ok(paged(facts.commits.iter().map(row).collect(), &page))
+    Ok(paginate(facts.commits.iter().map(row).collect(), &page))
 }
 
 async fn reviews(
@@ -286,7 +295,7 @@ async fn create_comment(
     Path((owner, name, number)): PullPath,
     body: Bytes,
 ) -> RestResult {
-    let body = text(&parsed(&body)?, "body");
+    let body = text(&parse_json(&body)?, "body");
     let full_name = format!("{owner}/{name}");
     host.write(|state| {
         let viewer = state.viewer.clone();
@@ -300,7 +309,7 @@ async fn create_review(
     Path((owner, name, number)): PullPath,
     body: Bytes,
 ) -> RestResult {
-    let body = parsed(&body)?;
+    let body = parse_json(&body)?;
     let full_name = format!("{owner}/{name}");
     let verdict = match body["event"].as_str() {
         Some("APPROVE") => "APPROVED",
@@ -319,14 +328,15 @@ async fn create_inline(
     Path((owner, name, number)): PullPath,
     body: Bytes,
 ) -> RestResult {
-    let body = parsed(&body)?;
+    let body = parse_json(&body)?;
     let full_name = format!("{owner}/{name}");
-    let known = facts(&host, &full_name, number)?;
+    let facts = facts(&host, &full_name, number)?;
     let path = text(&body, "path");
-    if !known.files.iter().any(|file| file.path == path) {
+    if !facts.files.iter().any(|file| file.path == path) {
         return Err(invalid("pull_request_review_thread.path is invalid"));
     }
     let line = body["line"].as_u64();
+    // GitHub also accepts comments on a whole file and replies, both without a line.
     if line.is_none() && body["subject_type"] != "file" && body["in_reply_to"].is_null() {
         return Err(invalid("pull_request_review_thread.line must be part of the diff"));
     }
@@ -345,8 +355,11 @@ async fn reply(
     Path((owner, name, number, comment)): Path<(String, String, u64, u64)>,
     body: Bytes,
 ) -> RestResult {
-    let new =
-        NewInline { body: text(&parsed(&body)?, "body"), in_reply_to: Some(comment), ..NewInline::default() };
+    let new = NewInline {
+        body: text(&parse_json(&body)?, "body"),
+        in_reply_to: Some(comment),
+        ..NewInline::default()
+    };
     add_inline(&host, &format!("{owner}/{name}"), number, new)
 }
 
@@ -363,7 +376,8 @@ async fn add_labels(
     Path((owner, name, number)): PullPath,
     body: Bytes,
 ) -> RestResult {
-    let body = parsed(&body)?;
+    let body = parse_json(&body)?;
+    // The API accepts an object with `labels` as well as a bare array.
     let names = body["labels"].as_array().or_else(|| body.as_array()).cloned().unwrap_or_default();
     let names: Vec<String> = names.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     host.write(|state| state.add_labels(&format!("{owner}/{name}"), number, &names)).ok_or_else(not_found)?;
@@ -382,7 +396,7 @@ fn pull_row(host: &HostHandle, full_name: &str, pull: &HostedPull) -> Value {
     rest::pull(full_name, pull, &GitFacts::read(&host.remotes, full_name, pull))
 }
 
-fn answer_pull(host: &HostHandle, full_name: &str, number: u64, status: StatusCode) -> RestResult {
+fn pull_response(host: &HostHandle, full_name: &str, number: u64, status: StatusCode) -> RestResult {
     let row = host.read(|state| state.pull(full_name, number).map(|pull| pull_row(host, full_name, pull)));
     Ok((status, axum::Json(row.ok_or_else(not_found)?)).into_response())
 }
@@ -395,8 +409,8 @@ fn rows(
     rows: impl FnOnce(&str, &HostedPull) -> Vec<Value>,
 ) -> RestResult {
     let url = pull_url(full_name, number);
-    let found = host.read(|state| state.pull(full_name, number).map(|pull| rows(&url, pull)));
-    Ok(paged(found.ok_or_else(not_found)?, page))
+    let items = host.read(|state| state.pull(full_name, number).map(|pull| rows(&url, pull)));
+    Ok(paginate(items.ok_or_else(not_found)?, page))
 }
 
 fn created(
@@ -406,40 +420,41 @@ fn created(
     row: impl FnOnce(&str, &HostedPull) -> Option<Value>,
 ) -> RestResult {
     let url = pull_url(full_name, number);
-    let found = host.read(|state| row(&url, state.pull(full_name, number)?));
-    Ok((StatusCode::CREATED, axum::Json(found.ok_or_else(not_found)?)).into_response())
+    let row = host.read(|state| row(&url, state.pull(full_name, number)?));
+    Ok((StatusCode::CREATED, axum::Json(row.ok_or_else(not_found)?)).into_response())
 }
 
-/// One page of a list, with the `Link` header that the CLI follows.
-fn paged(rows: Vec<Value>, query: &HashMap<String, String>) -> Response {
+/// Returns one page of a list. The `Link` header refers to the next page, which `gh --paginate` follows.
+fn paginate(rows: Vec<Value>, query: &HashMap<String, String>) -> Response {
     let number = |name: &str, default: usize| {
         query.get(name).and_then(|value| value.parse().ok()).filter(|n| *n > 0).unwrap_or(default)
     };
+    // GitHub's default page size is 30, its maximum 100.
     let (size, page) = (number("per_page", 30).min(100), number("page", 1));
     let total = rows.len();
     let rows: Vec<Value> = rows.into_iter().skip((page - 1) * size).take(size).collect();
-    let mut answer = axum::Json(rows).into_response();
+    let mut response = axum::Json(rows).into_response();
     if page * size < total {
         let next =
             format!("<https://api.github.com{PATH_MARK}?per_page={size}&page={}>; rel=\"next\"", page + 1);
         if let Ok(link) = next.parse() {
-            answer.headers_mut().insert(header::LINK, link);
+            response.headers_mut().insert(header::LINK, link);
         }
     }
-    answer
+    response
 }
 
-/// Stands in a `Link` header for the request's path until the outer layer fills it in.
+/// Placeholder for the request path in `Link` headers; replaced by the outer middleware.
 pub(super) const PATH_MARK: &str = "/__path__";
 
-/// Headers that the CLI reads on every answer.
+/// Headers of every response that the CLI evaluates.
 pub(super) const COMMON_HEADERS: [(HeaderName, &str); 3] = [
     (HeaderName::from_static("x-oauth-scopes"), "gist, read:org, repo, workflow"),
     (HeaderName::from_static("x-ratelimit-remaining"), "4999"),
     (HeaderName::from_static("x-github-media-type"), "github.v3; format=json"),
 ];
 
-fn parsed(body: &[u8]) -> Result<Value, RestError> {
+fn parse_json(body: &[u8]) -> Result<Value, RestError> {
     serde_json::from_slice(body)
         .map_err(|_| RestError(StatusCode::BAD_REQUEST, json!({"message": "Problems parsing JSON"})))
 }

@@ -1,9 +1,9 @@
-//! A router on a free port of loopback.
+//! Serves a router on a free loopback port.
 
 use axum::Router;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Serves until this value is dropped.
+/// An HTTP server that stops when dropped.
 #[derive(Debug)]
 pub struct LoopbackServer {
     port: u16,
@@ -16,13 +16,13 @@ impl LoopbackServer {
         let port = listener.local_addr()?.port();
         let serving = tokio::spawn(async move {
             if let Err(error) = axum::serve(listener, router).await {
-                tracing::error!(%error, "a server on loopback ended");
+                tracing::error!(%error, "loopback server failed");
             }
         });
         Ok(Self { port, _serving: AbortOnDropHandle::new(serving) })
     }
 
-    /// Its address.
+    /// Base URL with a trailing slash.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/", self.port)

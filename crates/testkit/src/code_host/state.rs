@@ -1,26 +1,24 @@
-//! What the code host keeps: users, repositories, pull requests and what was said on them.
+//! State of the code host: users, repositories, pull requests, comments and reviews.
 //!
-//! Plain data and the few rules that the code host enforces. Branches and commits are not kept
-//! here; they are read from the bare repositories when somebody asks.
+//! Plain data with the few rules that the code host enforces. Branches and commits are not stored here but
+//! read from the bare repositories.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Where a pull request stands.
+/// Status of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum PullState {
-    /// Waits for a decision.
     Open,
-    /// Turned down.
+    /// Closed without being merged.
     Closed,
-    /// Its commits are in the base branch.
     Merged,
 }
 
 impl PullState {
-    /// As the code host's GraphQL names it.
+    /// Name in the GraphQL API.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -31,127 +29,102 @@ impl PullState {
     }
 }
 
-/// A label of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
-    /// Its name.
     pub name: String,
-    /// What it means.
     pub description: String,
-    /// Six hex digits.
+    /// Color as six hexadecimal digits.
     pub color: String,
 }
 
-/// A comment in the conversation of a pull request.
+/// A comment on a pull request as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostedComment {
-    /// Number, unique on the whole host.
+    /// Id, unique within the host.
     pub id: u64,
-    /// Login.
     pub author: String,
-    /// Markdown.
     pub body: String,
-    /// RFC 3339.
     pub created_at: String,
 }
 
-/// A verdict on a pull request.
+/// A review of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostedReview {
-    /// Number, unique on the whole host.
+    /// Id, unique within the host.
     pub id: u64,
-    /// Login.
     pub author: String,
     /// `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED` or `DISMISSED`.
     pub state: String,
-    /// Markdown; may be empty.
+    /// Markdown text; may be empty.
     pub body: String,
-    /// RFC 3339.
     pub submitted_at: String,
 }
 
 /// A comment on a line of a pull request's diff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostedInlineComment {
-    /// Number, unique on the whole host.
+    /// Id, unique within the host.
     pub id: u64,
-    /// The review that it belongs to.
+    /// Id of the review that contains it.
     pub review: Option<u64>,
-    /// The comment that began its thread.
+    /// Id of the first comment of its thread; `None` for the first one.
     pub in_reply_to: Option<u64>,
-    /// Login.
     pub author: String,
-    /// Markdown.
     pub body: String,
-    /// File.
     pub path: String,
-    /// Line in the newer version; `None` for the whole file.
+    /// Line in the new version; `None` for the whole file.
     pub line: Option<u64>,
-    /// RFC 3339.
     pub created_at: String,
 }
 
-/// A pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostedPull {
-    /// Number within its repository, from 1.
+    /// Number within its repository, starting at 1.
     pub number: u64,
-    /// Title.
     pub title: String,
-    /// Markdown.
     pub body: String,
-    /// Login.
     pub author: String,
-    /// Its status.
     pub state: PullState,
-    /// Whether it is marked as unfinished.
     pub draft: bool,
-    /// Branch that it goes into.
+    /// Branch that it is merged into.
     pub base: String,
-    /// Branch that it brings.
+    /// Branch with the proposed commits.
     pub head: String,
-    /// Names of its labels.
     pub labels: Vec<String>,
-    /// Its conversation, oldest first.
+    /// Comments on the pull request, oldest first.
     pub comments: Vec<HostedComment>,
-    /// Verdicts, oldest first.
     pub reviews: Vec<HostedReview>,
-    /// Comments on lines, oldest first.
+    /// Comments on lines of the diff, oldest first.
     pub inline: Vec<HostedInlineComment>,
-    /// RFC 3339.
     pub created_at: String,
-    /// RFC 3339.
     pub updated_at: String,
 }
 
-/// A repository as the code host knows it.
+/// A repository's metadata and pull requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostedRepository {
-    /// Branch that pull requests go into when nothing else is said.
+    /// Default base of pull requests.
     pub default_branch: String,
-    /// One line about it.
     pub description: String,
-    /// Whether only members see it.
     pub private: bool,
-    /// Its labels.
     pub labels: Vec<Label>,
-    /// Its pull requests, oldest first.
+    /// Pull requests, oldest first.
     pub pulls: Vec<HostedPull>,
 }
 
-/// Everything on the host.
+/// Complete state of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostState {
-    /// Login of the person whose token is used.
+    /// Login of the authenticated user.
     pub viewer: String,
-    /// By full name.
+    /// Repositories by full name.
     pub repositories: BTreeMap<String, HostedRepository>,
-    /// Highest number given to a comment, review or inline comment.
+    /// Highest id of a comment, review or inline comment.
     pub last_id: u64,
-    /// When something was said last; seconds since 1970.
+    /// Timestamp of the newest comment or review, in Unix seconds.
     #[serde(default)]
-    pub last_said: i64,
-    /// Repositories that have another name now: the old one and the new one.
+    pub last_timestamp: i64,
+    /// Renamed repositories: maps the old full name to the new one.
     #[serde(default)]
     pub moved: BTreeMap<String, String>,
 }
@@ -162,16 +135,17 @@ impl HostState {
             viewer: viewer.to_owned(),
             repositories: BTreeMap::new(),
             last_id: 100,
-            last_said: 0,
+            last_timestamp: 0,
             moved: BTreeMap::new(),
         }
     }
 
-    /// A moment of its own for each thing that is said, so that all have an order.
-    fn moment(&mut self) -> String {
+    /// Returns a timestamp that is later than that of every earlier comment or review. Timestamps have a
+    /// resolution of one second, and clients sort by them.
+    fn next_timestamp(&mut self) -> String {
         let now = jiff::Timestamp::now();
-        self.last_said = now.as_second().max(self.last_said + 1);
-        jiff::Timestamp::from_second(self.last_said).unwrap_or(now).to_string()
+        self.last_timestamp = now.as_second().max(self.last_timestamp + 1);
+        jiff::Timestamp::from_second(self.last_timestamp).unwrap_or(now).to_string()
     }
 
     pub(super) const fn next_id(&mut self) -> u64 {
@@ -185,21 +159,22 @@ impl HostState {
 
     pub(super) fn pull_mut(&mut self, full_name: &str, number: u64) -> Option<&mut HostedPull> {
         let pull = self.repositories.get_mut(full_name)?.pulls.iter_mut().find(|p| p.number == number)?;
+        // Every mutable access counts as an update, which clients use to detect changes.
         pull.updated_at = now();
         Some(pull)
     }
 
-    /// Opens a pull request, or says in the host's words why not.
+    /// Opens a pull request. Fails with GitHub's error message.
     pub(super) fn open_pull(&mut self, full_name: &str, new: NewPull) -> Result<u64, String> {
         let author = self.viewer.clone();
         let repository = self
             .repositories
             .get_mut(full_name)
             .ok_or_else(|| format!("Could not resolve to a Repository with the name '{full_name}'."))?;
-        let same = |pull: &&HostedPull| {
+        let is_duplicate = |pull: &&HostedPull| {
             pull.state == PullState::Open && pull.head == new.head && pull.base == new.base
         };
-        if repository.pulls.iter().any(|pull| same(&pull)) {
+        if repository.pulls.iter().any(|pull| is_duplicate(&pull)) {
             let owner = full_name.split('/').next().unwrap_or_default();
             return Err(format!("A pull request already exists for {owner}:{}.", new.head));
         }
@@ -225,7 +200,7 @@ impl HostState {
     }
 
     pub(super) fn comment(&mut self, full_name: &str, number: u64, author: &str, body: &str) -> Option<u64> {
-        let (id, created_at) = (self.next_id(), self.moment());
+        let (id, created_at) = (self.next_id(), self.next_timestamp());
         let comment = HostedComment { id, author: author.to_owned(), body: body.to_owned(), created_at };
         self.pull_mut(full_name, number)?.comments.push(comment);
         Some(id)
@@ -239,7 +214,7 @@ impl HostState {
         state: &str,
         body: &str,
     ) -> Option<u64> {
-        let (id, submitted_at) = (self.next_id(), self.moment());
+        let (id, submitted_at) = (self.next_id(), self.next_timestamp());
         let review = HostedReview {
             id,
             author: author.to_owned(),
@@ -252,8 +227,9 @@ impl HostState {
     }
 
     pub(super) fn inline(&mut self, full_name: &str, number: u64, new: NewInline) -> Option<u64> {
-        let (id, created_at) = (self.next_id(), self.moment());
+        let (id, created_at) = (self.next_id(), self.next_timestamp());
         let pull = self.pull_mut(full_name, number)?;
+        // As on GitHub, a reply to a reply belongs to the thread of the first comment.
         let root = match new.in_reply_to {
             Some(parent) => {
                 let parent = pull.inline.iter().find(|comment| comment.id == parent)?;
@@ -262,6 +238,7 @@ impl HostState {
             None => None,
         };
         let first = root.and_then(|root| pull.inline.iter().find(|comment| comment.id == root));
+        // A reply is displayed at the position of its thread.
         let (path, line) = first.map_or((new.path, new.line), |first| (first.path.clone(), first.line));
         pull.inline.push(HostedInlineComment {
             id,
@@ -287,7 +264,7 @@ impl HostState {
     }
 }
 
-/// What it takes to open a pull request.
+/// Attributes of a pull request to open.
 #[derive(Debug, Default)]
 pub(super) struct NewPull {
     pub(super) title: String,
@@ -297,7 +274,7 @@ pub(super) struct NewPull {
     pub(super) draft: bool,
 }
 
-/// What it takes to comment on a line.
+/// Attributes of a comment on a line.
 #[derive(Debug, Default)]
 pub(super) struct NewInline {
     pub(super) author: String,
@@ -308,7 +285,7 @@ pub(super) struct NewInline {
     pub(super) in_reply_to: Option<u64>,
 }
 
-/// The time as the code host writes it: to the second.
+/// Returns the current time with a resolution of one second, as GitHub does.
 pub(super) fn now() -> String {
     let now = jiff::Timestamp::now();
     jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()

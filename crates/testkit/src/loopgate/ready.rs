@@ -1,4 +1,4 @@
-//! What a Loopgate says about itself once it answers, and waiting for it.
+//! The ready file, which Loopgate writes once it accepts requests.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio::process::Child;
 
 use crate::wait::Changes;
 
-/// How long it may take to answer.
+/// Upper bound for the start of a debug build on a loaded machine.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// The ready file.
+/// Content of the ready file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ready {
@@ -22,15 +22,14 @@ pub struct Ready {
     /// Page with a sign-in link that works once; empty when only the gateway runs.
     #[serde(default)]
     pub sign_in_url: String,
-    /// Port of the gateway.
     pub gateway_port: u16,
     /// Origin of the API; empty when only the gateway runs.
     #[serde(default)]
     pub api_origin: String,
 }
 
-/// Waits for the ready file of a process. `changes` listens in its directory, and did so before the
-/// process was started.
+/// Waits for the ready file of a process. `changes` must watch its directory since before the start of the
+/// process, or the only event may be missed.
 pub(super) async fn wait_ready(
     child: &mut Child,
     changes: &mut Changes,
@@ -38,7 +37,7 @@ pub(super) async fn wait_ready(
     output: &Path,
 ) -> anyhow::Result<Ready> {
     let printed = || std::fs::read_to_string(output).unwrap_or_default();
-    // The file appears whole: it is written beside its place and renamed.
+    // The file is complete when it appears: it is written to a temporary name and renamed.
     let appeared = async {
         loop {
             if let Ok(text) = std::fs::read_to_string(file) {
@@ -50,9 +49,9 @@ pub(super) async fn wait_ready(
     let text = tokio::select! {
         appeared = tokio::time::timeout(START_LIMIT, appeared) => match appeared {
             Ok(text) => text?,
-            Err(_) => bail!("it was not ready within {START_LIMIT:?}: {}", printed()),
+            Err(_) => bail!("Loopgate was not ready within {START_LIMIT:?}: {}", printed()),
         },
-        ended = child.wait() => bail!("it ended before it was ready ({}): {}", ended?, printed()),
+        status = child.wait() => bail!("Loopgate exited before it was ready ({}): {}", status?, printed()),
     };
-    serde_json::from_str(&text).with_context(|| format!("the ready file says {text}"))
+    serde_json::from_str(&text).with_context(|| format!("parse the ready file: {text}"))
 }

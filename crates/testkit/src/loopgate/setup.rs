@@ -1,4 +1,4 @@
-//! How a Loopgate is started, and starting it.
+//! Start options of a Loopgate process.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use super::{Loopgate, client};
 use crate::home::UserHome;
 use crate::wait::Changes;
 
-/// Names the binary to test.
+/// Environment variable with the path of the binary under test.
 pub const BINARY_VARIABLE: &str = "LOOPGATE_BIN";
 
-/// How to start it.
+/// Builder of a Loopgate process.
 #[derive(Debug, Clone)]
 pub struct Setup {
     home: UserHome,
@@ -23,19 +23,17 @@ pub struct Setup {
     data_dir: PathBuf,
     token_file: PathBuf,
     sandbox: PathBuf,
-    /// Whether the sandbox is named at the start.
-    boxed: bool,
+    /// Whether `--sandbox` is passed.
+    has_sandbox: bool,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
-    from_file: bool,
-    shown: bool,
+    has_settings_file: bool,
+    inherits_output: bool,
 }
 
 impl Setup {
-    /// The binary of `LOOPGATE_BIN`, else the one beside the running test.
-    ///
-    /// # Errors
-    /// When there is none; the text says how to build it.
+    /// Uses the binary of `LOOPGATE_BIN`, or the one in the target directory of the running test. Fails when
+    /// it is not built.
     pub fn new(home: &UserHome) -> anyhow::Result<Self> {
         let sandbox = home.path().join("src");
         std::fs::create_dir_all(&sandbox)?;
@@ -46,22 +44,22 @@ impl Setup {
             data_dir: home.path().join("loopgate-data"),
             token_file: home.path().join("loopgate-gateway-token"),
             sandbox,
-            boxed: true,
+            has_sandbox: true,
             arguments: Vec::new(),
             environment: Vec::new(),
-            from_file: false,
-            shown: false,
+            has_settings_file: false,
+            inherits_output: false,
         })
     }
 
-    /// Runs the gateway alone instead of everything.
+    /// Runs only the gateway instead of all parts.
     #[must_use]
     pub fn gateway_alone(mut self) -> Self {
         "gateway".clone_into(&mut self.command);
         self
     }
 
-    /// Takes another data directory than the one in the home, and keeps the gateway token in it.
+    /// Replaces the data directory, and stores the gateway token in it.
     #[must_use]
     pub fn data_in(mut self, directory: impl Into<PathBuf>) -> Self {
         self.data_dir = directory.into();
@@ -69,110 +67,108 @@ impl Setup {
         self
     }
 
-    /// Leaves sandbox, port and token file to this settings file. Its token file must be
-    /// [`Self::token_file`].
-    ///
-    /// # Errors
-    /// When the file cannot be written.
+    /// Writes a settings file and passes neither sandbox, port nor token file on the command line. The
+    /// settings must configure [`Self::token_file`] as token file.
     pub fn settings(mut self, toml: &str) -> anyhow::Result<Self> {
         std::fs::create_dir_all(self.data_dir())?;
         std::fs::write(self.data_dir().join("settings.toml"), toml)?;
-        self.from_file = true;
+        self.has_settings_file = true;
         Ok(self)
     }
 
-    /// Takes another binary, for example the one of `CARGO_BIN_EXE_loopgate`.
+    /// Replaces the binary, for example by the one of `CARGO_BIN_EXE_loopgate`.
     #[must_use]
     pub fn binary(mut self, binary: impl Into<PathBuf>) -> Self {
         self.binary = binary.into();
         self
     }
 
-    /// The binary that it starts.
+    /// Path of the binary that it starts.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.binary
     }
 
-    /// Adds an argument.
+    /// Adds a command-line argument.
     #[must_use]
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
         self
     }
 
-    /// Adds a variable to those of the home.
+    /// Adds an environment variable to those of the home.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), value.into()));
         self
     }
 
-    /// Names no sandbox, so that no path is allowed.
+    /// Omits `--sandbox`, so that the gateway rejects every path.
     #[must_use]
     pub const fn without_sandbox(mut self) -> Self {
-        self.boxed = false;
+        self.has_sandbox = false;
         self
     }
 
-    /// Passes its output through instead of keeping it in a file.
+    /// Inherits standard output and standard error instead of redirecting them to a file.
     #[must_use]
     pub const fn shown(mut self) -> Self {
-        self.shown = true;
+        self.inherits_output = true;
         self
     }
 
-    /// The directory that paths must be in: `src` of the home.
+    /// Sandbox directory: `src` of the home.
     #[must_use]
     pub fn sandbox(&self) -> &Path {
         &self.sandbox
     }
 
-    /// The data directory.
     #[must_use]
     pub fn data_dir(&self) -> PathBuf {
         self.data_dir.clone()
     }
 
-    /// Where the gateway token lies.
+    /// Path of the file with the gateway token.
     #[must_use]
     pub fn token_file(&self) -> PathBuf {
         self.token_file.clone()
     }
 
-    /// Where output of the process goes.
+    /// File with the output of all starts.
     #[must_use]
     pub fn output_file(&self) -> PathBuf {
         self.home.path().join("loopgate-output.log")
     }
 
-    /// Starts it and waits until it answers.
-    ///
-    /// # Errors
-    /// When it ends or does not answer in time; the text holds what it printed.
+    /// Starts the process and waits until it accepts requests. The error contains its output.
     pub async fn start(self) -> anyhow::Result<Loopgate> {
         let ready_file = self.home.path().join("loopgate-ready.json");
         let token_file = self.token_file();
+        // A ready file of an earlier start would be taken for the one of this start.
         if ready_file.exists() {
             std::fs::remove_file(&ready_file)?;
         }
         let mut command = self.home.command(&self.binary.to_string_lossy());
         command.arg(&self.command).arg("--home").arg(self.data_dir()).arg("--ready-file").arg(&ready_file);
-        if self.boxed && !self.from_file {
+        if self.has_sandbox && !self.has_settings_file {
             command.arg("--sandbox").arg(&self.sandbox);
         }
-        if !self.from_file {
+        if !self.has_settings_file {
             command.arg("--gateway-token-file").arg(&token_file).args(["--port", "0"]);
         }
+        // Only `up` opens a browser and knows the flag.
         if self.command == "up" {
             command.arg("--no-open");
         }
         command.args(&self.arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
+        // A temporary directory, so that relative paths in a failure do not touch the clone.
         command.current_dir(&self.sandbox);
-        if !self.shown {
+        if !self.inherits_output {
+            // Appended, so that the output of a restarted process follows that of the first.
             let output = std::fs::File::options().create(true).append(true).open(self.output_file())?;
             command.stdout(output.try_clone()?).stderr(Stdio::from(output));
         }
+        // The watcher must exist before the process does: see `wait_ready`.
         let mut changes = Changes::of(&[self.home.path()])?;
         let mut child = command.spawn().with_context(|| format!("start {}", self.binary.display()))?;
         let ready = wait_ready(&mut child, &mut changes, &ready_file, &self.output_file()).await?;
@@ -182,17 +178,17 @@ impl Setup {
     }
 }
 
-/// Finds the binary: the variable, else the target directory that this test was built in.
-///
-/// # Errors
-/// When there is none; the text says how to build it.
+/// Returns the binary of `LOOPGATE_BIN`, or the one in the target directory of the running test. Fails when
+/// it is not built; the message contains the build command.
 pub fn binary() -> anyhow::Result<PathBuf> {
     if let Some(path) = std::env::var_os(BINARY_VARIABLE) {
         return Ok(PathBuf::from(path));
     }
-    let own = std::env::current_exe()?;
-    let found = own.ancestors().skip(1).take(3).map(|dir| dir.join("loopgate")).find(|path| path.is_file());
-    found.with_context(|| {
-        format!("no loopgate binary: run `cargo build -p loopgate`, or name one in {BINARY_VARIABLE}")
+    let test_program = std::env::current_exe()?;
+    // Tests run in target/<profile>/deps, binaries in target/<profile>.
+    let binary =
+        test_program.ancestors().skip(1).take(3).map(|dir| dir.join("loopgate")).find(|path| path.is_file());
+    binary.with_context(|| {
+        format!("no loopgate binary: run `cargo build -p loopgate`, or set {BINARY_VARIABLE} to its path")
     })
 }

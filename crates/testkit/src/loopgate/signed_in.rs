@@ -1,4 +1,4 @@
-//! A browser's view of the control plane.
+//! A browser session at the control plane.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::{Loopgate, client};
 
-/// How long a loop of a test may take.
+/// Upper bound for one loop. Loops with the real assistant take minutes on a loaded machine.
 const LOOP_LIMIT: Duration = Duration::from_mins(15);
 
-/// A browser's view of the control plane: signed in, on its own page.
+/// A signed-in browser session, with the origin of the page.
 #[derive(Debug, Clone)]
-pub struct SignedIn {
+pub struct BrowserSession {
     http: reqwest::Client,
     api_origin: String,
     page_url: String,
@@ -21,34 +21,33 @@ pub struct SignedIn {
     key: String,
 }
 
-/// Header in which a page sends the key of its session.
+/// Header that carries the session key, which browsers do not send by themselves as they do cookies.
 const KEY_HEADER: &str = "x-session-key";
 
-impl SignedIn {
-    /// Signs in by a one-time link, at the control plane that an origin names.
-    ///
-    /// # Errors
-    /// When the link is refused: it works once.
+impl BrowserSession {
+    /// Signs in with a one-time link at the control plane of this origin. Fails when the link was used
+    /// before.
     pub async fn by_link(api_origin: &str, page_url: &str, link: &str) -> anyhow::Result<Self> {
         let (token, http) = (link_token(link)?, client()?);
-        let answer = http
+        let response = http
             .post(format!("{api_origin}/auth/sign-in-link"))
+            // The control plane rejects state-changing requests without a matching origin.
             .header(header::ORIGIN, page_url)
             .json(&json!({"token": token}))
             .send()
             .await?;
-        let answer = refused(answer).await?;
-        let cookie = answer
+        let response = require_success(response).await?;
+        let cookie = response
             .headers()
             .get(header::SET_COOKIE)
             .and_then(|cookie| cookie.to_str().ok()?.split(';').next())
-            .context("the answer to a sign-in sets a cookie")?
+            .context("the response to the sign-in has no cookie")?
             .to_owned();
-        let key = text_of(&answer.json::<Value>().await?["data"]["sessionKey"])?;
+        let key = text_of(&response.json::<Value>().await?["data"]["sessionKey"])?;
         Ok(Self { http, api_origin: api_origin.to_owned(), page_url: page_url.to_owned(), cookie, key })
     }
 
-    /// A request to the control plane, as the signed-in page sends it.
+    /// Builds a request with the session's credentials and the page's origin.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http
             .request(method, format!("{}{path}", self.api_origin))
@@ -57,66 +56,52 @@ impl SignedIn {
             .header(header::ORIGIN, &self.page_url)
     }
 
-    /// The JSON of a GET.
-    ///
-    /// # Errors
-    /// When the answer is an error or no JSON.
+    /// Sends a GET and parses the JSON response. Fails on an error status.
     pub async fn get(&self, path: &str) -> anyhow::Result<Value> {
         json_of(self.request(Method::GET, path).send().await?).await
     }
 
-    /// The JSON that a POST is answered with.
-    ///
-    /// # Errors
-    /// When the answer is an error or no JSON.
+    /// Sends a POST and parses the JSON response. Fails on an error status.
     pub async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
         json_of(self.request(Method::POST, path).json(body).send().await?).await
     }
 
-    /// Writes a wish down for a repository and has it planned. Answers the ids of the document and
-    /// of the loop.
-    ///
-    /// # Errors
-    /// When the control plane refuses.
-    pub async fn plan(&self, full_name: &str, wish: &str) -> anyhow::Result<(String, String)> {
+    /// Creates a document with this request for a repository and starts PLAN on it. Returns the ids of the
+    /// document and of the loop.
+    pub async fn plan(&self, full_name: &str, request: &str) -> anyhow::Result<(String, String)> {
         let repo = json!({"fullName": full_name, "branch": "main"});
-        let body = json!({"type": "FEATURE", "title": wish, "content": wish, "repo": repo});
+        let body = json!({"type": "FEATURE", "title": request, "content": request, "repo": repo});
         let document = text_of(&self.post("/documents", &body).await?["data"]["id"])?;
         let run = self.run(&document, "plan", full_name).await?;
         Ok((document, run))
     }
 
-    /// Runs `plan` or `execute` on a document. Answers the id of the loop.
-    ///
-    /// # Errors
-    /// When the control plane refuses.
+    /// Starts the command `plan` or `execute` on a document. Returns the id of the loop.
     pub async fn run(&self, document: &str, command: &str, full_name: &str) -> anyhow::Result<String> {
         let body = json!({"command": command, "repo": {"fullName": full_name, "branch": "main"}});
         let started = self.post(&format!("/documents/{document}/run-loop"), &body).await?;
         text_of(&started["data"]["loopId"])
     }
 
-    /// Follows the events of a loop to its end. Answers the loop as it is then.
-    ///
-    /// # Errors
-    /// When it does not end in a quarter of an hour, or the connection breaks.
+    /// Reads the loop's event stream to its end and returns the finished loop. Fails after [`LOOP_LIMIT`].
     pub async fn wait_for_end(&self, run: &str) -> anyhow::Result<Value> {
         let stream = self
             .request(Method::GET, &format!("/loops/{run}/stream"))
             .header(header::ACCEPT, "text/event-stream")
             .timeout(LOOP_LIMIT);
-        // The server ends the stream when the loop has ended.
-        let seen = refused(stream.send().await?).await?.text().await;
-        let events = seen.with_context(|| format!("follow the events of loop {run}"))?;
-        let ended = self.get(&format!("/loops/{run}")).await?["data"].take();
-        let active = ["PENDING", "CLAIMED", "RUNNING"].iter().any(|status| ended["status"] == *status);
+        // The server closes the stream when the loop finishes, so reading the body waits for that.
+        let body = require_success(stream.send().await?).await?.text().await;
+        let events = body.with_context(|| format!("follow the events of loop {run}"))?;
+        let finished = self.get(&format!("/loops/{run}")).await?["data"].take();
+        // A stream also ends when the server shuts down; then the loop is still active.
+        let active = ["PENDING", "CLAIMED", "RUNNING"].iter().any(|status| finished["status"] == *status);
         if active {
-            bail!("the stream ended, but the loop has not: {ended}\n{events}");
+            bail!("the stream ended, but the loop is not finished: {finished}\n{events}");
         }
-        Ok(ended)
+        Ok(finished)
     }
 
-    /// The same session at a Loopgate that was started again.
+    /// Returns the same session for a restarted Loopgate, whose ports have changed.
     #[must_use]
     pub fn at(&self, loopgate: &Loopgate) -> Self {
         Self {
@@ -126,41 +111,41 @@ impl SignedIn {
         }
     }
 
-    /// The session cookie, `name=value`, as a browser sends it to every port of the host.
+    /// Session cookie as `name=value`. Browsers send it to every port of the host.
     #[must_use]
     pub fn cookie(&self) -> &str {
         &self.cookie
     }
 
-    /// The key that only the page has.
+    /// Session key, which is available to scripts of the page's origin only.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 }
 
-/// The link carries its token as `token=` in its query or fragment.
+/// Extracts `token=` from the query or the fragment of a sign-in link.
 fn link_token(link: &str) -> anyhow::Result<String> {
-    let link = url::Url::parse(link).with_context(|| format!("the sign-in link is {link:?}"))?;
+    let link = url::Url::parse(link).with_context(|| format!("the sign-in link {link:?} is not a URL"))?;
     let parts = [link.query(), link.fragment()];
     let pairs = parts.into_iter().flatten().flat_map(|part| url::form_urlencoded::parse(part.as_bytes()));
     let token = pairs.into_iter().find(|(name, _)| name == "token").map(|(_, token)| token.into_owned());
-    token.context("the sign-in link carries no token")
+    token.context("the sign-in link has no token")
 }
 
 fn text_of(value: &Value) -> anyhow::Result<String> {
-    value.as_str().map(str::to_owned).with_context(|| format!("expected a text, got {value}"))
+    value.as_str().map(str::to_owned).with_context(|| format!("expected a string, got {value}"))
 }
 
-async fn json_of(answer: Response) -> anyhow::Result<Value> {
-    refused(answer).await?.json().await.map_err(Into::into)
+async fn json_of(response: Response) -> anyhow::Result<Value> {
+    require_success(response).await?.json().await.map_err(Into::into)
 }
 
-async fn refused(answer: Response) -> anyhow::Result<Response> {
-    let status = answer.status();
+async fn require_success(response: Response) -> anyhow::Result<Response> {
+    let status = response.status();
     if status.is_success() {
-        return Ok(answer);
+        return Ok(response);
     }
-    let path = answer.url().path().to_owned();
-    bail!("{path} answered {status}: {}", answer.text().await.unwrap_or_default())
+    let path = response.url().path().to_owned();
+    bail!("{path} returned {status}: {}", response.text().await.unwrap_or_default())
 }

@@ -1,9 +1,8 @@
-//! A model server on loopback that says what a script says, to both command-line programs.
+//! A scripted model server on loopback for the assistant and the reviewer.
 //!
-//! It speaks the Messages API (the assistant's) and the Responses API (the reviewer's), as events
-//! and as one object, records every request, and lets a test wait for a request or hold an answer
-//! back at a gate, so that a program can be killed at a known moment. It thinks nothing up: what
-//! no conversation answers gets the script's one default sentence.
+//! Implements the Messages API (assistant) and the Responses API (reviewer), streamed or as one object. It
+//! records every request and lets a test wait for a request or hold a response at a gate, for example to kill
+//! a program at a defined moment. Requests that match no conversation get the script's default text.
 
 mod answer;
 mod request;
@@ -25,14 +24,15 @@ use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 pub use request::{Api, ModelRequest};
-pub use script::{Conversation, Failure, Script, Step, Turn, Usage};
+pub use script::{Conversation, Failure, ModelStep, ModelTurn, ModelUsage, Script};
 
-/// How long a test waits for a request or a gate before it fails.
+/// Upper bound of a wait for a request or a gate. Far above the start-up of the assistant on a loaded
+/// machine.
 const WAIT_LIMIT: Duration = Duration::from_secs(60);
-/// Requests carry whole conversations, with every file that was read.
+/// Requests contain the whole conversation, including every file that was read.
 const BODY_LIMIT: usize = 256 * 1024 * 1024;
 
-/// A running model server. It ends when this value is dropped.
+/// A running model server. Stops when dropped.
 #[derive(Debug)]
 pub struct ModelServer {
     shared: Arc<Shared>,
@@ -43,7 +43,7 @@ pub struct ModelServer {
 #[derive(Debug)]
 struct Shared {
     inner: Mutex<ModelState>,
-    /// Bumped on each change of `inner`; everyone who waits listens here.
+    /// Incremented on each change of `inner`; waiting tests and gates subscribe to it.
     changes: watch::Sender<u64>,
 }
 
@@ -52,7 +52,7 @@ struct ModelState {
     script: Script,
     requests: Vec<ModelRequest>,
     gates: HashMap<String, Gate>,
-    /// Answers begun for (conversation, turn): failures that end after some attempts count here.
+    /// Attempts by conversation and turn. Failures with a limited number of attempts count these.
     attempts: HashMap<(usize, usize), u32>,
 }
 
@@ -63,10 +63,8 @@ struct Gate {
 }
 
 impl ModelServer {
-    /// Starts the server on a free port of loopback.
-    ///
-    /// # Errors
-    /// When no port is free, or an expression of the script does not compile.
+    /// Starts the server on a free loopback port. Fails when a regular expression of the script does not
+    /// compile.
     pub async fn start(script: Script) -> anyhow::Result<Self> {
         script.check()?;
         let shared = Arc::new(Shared {
@@ -77,6 +75,7 @@ impl ModelServer {
             .route("/v1/messages", post(messages))
             .route("/v1/responses", post(responses))
             .route("/v1/messages/count_tokens", post(count_tokens))
+            // The programs also probe other endpoints; an empty object satisfies them.
             .fallback(async || axum::Json(json!({})))
             .layer(DefaultBodyLimit::max(BODY_LIMIT))
             .with_state(Arc::clone(&shared));
@@ -84,44 +83,41 @@ impl ModelServer {
         let port = listener.local_addr()?.port();
         let serving = tokio::spawn(async move {
             if let Err(error) = axum::serve(listener, router).await {
-                tracing::error!(%error, "model server ended");
+                tracing::error!(%error, "model server failed");
             }
         });
         Ok(Self { shared, port, _serving: AbortOnDropHandle::new(serving) })
     }
 
-    /// Its port.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Where the assistant finds it: the value for `ANTHROPIC_BASE_URL`.
+    /// Base URL, the value of `ANTHROPIC_BASE_URL`.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Replaces the script; conversations that run go on with the new one.
-    ///
-    /// # Errors
-    /// When an expression does not compile.
+    /// Replaces the script, also for conversations in progress.
     pub fn play(&self, script: Script) -> anyhow::Result<()> {
         script.check()?;
         self.shared.change(|inner| {
             inner.script = script;
+            // Attempts are counted by index, which refers to other conversations in the new script.
             inner.attempts.clear();
         });
         Ok(())
     }
 
-    /// Every request so far, oldest first.
+    /// All requests so far, oldest first.
     #[must_use]
     pub fn requests(&self) -> Vec<ModelRequest> {
         self.shared.lock().requests.clone()
     }
 
-    /// The requests that one conversation answered.
+    /// Requests that were answered by this conversation.
     #[must_use]
     pub fn requests_of(&self, conversation: &str) -> Vec<ModelRequest> {
         let mut requests = self.requests();
@@ -129,56 +125,53 @@ impl ModelServer {
         requests
     }
 
-    /// Waits until the requests fulfil the condition.
-    ///
-    /// # Errors
-    /// After a minute, with a list of the conversations that were asked.
+    /// Waits until the recorded requests satisfy a condition. The error of a timeout lists the recorded
+    /// requests.
     pub async fn wait_for(&self, condition: impl Fn(&[ModelRequest]) -> bool) -> anyhow::Result<()> {
-        self.wait("the requests that the test waits for", |inner| condition(&inner.requests)).await
+        self.wait("the awaited requests", |inner| condition(&inner.requests)).await
     }
 
-    /// Waits until an answer is held at the gate.
-    ///
-    /// # Errors
-    /// After a minute, with a list of the conversations that were asked.
+    /// Waits until a response is held at the gate.
     pub async fn held(&self, gate: &str) -> anyhow::Result<()> {
-        let what = format!("an answer held at {gate:?}");
-        self.wait(&what, |inner| inner.gates.get(gate).is_some_and(|gate| gate.arrived > 0)).await
+        let awaited = format!("a response held at gate {gate:?}");
+        self.wait(&awaited, |inner| inner.gates.get(gate).is_some_and(|gate| gate.arrived > 0)).await
     }
 
-    /// Waits until that many answers have come to the gate, counted from the server's start: the
-    /// way to meet a program again that was started anew.
-    ///
-    /// # Errors
+    /// Waits until `times` responses have reached the gate since the server's start. A program that was
+    /// restarted reaches the gate once more.
     /// After a minute, with a list of the conversations that were asked.
     pub async fn held_times(&self, gate: &str, times: usize) -> anyhow::Result<()> {
-        let what = format!("answer {times} held at {gate:?}");
-        self.wait(&what, |inner| inner.gates.get(gate).is_some_and(|gate| gate.arrived >= times)).await
+        let awaited = format!("response {times} held at gate {gate:?}");
+        self.wait(&awaited, |inner| inner.gates.get(gate).is_some_and(|gate| gate.arrived >= times)).await
     }
 
-    /// Opens the gate for the answers that wait there and for all later ones.
+    /// Opens a gate for the responses that are held there, and for all later ones.
     pub fn release(&self, gate: &str) {
         self.shared.change(|inner| inner.gates.entry(gate.to_owned()).or_default().open = true);
     }
 
-    async fn wait(&self, what: &str, condition: impl Fn(&ModelState) -> bool) -> anyhow::Result<()> {
+    async fn wait(&self, awaited: &str, condition: impl Fn(&ModelState) -> bool) -> anyhow::Result<()> {
+        // Subscribed before the first check, so that no change between the two is missed.
         let mut changes = self.shared.changes.subscribe();
-        let met = async {
+        let poll = async {
             while !condition(&self.shared.lock()) {
                 if changes.changed().await.is_err() {
                     return;
                 }
             }
         };
-        if tokio::time::timeout(WAIT_LIMIT, met).await.is_ok() {
+        if tokio::time::timeout(WAIT_LIMIT, poll).await.is_ok() {
             return Ok(());
         }
-        let seen: Vec<String> = self
+        let requests: Vec<String> = self
             .requests()
             .iter()
             .map(|r| format!("{}#{}", r.conversation.as_deref().unwrap_or("(none)"), r.turn))
             .collect();
-        bail!("{what} did not come within {WAIT_LIMIT:?}; answered so far: {}", seen.join(", "))
+        bail!(
+            "timed out after {WAIT_LIMIT:?} waiting for {awaited}; requests so far: {}",
+            requests.join(", ")
+        )
     }
 }
 
@@ -188,14 +181,16 @@ impl Shared {
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut ModelState) -> T) -> T {
+        // The lock is released before the notification, so that waiters do not block on it.
         let result = change(&mut self.lock());
         self.changes.send_modify(|version| *version += 1);
         result
     }
 
-    /// Waits at a gate until it is opened; no limit, since the program's own limits apply.
+    /// Holds a response until the gate is opened. Has no timeout: those of the program under test apply.
     async fn pass(&self, gate: &str) {
         let mut changes = self.changes.subscribe();
+        // Subscribed before the arrival is published: a test may open the gate at once.
         self.change(|inner| inner.gates.entry(gate.to_owned()).or_default().arrived += 1);
         while !self.lock().gates.get(gate).is_some_and(|gate| gate.open) {
             if changes.changed().await.is_err() {
@@ -214,6 +209,7 @@ async fn responses(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
 }
 
 async fn count_tokens(body: Bytes) -> axum::Json<Value> {
+    // The usual estimate of four characters a token. The assistant only compares it with its context limit.
     axum::Json(json!({"input_tokens": body.len() / 4}))
 }
 

@@ -1,7 +1,7 @@
-//! Reads a request of either model API into one view: texts, results of tools, turns so far.
+//! Parses a request of either model API into messages, tool results and the number of turns so far.
 //!
-//! Owns the rule that finds the conversation and the turn from the request alone. Knows nothing
-//! of how answers are written.
+//! Conversation and turn are determined from the request alone, so that retries and restarted programs get
+//! the same response. Responses are written by [`super::wire`].
 
 use std::collections::BTreeMap;
 
@@ -10,32 +10,29 @@ use serde_json::Value;
 
 use super::script::{Conversation, Script};
 
-/// Which API a request came by.
+/// Model API by which a request arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
-    /// The assistant's.
+    /// The Messages API, which the assistant uses.
     Messages,
-    /// The reviewer's.
+    /// The Responses API, which the reviewer uses.
     Responses,
 }
 
-/// A recorded request, with what the script made of it.
+/// A recorded request, with the conversation and turn that answered it.
 #[derive(Debug, Clone)]
 pub struct ModelRequest {
-    /// Which API it came by.
     pub api: Api,
-    /// The whole body.
     pub body: Value,
     /// Name of the conversation that answered; `None` for side requests.
     pub conversation: Option<String>,
-    /// Index of the turn that answered.
     pub turn: usize,
-    /// Names and texts that `{{name}}` stands for.
+    /// Values of the script's `{{name}}` placeholders.
     pub captures: BTreeMap<String, String>,
     view: RequestView,
 }
 
-/// One message, whichever API it came by.
+/// A message in a form common to both APIs.
 #[derive(Debug, Clone, Default)]
 struct ModelMessage {
     assistant: bool,
@@ -57,41 +54,39 @@ impl ModelRequest {
             Api::Responses => RequestView::of_responses(&body),
         };
         let mut request = Self { api, body, conversation: None, turn: 0, captures: BTreeMap::new(), view };
-        let found = request.find(script);
-        (request, found)
+        let conversation = request.find(script);
+        (request, conversation)
     }
 
-    /// The model that the program asked for.
+    /// Name of the requested model.
     #[must_use]
     pub fn model(&self) -> &str {
         self.body["model"].as_str().unwrap_or("scripted")
     }
 
-    /// The request as the program sent it.
     #[must_use]
     pub const fn body(&self) -> &Value {
         &self.body
     }
 
-    /// The system text.
     #[must_use]
     pub fn system(&self) -> &str {
         &self.view.system
     }
 
-    /// Texts of the user's messages, in order.
+    /// Text of the user's messages, joined by newlines.
     #[must_use]
     pub fn user_text(&self) -> String {
         joined(self.view.messages.iter().filter(|m| !m.assistant).map(|m| m.text.as_str()))
     }
 
-    /// What the tools answered so far.
+    /// Output of all tools so far, joined by newlines.
     #[must_use]
     pub fn tool_results(&self) -> String {
         joined(self.view.messages.iter().map(|m| m.results.as_str()))
     }
 
-    /// Names of the tools that the program offers.
+    /// Names of the offered tools.
     #[must_use]
     pub fn tools(&self) -> &[String] {
         &self.view.tools
@@ -101,15 +96,17 @@ impl ModelRequest {
         let results = self.tool_results();
         let texts = format!("{}\n{}", self.view.system, self.user_text());
         let index = script.conversations.iter().position(|conversation| {
+            // Side requests, such as for a title, offer no tools but contain the prompt's text.
             (conversation.toolless || !self.view.tools.is_empty())
-                && all_found(&conversation.when, &texts)
-                && all_found(&conversation.when_results, &results)
+                && all_match(&conversation.when, &texts)
+                && all_match(&conversation.when_results, &results)
         })?;
         let conversation = &script.conversations[index];
         self.conversation = Some(conversation.name.clone());
         self.turn = self.view.turns_after(self.view.prompt_of(conversation));
         self.captures = captures(conversation, &texts, &results);
         if let Some(cwd) = working_directory(&texts) {
+            // A group named `cwd` in the script takes precedence.
             self.captures.entry("cwd".to_owned()).or_insert(cwd);
         }
         Some(index)
@@ -142,21 +139,22 @@ impl RequestView {
         }
     }
 
-    /// Index of the last message that asks what the conversation answers: a resumed session holds
-    /// earlier prompts and their answers, which do not count as turns of this one.
+    /// Returns the index of the last message that matches the conversation. A resumed session also contains
+    /// earlier prompts and their answers, which do not count as turns of this conversation.
     fn prompt_of(&self, conversation: &Conversation) -> usize {
-        let asks = |message: &ModelMessage| {
-            !message.assistant && conversation.when.iter().any(|p| found(p, &message.text))
+        let is_prompt = |message: &ModelMessage| {
+            !message.assistant && conversation.when.iter().any(|p| is_match(p, &message.text))
         };
-        self.messages.iter().rposition(asks).unwrap_or(0)
+        self.messages.iter().rposition(is_prompt).unwrap_or(0)
     }
 
-    /// Runs of assistant messages after `start`: each is one answer.
+    /// Counts the runs of consecutive assistant messages after `start`: each run is one response.
     fn turns_after(&self, start: usize) -> usize {
-        let rest = self.messages.get(start..).unwrap_or_default();
+        let messages = self.messages.get(start..).unwrap_or_default();
         let mut turns = 0;
         let mut in_answer = false;
-        for message in rest {
+        for message in messages {
+            // One response can arrive as several messages, for example text and tool calls.
             if message.assistant && !in_answer {
                 turns += 1;
             }
@@ -173,15 +171,17 @@ fn of_item(item: &Value) -> ModelMessage {
             text: block_text(&item["content"]),
             results: String::new(),
         },
+        // Tool output is a string or an array of blocks, depending on the tool.
         "function_call_output" | "custom_tool_call_output" => ModelMessage {
             results: item["output"].as_str().map_or_else(|| block_text(&item["output"]), str::to_owned),
             ..ModelMessage::default()
         },
+        // Reasoning and function calls are output of the model.
         _ => ModelMessage { assistant: true, ..ModelMessage::default() },
     }
 }
 
-/// The text of a string, or of the text blocks in a list.
+/// Returns the text of a string or of the text blocks in an array.
 fn block_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -209,20 +209,21 @@ fn joined<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-fn found(pattern: &str, text: &str) -> bool {
+fn is_match(pattern: &str, text: &str) -> bool {
     Regex::new(pattern).is_ok_and(|regex| regex.is_match(text))
 }
 
-fn all_found(patterns: &[String], text: &str) -> bool {
-    patterns.iter().all(|pattern| found(pattern, text))
+fn all_match(patterns: &[String], text: &str) -> bool {
+    patterns.iter().all(|pattern| is_match(pattern, text))
 }
 
-/// Named groups; of several matches the last one counts, since the newest prompt comes last.
+/// Returns the named groups of all patterns. The last match wins, since the newest prompt comes last.
 fn captures(conversation: &Conversation, texts: &str, results: &str) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let sources = conversation.when.iter().chain(&conversation.captures).map(|p| (p, texts));
     for (pattern, text) in sources.chain(conversation.when_results.iter().map(|p| (p, results))) {
         let Ok(regex) = Regex::new(pattern) else { continue };
+        // Placeholders without a match are replaced by the empty string.
         for name in regex.capture_names().flatten() {
             all.entry(name.to_owned()).or_default();
         }
@@ -237,7 +238,7 @@ fn captures(conversation: &Conversation, texts: &str, results: &str) -> BTreeMap
     all
 }
 
-/// Both programs tell the model where they work, in slightly different words.
+/// Extracts the working directory. The two programs state it in different formats.
 fn working_directory(texts: &str) -> Option<String> {
     let regex = Regex::new(r"(?:[Ww]orking directory: |<cwd>)(?P<cwd>/[^\n<]*)").ok()?;
     Some(regex.captures(texts)?.name("cwd")?.as_str().trim_end().to_owned())
@@ -249,58 +250,58 @@ mod tests {
 
     use super::*;
 
-    fn ask(messages: Value, script: &Script) -> ModelRequest {
+    fn read_request(messages: Value, script: &Script) -> ModelRequest {
         let body = json!({"model": "m", "tools": [{"name": "Bash"}], "system": "Working directory: /w/t\nx",
                           "messages": messages});
         ModelRequest::read(Api::Messages, body, script).0
     }
 
     #[test]
-    fn turn_is_counted_from_the_prompt_it_answers() {
+    fn turns_are_counted_from_the_last_matching_prompt() {
         let script = Script::new([Conversation::when("plan", r#"plan "(?P<dir>[^"]+)""#)]);
         let first = json!([{"role": "user", "content": "plan \"/a\""}]);
-        assert_eq!(ask(first, &script).turn, 0);
+        assert_eq!(read_request(first, &script).turn, 0);
         let second = json!([
             {"role": "user", "content": "plan \"/a\""},
             {"role": "assistant", "content": [{"type": "text", "text": "x"}]},
             {"role": "assistant", "content": [{"type": "tool_use", "name": "Bash"}]},
             {"role": "user", "content": [{"type": "tool_result", "content": "out"}]}]);
-        let request = ask(second.clone(), &script);
+        let request = read_request(second.clone(), &script);
         assert_eq!((request.turn, request.tool_results().as_str()), (1, "out"));
         let mut resumed = second;
         resumed.as_array_mut().unwrap().extend([
             json!({"role": "assistant", "content": "done"}),
             json!({"role": "user", "content": [{"type": "text", "text": "plan \"/b\""}]}),
         ]);
-        let request = ask(resumed, &script);
+        let request = read_request(resumed, &script);
         assert_eq!((request.turn, request.captures["dir"].as_str()), (0, "/b"));
         assert_eq!(request.captures["cwd"], "/w/t");
     }
 
     #[test]
-    fn side_requests_and_other_prompts_match_nothing() {
+    fn side_requests_and_other_prompts_match_no_conversation() {
         let script = Script::new([Conversation::when("plan", "plan")]);
         let body = json!({"system": "Make a title", "messages": [{"role": "user", "content": "plan it"}]});
         assert_eq!(ModelRequest::read(Api::Messages, body, &script).0.conversation, None);
-        assert_eq!(ask(json!([{"role": "user", "content": "other"}]), &script).conversation, None);
+        assert_eq!(read_request(json!([{"role": "user", "content": "other"}]), &script).conversation, None);
     }
 
     #[test]
-    fn result_can_choose_the_conversation() {
+    fn tool_result_can_select_the_conversation() {
         let script = Script::new([
-            Conversation::when("execute", "go").after_result("COMMAND=EXECUTE"),
-            Conversation::when("ask", "go"),
+            Conversation::when("execute", "start").after_result("COMMAND=EXECUTE"),
+            Conversation::when("chat", "start"),
         ]);
         let messages = json!([
-            {"role": "user", "content": "go"},
+            {"role": "user", "content": "start"},
             {"role": "assistant", "content": [{"type": "tool_use", "name": "Bash"}]},
             {"role": "user", "content": [{"type": "tool_result",
                 "content": [{"type": "text", "text": "COMMAND=EXECUTE"}]}]}]);
-        assert_eq!(ask(messages, &script).conversation.as_deref(), Some("execute"));
+        assert_eq!(read_request(messages, &script).conversation.as_deref(), Some("execute"));
     }
 
     #[test]
-    fn reviewers_items_are_read_alike() {
+    fn items_of_the_responses_api_are_parsed() {
         let script = Script::new([Conversation::when("review", "look")]);
         let body = json!({"instructions": "i", "tools": [{"type": "function", "name": "shell"}], "input": [
             {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "look"}]},

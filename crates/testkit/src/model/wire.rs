@@ -1,30 +1,38 @@
-//! Writes one answer in the words of either model API: as server-sent events or as one object.
+//! Serializes a response for either model API, as server-sent events or as one object.
 //!
-//! Pure: steps in, bytes or JSON out. When to pause or to break off is for the server.
+//! Pure functions without I/O: timing and aborts are up to the server.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::request::Api;
-use super::script::{Failure, Usage};
+use super::script::{Failure, ModelUsage};
 
-/// Characters of a text or of a tool's arguments in one streamed piece.
+/// Characters per streamed piece. Small, so that programs receive texts and arguments in fragments as from a
+/// real model.
 const PIECE_CHARS: usize = 24;
 
-/// Writes the events of one answer, and remembers what the closing event must repeat.
+/// Builds the events of one response, and collects what the final event repeats.
 pub(super) struct EventWriter {
     api: Api,
     model: String,
     id: String,
     blocks: usize,
-    called_a_tool: bool,
-    pub(super) usage: Usage,
+    has_tool_call: bool,
+    pub(super) usage: ModelUsage,
 }
 
 impl EventWriter {
     pub(super) fn new(api: Api, model: &str) -> Self {
         let id = format!("{}_{}", if api == Api::Messages { "msg" } else { "resp" }, Uuid::now_v7().simple());
-        Self { api, model: model.to_owned(), id, blocks: 0, called_a_tool: false, usage: Usage::default() }
+        Self {
+            api,
+            model: model.to_owned(),
+            id,
+            blocks: 0,
+            has_tool_call: false,
+            usage: ModelUsage::default(),
+        }
     }
 
     pub(super) fn start(&self) -> String {
@@ -33,13 +41,15 @@ impl EventWriter {
                 "message_start",
                 json!({"message": {"id": self.id, "type": "message", "role": "assistant",
                     "model": self.model, "content": [], "stop_reason": null, "stop_sequence": null,
+                    // As in the real API, the first event reports one output token; the last one reports the
+                    // total.
                     "usage": self.messages_usage(1)}}),
             ),
             Api::Responses => event("response.created", json!({"response": {"id": self.id}})),
         }
     }
 
-    /// The events of a text, in pieces between which the server may pause.
+    /// Returns the events of a text, in pieces that can be delayed individually.
     pub(super) fn text(&mut self, text: &str) -> Vec<String> {
         let index = self.next_block();
         let mut events = Vec::new();
@@ -56,17 +66,17 @@ impl EventWriter {
             Api::Responses => {
                 let id = format!("{}_{index}", self.id);
                 let item = |content: Value| json!({"type": "message", "role": "assistant", "id": id, "content": content});
-                let at = |name: &str, member: &str, value: Value| {
+                let content_event = |name: &str, member: &str, value: Value| {
                     let mut data = json!({"output_index": index, "item_id": id, "content_index": 0});
                     data[member] = value;
                     event(name, data)
                 };
-                events.push(at("response.output_item.added", "item", item(json!([]))));
+                events.push(content_event("response.output_item.added", "item", item(json!([]))));
                 for piece in pieces(text) {
-                    events.push(at("response.output_text.delta", "delta", json!(piece)));
+                    events.push(content_event("response.output_text.delta", "delta", json!(piece)));
                 }
                 let whole = item(json!([{"type": "output_text", "text": text, "annotations": []}]));
-                events.push(at("response.output_item.done", "item", whole));
+                events.push(content_event("response.output_item.done", "item", whole));
             }
         }
         events
@@ -74,7 +84,7 @@ impl EventWriter {
 
     pub(super) fn tool(&mut self, name: &str, input: &Value) -> Vec<String> {
         let index = self.next_block();
-        self.called_a_tool = true;
+        self.has_tool_call = true;
         let call = format!("toolu_{}", Uuid::now_v7().simple());
         match self.api {
             Api::Messages => {
@@ -91,6 +101,7 @@ impl EventWriter {
             Api::Responses => {
                 let item = json!({"type": "function_call", "id": format!("fc_{call}"), "call_id": call,
                                   "name": name, "arguments": input.to_string()});
+                // The reviewer evaluates complete function calls only, so no deltas are sent.
                 vec![event("response.output_item.done", json!({"output_index": index, "item": item}))]
             }
         }
@@ -117,7 +128,7 @@ impl EventWriter {
         }
     }
 
-    /// An error after the headers were sent.
+    /// Returns the event for an error after the response headers.
     pub(super) fn failure(&self, failure: &Failure) -> String {
         match self.api {
             Api::Messages => event("error", json!({"error": error_body(self.api, failure)["error"]})),
@@ -129,20 +140,20 @@ impl EventWriter {
         }
     }
 
-    /// The whole answer as one object of the Messages API.
+    /// Returns the response as one object of the Messages API.
     pub(super) fn whole(&self, content: Vec<Value>) -> Value {
         json!({"id": self.id, "type": "message", "role": "assistant", "model": self.model,
                "content": content, "stop_reason": self.stop_reason(), "stop_sequence": null,
                "usage": self.messages_usage(self.usage.output)})
     }
 
-    pub(super) fn note_tool(&mut self) -> String {
-        self.called_a_tool = true;
+    pub(super) fn add_tool_call(&mut self) -> String {
+        self.has_tool_call = true;
         format!("toolu_{}", Uuid::now_v7().simple())
     }
 
     const fn stop_reason(&self) -> &'static str {
-        if self.called_a_tool { "tool_use" } else { "end_turn" }
+        if self.has_tool_call { "tool_use" } else { "end_turn" }
     }
 
     const fn next_block(&mut self) -> usize {
@@ -157,7 +168,7 @@ impl EventWriter {
     }
 }
 
-/// The body of an error that is answered with an HTTP status.
+/// Returns the JSON body of an error with an HTTP status.
 pub(super) fn error_body(api: Api, failure: &Failure) -> Value {
     let error = json!({"type": failure.kind, "message": failure.message});
     match api {

@@ -1,5 +1,5 @@
-//! Who is let in: credentials, the exchange of a challenge for a session, and what a session is
-//! good for.
+//! Authentication: credentials, the exchange of a challenge for a session, and the origin that a session is
+//! bound to.
 
 use std::net::TcpListener;
 
@@ -21,7 +21,7 @@ fn unauthorized(reason: &str) -> (u16, Value) {
     (401, json!({"error": "unauthorized", "code": "unauthorized", "reason": reason}))
 }
 
-/// Asks for the version with these headers and no gateway token.
+/// Requests the version with these headers and without the gateway token.
 async fn version(loopgate: &Loopgate, headers: &[(&str, &str)]) -> Result<(u16, Value)> {
     let mut request = loopgate.gateway_bare(Method::GET, VERSION);
     for (name, value) in headers {
@@ -30,7 +30,7 @@ async fn version(loopgate: &Loopgate, headers: &[(&str, &str)]) -> Result<(u16, 
     status_and_body(request.send().await?).await
 }
 
-/// Trades a body for a session. Nothing of it may be cached.
+/// Exchanges a challenge for a session; fails when the response may be cached.
 async fn exchange(loopgate: &Loopgate, origin: Option<&str>, body: String) -> Result<(u16, Value)> {
     let mut request = loopgate.gateway_bare(Method::POST, EXCHANGE).body(body);
     if let Some(origin) = origin {
@@ -45,47 +45,47 @@ fn error(status: u16, error: &str, code: &str) -> (u16, Value) {
     (status, json!({"error": error, "code": code}))
 }
 
-/// A challenge of the control plane for the page's origin.
+/// Creates a challenge of the control plane for the page's origin.
 async fn challenge(system: &TestSystem) -> Result<String> {
     let body = json!({"origin": system.loopgate.ready().page_url});
-    let made = system.page.0.post("/compute-targets/local-auth/challenge", &body).await?;
-    Ok(json!({"challengeToken": made["data"]["challengeToken"]}).to_string())
+    let response = system.page.0.post("/compute-targets/local-auth/challenge", &body).await?;
+    Ok(json!({"challengeToken": response["data"]["challengeToken"]}).to_string())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_without_credentials_are_refused() -> Result<()> {
     let system = TestSystem::story().await?;
     let page = system.loopgate.ready().page_url.clone();
-    let made_up = "x".repeat(64);
+    let unknown = "x".repeat(64);
     let token = system.loopgate.gateway_token();
-    let almost = &token[..token.len() - 1];
+    let truncated = &token[..token.len() - 1];
     for (headers, reason) in [
         (vec![], "no credential provided"),
         (vec![("origin", "null")], "no credential provided"),
         (vec![("origin", page.as_str())], "session token required for browser requests"),
         (vec![("x-desktop-gateway-token", "wrong")], "no credential provided"),
-        (vec![("x-desktop-gateway-token", almost)], "no credential provided"),
+        (vec![("x-desktop-gateway-token", truncated)], "no credential provided"),
         (vec![("x-desktop-gateway-token", "")], "no credential provided"),
         (vec![("authorization", token)], "no credential provided"),
         (vec![(SESSION, token)], "session token present but Origin header missing"),
-        (vec![(SESSION, made_up.as_str())], "session token present but Origin header missing"),
-        (vec![(SESSION, made_up.as_str()), ("origin", page.as_str())], STALE),
+        (vec![(SESSION, unknown.as_str())], "session token present but Origin header missing"),
+        (vec![(SESSION, unknown.as_str()), ("origin", page.as_str())], STALE),
     ] {
         ensure!(version(&system.loopgate, &headers).await? == unauthorized(reason), "{headers:?}");
     }
-    // The refusal comes before the body is read.
+    // Credentials are checked before the body is read, so its size does not matter.
     let huge = system.loopgate.gateway_bare(Method::POST, LOOP).body("x".repeat(2_000_000)).send().await?;
     ensure!(status_and_body(huge).await? == unauthorized("no credential provided"));
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn exchange_lacks_nothing() -> Result<()> {
+async fn incomplete_or_invalid_exchange_is_refused() -> Result<()> {
     let system = TestSystem::story().await?;
     let page = system.loopgate.ready().page_url.clone();
     let needed = error(400, "invalid request body: challengeToken required", "missing_field");
     let challenge = r#"{"challengeToken":"made-up"}"#;
-    for (origin, body, wanted) in [
+    for (origin, body, expected) in [
         (None, challenge, error(400, "Origin header required", "missing_field")),
         (Some("null"), challenge, error(400, "Origin header required", "missing_field")),
         (Some(page.as_str()), "", needed.clone()),
@@ -96,13 +96,17 @@ async fn exchange_lacks_nothing() -> Result<()> {
         (Some(page.as_str()), challenge, error(401, "Invalid or expired challenge token", "unauthorized")),
         (Some("https://evil.test"), challenge, error(403, "Origin not allowed", "forbidden")),
     ] {
-        let got = exchange(&system.loopgate, origin, body.to_owned()).await?;
-        ensure!((got.0, &got.1["error"]) == (wanted.0, &wanted.1["error"]), "{origin:?} {body}: {got:?}");
-        ensure!(got.1["code"].is_string(), "{got:?}");
+        let actual = exchange(&system.loopgate, origin, body.to_owned()).await?;
+        ensure!(
+            (actual.0, &actual.1["error"]) == (expected.0, &expected.1["error"]),
+            "{origin:?} {body}: {actual:?}"
+        );
+        ensure!(actual.1["code"].is_string(), "{actual:?}");
     }
     let most = json!({"error": "request body too large", "code": "request_body_too_large", "maxBytes": 4096});
     let over = exchange(&system.loopgate, Some(&page), "x".repeat(4097)).await?;
     ensure!(over == (413, most.clone()), "{over:?}");
+    // A chunked body has no `Content-Length`, so the limit has to be enforced while reading.
     let port = system.loopgate.ready().gateway_port;
     let head = format!(
         "POST {EXCHANGE} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: {page}\r\nConnection: close\r\n\
@@ -120,7 +124,7 @@ async fn exchange_lacks_nothing() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn session_belongs_to_its_origin_and_its_challenge_is_used_up() -> Result<()> {
+async fn session_is_bound_to_its_origin_and_its_challenge_is_valid_once() -> Result<()> {
     let system = TestSystem::story().await?;
     let (loopgate, page) = (&system.loopgate, system.loopgate.ready().page_url.clone());
     let first = challenge(&system).await?;
@@ -130,10 +134,10 @@ async fn session_belongs_to_its_origin_and_its_challenge_is_used_up() -> Result<
     ensure!(session["expiresAt"].as_str().is_some_and(|at| at.ends_with('Z')), "{session}");
     let mine = [(SESSION, token.as_str()), ("origin", page.as_str())];
     ensure!(version(loopgate, &mine).await?.0 == 200);
-    let again = exchange(loopgate, Some(&page), first).await?;
+    let second = exchange(loopgate, Some(&page), first).await?;
     ensure!(
-        again.0 == 403 && again.1["error"] == "Challenge has already been used or has expired",
-        "{again:?}"
+        second.0 == 403 && second.1["error"] == "Challenge has already been used or has expired",
+        "{second:?}"
     );
 
     ensure!(
@@ -142,17 +146,17 @@ async fn session_belongs_to_its_origin_and_its_challenge_is_used_up() -> Result<
     );
     let other = format!("http://127.0.0.1:{}", free_port()?);
     for origin in [other.as_str(), "https://evil.test", &page.to_uppercase(), &format!("{page}/")] {
-        let got = version(loopgate, &[(SESSION, &token), ("origin", origin)]).await?;
-        ensure!(got == unauthorized(STALE), "{origin}: {got:?}");
+        let response = version(loopgate, &[(SESSION, &token), ("origin", origin)]).await?;
+        ensure!(response == unauthorized(STALE), "{origin}: {response:?}");
     }
-    // A challenge for one page is no good for another.
+    // A challenge is bound to the origin that it was created for.
     let (status, refusal) = exchange(loopgate, Some(&other), challenge(&system).await?).await?;
     ensure!(
         status == 403 && refusal["error"] == "Request origin does not match challenge origin",
         "{refusal}"
     );
 
-    // Eight more, and the first is gone.
+    // At most eight sessions exist; a further one of an origin replaces its oldest.
     let mut last = String::new();
     for _ in 0..8 {
         let (status, session) = exchange(loopgate, Some(&page), challenge(&system).await?).await?;
@@ -174,7 +178,7 @@ async fn gateway(home: &UserHome, api_origin: Option<&str>) -> Result<Loopgate> 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_control_plane_there_are_no_sessions_and_no_loops() -> Result<()> {
+async fn exchange_and_loops_are_unavailable_without_a_control_plane() -> Result<()> {
     let home = UserHome::temporary()?;
     let loopgate = gateway(&home, None).await?;
     let not_configured = error(503, "API origin not configured", "unavailable");
@@ -189,7 +193,7 @@ async fn without_a_control_plane_there_are_no_sessions_and_no_loops() -> Result<
     Ok(())
 }
 
-/// One control plane takes connections and never answers, at the address of the other nobody listens.
+// One control plane accepts connections and never responds; the address of the other has no listener.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn silent_control_plane_does_not_block() -> Result<()> {
     let silent = TcpListener::bind("127.0.0.1:0")?;
@@ -201,21 +205,26 @@ async fn silent_control_plane_does_not_block() -> Result<()> {
         json!({"loopId": super::ID, "command": command, "loopgateAuthToken": "t", "artifacts": [],
             "prompt": "x", "localRepoPath": "/etc"})
     };
-    let begun = std::time::Instant::now();
+    let start = std::time::Instant::now();
     let refused = waiting.gateway(Method::POST, LOOP).json(&order("EXECUTE")).send().await?;
     ensure!(status_and_body(refused).await? == error(403, super::DENIED.0, super::DENIED.1));
-    // The event that tells of it is given one second; the test allows for a busy machine.
-    ensure!(begun.elapsed().as_secs() < 20, "the refusal took {:?}", begun.elapsed());
+    // The event about the refusal has a timeout of one second; the rest is slack for a busy machine.
+    ensure!(start.elapsed().as_secs() < 20, "the refusal took {:?}", start.elapsed());
     let refused = alone.gateway(Method::POST, LOOP).json(&order("PLAN")).send().await?;
     ensure!(status_and_body(refused).await? == error(403, super::DENIED.0, super::DENIED.1));
 
     let page = Some("http://localhost:3000");
-    let asked = std::time::Instant::now();
+    let exchange_start = std::time::Instant::now();
     let slow = exchange(&waiting, page, challenge()).await?;
     ensure!(slow == error(504, "verify request timed out", "upstream_timed_out"), "{slow:?}");
-    ensure!((5..20).contains(&asked.elapsed().as_secs()), "the exchange took {:?}", asked.elapsed());
-    let gone = exchange(&alone, page, challenge()).await?;
+    // Verifying a challenge has a timeout of five seconds.
+    ensure!(
+        (5..20).contains(&exchange_start.elapsed().as_secs()),
+        "the exchange took {:?}",
+        exchange_start.elapsed()
+    );
+    let unreachable = exchange(&alone, page, challenge()).await?;
     let text = "verify request failed: control plane unreachable";
-    ensure!(gone == error(502, text, "upstream_failed"), "{gone:?}");
+    ensure!(unreachable == error(502, text, "upstream_failed"), "{unreachable:?}");
     Ok(())
 }

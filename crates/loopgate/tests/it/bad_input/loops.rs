@@ -1,5 +1,4 @@
-//! A loop that is refused for what its body says, before anything happens, and the end of a loop
-//! that does not run.
+//! Loop requests that are refused because of their body, and kill requests for loops that do not run.
 
 use anyhow::Result;
 use loopgate_testkit::loopgate::Loopgate;
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 use super::{DENIED, ID, KILL, LOOP, RefusalRow, check, post};
 use crate::test_system::TestSystem;
 
-/// A loop request that lacks nothing but what the test takes away.
+/// Returns a valid loop request with a change.
 fn launch(change: impl FnOnce(&mut Value)) -> Value {
     let mut body = json!({"loopId": ID, "command": "EXECUTE", "loopgateAuthToken": "a-runner-token",
         "artifacts": [], "prompt": "Do it", "repo": {"fullName": story::REPOSITORY, "branch": "main"}});
@@ -24,12 +23,12 @@ fn document(kind: &str) -> Value {
 
 // OR-43, LR-01, LR-02, LR-03, LR-04, LR-05, LR-06, LR-07, LR-08, LR-09, LR-56, LR-60
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_is_refused_before_anything_happens() -> Result<()> {
+async fn invalid_loop_request_is_refused_without_side_effects() -> Result<()> {
     let system = TestSystem::story().await?;
     let clone = system.clone.display().to_string();
     let invalid = |sent: &str| post(LOOP, sent, 400, "Invalid JSON body", "invalid_json_body");
     let missing = "Missing required fields: loopId, command, loopgateAuthToken";
-    let lacks = |sent: Value| post(LOOP, sent, 400, missing, "missing_field");
+    let incomplete = |sent: Value| post(LOOP, sent, 400, missing, "missing_field");
     let refused = |sent: Value, error: &str| post(LOOP, sent, 400, error, "invalid_request");
     let command = |name: &'static str| launch(|body| body["command"] = json!(name));
     let evaluate = |name: &'static str, kinds: &[&str]| {
@@ -40,7 +39,7 @@ async fn loop_is_refused_before_anything_happens() -> Result<()> {
             body["prompt"] = Value::Null;
         })
     };
-    let nowhere = |mut body: Value| {
+    let without_repository = |mut body: Value| {
         body["repo"] = Value::Null;
         body
     };
@@ -54,15 +53,15 @@ async fn loop_is_refused_before_anything_happens() -> Result<()> {
         invalid("false"),
         invalid("0"),
         invalid("\"\""),
-        lacks(json!([])),
-        lacks(json!(true)),
-        lacks(json!(5)),
-        lacks(json!("text")),
-        lacks(json!({})),
-        lacks(launch(|body| body["loopgateAuthToken"] = Value::Null)),
-        lacks(launch(|body| body["loopgateAuthToken"] = json!(""))),
-        lacks(launch(|body| body["loopId"] = Value::Null)),
-        lacks(launch(|body| body["command"] = json!(""))),
+        incomplete(json!([])),
+        incomplete(json!(true)),
+        incomplete(json!(5)),
+        incomplete(json!("text")),
+        incomplete(json!({})),
+        incomplete(launch(|body| body["loopgateAuthToken"] = Value::Null)),
+        incomplete(launch(|body| body["loopgateAuthToken"] = json!(""))),
+        incomplete(launch(|body| body["loopId"] = Value::Null)),
+        incomplete(launch(|body| body["command"] = json!(""))),
         refused(command("CHAT"), "Invalid command: CHAT"),
         refused(command("NOPE"), "Invalid command: NOPE"),
         refused(command("execute"), "Invalid command: execute"),
@@ -106,11 +105,11 @@ async fn loop_is_refused_before_anything_happens() -> Result<()> {
             "EVALUATE_CODE requires an implementation plan artifact",
         ),
         refused(
-            nowhere(evaluate("EVALUATE_CODE", &["IMPLEMENTATION_PLAN"])),
+            without_repository(evaluate("EVALUATE_CODE", &["IMPLEMENTATION_PLAN"])),
             "EVALUATE_CODE requires a repository (repo.fullName or localRepoPath)",
         ),
         refused(
-            nowhere(evaluate("EVALUATE_PLAN", &["IMPLEMENTATION_PLAN", "PRD"])),
+            without_repository(evaluate("EVALUATE_PLAN", &["IMPLEMENTATION_PLAN", "PRD"])),
             "EVALUATE_PLAN requires a repository (repo.fullName or localRepoPath)",
         ),
         refused(evaluate("EVALUATE_FEATURE", &["PRD"]), "EVALUATE_FEATURE requires a feature artifact"),
@@ -136,8 +135,8 @@ async fn loop_is_refused_before_anything_happens() -> Result<()> {
             }),
             "BOOTSTRAP does not support harness 'reviewer' in loopgate. Supported: assistant",
         ),
-        refused(nowhere(launch(|_| {})), needs_repository),
-        refused(nowhere(command("CODE_REVIEW")), needs_repository),
+        refused(without_repository(launch(|_| {})), needs_repository),
+        refused(without_repository(command("CODE_REVIEW")), needs_repository),
         post(LOOP, launch(|body| body["localRepoPath"] = json!("/etc")), 403, DENIED.0, DENIED.1),
         post(
             LOOP,
@@ -148,20 +147,23 @@ async fn loop_is_refused_before_anything_happens() -> Result<()> {
         ),
         post(
             LOOP,
-            launch(|body| body["repo"]["fullName"] = json!("acme/nowhere")),
+            launch(|body| body["repo"]["fullName"] = json!("acme/without_repository")),
             404,
-            "Repository not found locally: acme/nowhere",
+            "Repository not found locally: acme/without_repository",
             "not_found",
         ),
         refused(launch(six_peers), "additionalRepos exceeds maximum of 5 entries (got 6)"),
-        // Too many peers are told before the missing repository.
-        refused(nowhere(launch(six_peers)), "additionalRepos exceeds maximum of 5 entries (got 6)"),
+        // The number of peers is checked before the repository.
+        refused(
+            without_repository(launch(six_peers)),
+            "additionalRepos exceeds maximum of 5 entries (got 6)",
+        ),
     ];
     check(&system.loopgate, rows).await?;
-    malformed_members_are_named(&system.loopgate).await?;
-    check(&system.loopgate, not_built()).await?;
-    assert!(system.testbed.model.requests().is_empty(), "no assistant was started");
-    assert_eq!(system.others(), [], "nothing runs");
+    malformed_members_are_reported_in_order(&system.loopgate).await?;
+    check(&system.loopgate, not_implemented()).await?;
+    assert!(system.testbed.model.requests().is_empty(), "an assistant was started");
+    assert_eq!(system.other_processes(), [], "a process was started");
     Ok(())
 }
 
@@ -169,15 +171,15 @@ fn six_peers(body: &mut Value) {
     body["additionalRepos"] = json!(vec![json!({"fullName": "acme/peer", "branch": "main"}); 6]);
 }
 
-/// What this program cannot run yet, it says.
-fn not_built() -> Vec<RefusalRow> {
-    let refused = |what: &str, change: &dyn Fn(&mut Value)| {
-        let error = format!("operation not implemented: {what}");
+/// Returns requests for features that this version does not implement.
+fn not_implemented() -> Vec<RefusalRow> {
+    let refused = |feature: &str, change: &dyn Fn(&mut Value)| {
+        let error = format!("operation not implemented: {feature}");
         post(LOOP, launch(change), 501, &error, "operation_not_implemented")
     };
     vec![
         refused("the reviewer cannot run loops yet", &|body| body["harness"] = json!("reviewer")),
-        refused("branches made by the control plane", &|body| {
+        refused("branches created by the control plane", &|body| {
             let branch = json!({"role": "primary", "repositoryFullName": story::REPOSITORY,
                 "baseBranch": "main", "branchName": "loop/x"});
             body["branchMaterialization"] = json!({"schemaVersion": 1, "branches": [branch]});
@@ -187,7 +189,7 @@ fn not_built() -> Vec<RefusalRow> {
 
 // OR-44
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn member_of_the_wrong_shape_is_named() -> Result<()> {
+async fn malformed_member_is_reported_by_name() -> Result<()> {
     let system = TestSystem::story().await?;
     let malformed = |name: &'static str, value: Value, path: &str| {
         let mut body = launch(|_| {});
@@ -229,21 +231,25 @@ async fn member_of_the_wrong_shape_is_named() -> Result<()> {
         malformed("branchMaterialization", branch("other", json!({})), "branches[0]"),
         malformed("branchMaterialization", json!({"schemaVersion": 1, "branches": []}), "branches"),
     ];
-    for (body, begin) in cases {
+    for (body, prefix) in cases {
         let answer = system.loopgate.gateway(Method::POST, LOOP).json(&body).send().await?;
+        // Only the beginning is compared: the remaining text describes the problem for people.
         let (status, refusal) = super::status_and_body(answer).await?;
         let text = refusal["error"].as_str().unwrap_or_default();
-        assert!(status == 400 && text.starts_with(&begin), "{body}\nwanted {begin}\ngot {status} {refusal}");
+        assert!(
+            status == 400 && text.starts_with(&prefix),
+            "{body}\nexpected {prefix}\ngot {status} {refusal}"
+        );
         assert_eq!(refusal["code"], "invalid_request", "{refusal}");
         assert!(!text.contains("a-runner-token"), "{text}");
     }
-    assert_eq!(system.others(), [], "nothing runs");
+    assert_eq!(system.other_processes(), [], "a process was started");
     Ok(())
 }
 
 // OR-50, LR-40
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_that_does_not_run_cannot_be_ended() -> Result<()> {
+async fn kill_of_an_unknown_loop_is_not_found() -> Result<()> {
     let system = TestSystem::story().await?;
     let unknown = "No running process found for this loop";
     let rows = vec![
@@ -263,8 +269,8 @@ async fn loop_that_does_not_run_cannot_be_ended() -> Result<()> {
     check(&system.loopgate, rows).await
 }
 
-/// What exactly is wrong with a member is for people; that it is named, and in this order, is not.
-async fn malformed_members_are_named(loopgate: &Loopgate) -> Result<()> {
+// The prefix of the message names the member; members are checked in this order. The rest is not fixed.
+async fn malformed_members_are_reported_in_order(loopgate: &Loopgate) -> Result<()> {
     let mut body = json!({});
     let bad = [
         ("cloudSessionToken", json!("x".repeat(4097))),

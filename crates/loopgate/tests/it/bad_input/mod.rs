@@ -1,13 +1,13 @@
-//! Bad input against the running program: every refusal that the routes promise, with its whole
-//! body. One home serves the rows of a test; a row changes nothing, so their order does not matter.
+//! Invalid input to the running program: every documented error with its whole body. The rows of a test share
+//! a home and change nothing, so their order does not matter.
 
 mod access;
-mod at_large;
 mod launch;
 mod local_routes;
 mod loops;
 mod raw_bytes;
 mod repositories;
+mod routing;
 mod tickets;
 
 use anyhow::{Context as _, Result};
@@ -22,12 +22,12 @@ const KILL: &str = "/api/gateway/orchestrator/loop/kill";
 const REPOS: &str = "/api/gateway/repos";
 const EXCHANGE: &str = "/gateway-auth/exchange";
 const ID: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
-/// A key as a person would set it, for homes that no control plane has given one.
+/// A valid API key for homes without a control plane.
 const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
-/// What is refused for a path outside the sandbox, everywhere.
+/// Error text and code for a path outside the sandbox.
 const DENIED: (&str, &str) = ("directory not allowed", "directory_not_allowed");
 
-/// A request and its refusal.
+/// A request and the expected error.
 struct RefusalRow {
     request: (Method, String, String),
     status: u16,
@@ -38,7 +38,7 @@ fn row(method: Method, path: impl Into<String>, sent: impl ToString, status: u16
     RefusalRow { request: (method, path.into(), sent.to_string()), status, body }
 }
 
-/// A refusal with nothing beside text and code.
+/// Returns a row whose error has the members `error` and `code` only.
 fn post(path: &str, sent: impl ToString, status: u16, error: &str, code: &str) -> RefusalRow {
     row(Method::POST, path, sent, status, json!({"error": error, "code": code}))
 }
@@ -47,29 +47,34 @@ fn get(path: impl Into<String>, status: u16, error: &str, code: &str) -> Refusal
     row(Method::GET, path, "", status, json!({"error": error, "code": code}))
 }
 
-fn too_large(path: &str, bytes: usize, most: usize) -> RefusalRow {
-    let body = json!({"error": "request body too large", "code": "request_body_too_large", "maxBytes": most});
+fn too_large(path: &str, bytes: usize, max: usize) -> RefusalRow {
+    let body = json!({"error": "request body too large", "code": "request_body_too_large", "maxBytes": max});
     row(Method::POST, path, "x".repeat(bytes), 413, body)
 }
 
-/// Sends every row with the gateway's token and lists those that are answered otherwise.
+/// Sends every row with the gateway's token, and fails with a list of the rows whose response differs.
 async fn check(loopgate: &Loopgate, rows: Vec<RefusalRow>) -> Result<()> {
-    let mut wrong = Vec::new();
+    let mut mismatches = Vec::new();
     for RefusalRow { request: (method, path, sent), status, body } in rows {
-        let what = format!("{method} {path} {}", sent.chars().take(300).collect::<String>());
-        let answer = loopgate.gateway(method, &path).body(sent).send().await.context(what.clone())?;
+        let line = format!("{method} {path} {}", sent.chars().take(300).collect::<String>());
+        let answer = loopgate.gateway(method, &path).body(sent).send().await.context(line.clone())?;
         let kind = answer.headers().get(header::CONTENT_TYPE).cloned();
-        let (got, text) = (answer.status().as_u16(), answer.text().await?);
+        let (actual, text) = (answer.status().as_u16(), answer.text().await?);
         let json = serde_json::from_str::<Value>(&text).unwrap_or_default();
-        if (got, &json) != (status, &body) || kind.is_none_or(|kind| kind != "application/json") {
-            wrong.push(format!("{what}\n   wanted {status} {body}\n   got    {got} {text}"));
+        if (actual, &json) != (status, &body) || kind.is_none_or(|kind| kind != "application/json") {
+            mismatches.push(format!("{line}\n   expected {status} {body}\n   got      {actual} {text}"));
         }
     }
-    anyhow::ensure!(wrong.is_empty(), "{} refusals differ:\n{}", wrong.len(), wrong.join("\n"));
+    anyhow::ensure!(
+        mismatches.is_empty(),
+        "{} responses differ:\n{}",
+        mismatches.len(),
+        mismatches.join("\n")
+    );
     Ok(())
 }
 
-/// Sends bytes as they are and answers what comes back until the connection closes.
+/// Sends raw bytes and returns everything that is received until the connection closes.
 pub async fn raw(loopgate: &Loopgate, request: &str) -> Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", loopgate.ready().gateway_port)).await?;
     stream.write_all(request.as_bytes()).await?;
@@ -78,7 +83,7 @@ pub async fn raw(loopgate: &Loopgate, request: &str) -> Result<String> {
     Ok(String::from_utf8(answer)?)
 }
 
-/// Status and body of an answer.
+/// Returns status and body of a response.
 async fn status_and_body(answer: reqwest::Response) -> Result<(u16, Value)> {
     Ok((answer.status().as_u16(), answer.json().await?))
 }

@@ -1,5 +1,5 @@
-//! Bytes that are no request, or a request that no client of ours would write. Whatever comes, it ends
-//! nothing but its own connection.
+//! Raw bytes on the gateway's port: malformed requests and arbitrary data affect nothing but their own
+//! connection.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -13,20 +13,20 @@ use reqwest::Method;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::local::Local;
+use crate::test_gateway::TestGateway;
 
-/// How long an answer may take; nothing here has to wait for anything.
+/// Timeout of a response. Nothing here waits for another request.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// Connections that a slow stranger opens.
+/// Number of slow connections.
 const SLOW: usize = 200;
 
-/// What comes back for these bytes until the connection ends; `and_ends` says that nothing follows
-/// them. A reset is an empty answer.
+/// Sends bytes and returns what is received until the connection ends. With `and_ends`, the sending side is
+/// closed after the bytes. A reset counts as an empty response.
 async fn answer(loopgate: &Loopgate, bytes: &[u8], and_ends: bool) -> Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", loopgate.ready().gateway_port)).await?;
     let mut answer = Vec::new();
     let talk = async {
-        // The other side may close before it has read everything.
+        // The gateway may close the connection before it has read everything, so errors are expected.
         let _ = stream.write_all(bytes).await;
         if and_ends {
             let _ = stream.shutdown().await;
@@ -37,15 +37,15 @@ async fn answer(loopgate: &Loopgate, bytes: &[u8], and_ends: bool) -> Result<Str
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-async fn answers_still(loopgate: &Loopgate, after: &str) -> Result<()> {
+async fn expect_healthy(loopgate: &Loopgate, after: &str) -> Result<()> {
     let health = loopgate.gateway_bare(Method::GET, "/health").timeout(TIMEOUT).send().await;
     ensure!(health.is_ok_and(|health| health.status() == 200), "no /health after {after}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn strange_requests_are_answered_and_survived() -> Result<()> {
-    let local = Local::new().await?;
+async fn malformed_requests_do_not_affect_later_ones() -> Result<()> {
+    let local = TestGateway::new().await?;
     let loopgate = &local.loopgate;
     let port = loopgate.ready().gateway_port;
     let token = loopgate.gateway_token();
@@ -58,8 +58,8 @@ async fn strange_requests_are_answered_and_survived() -> Result<()> {
         write!(many, "X-{n}: 1\r\n")?;
     }
     let long = "x".repeat(20_000);
-    // What is sent, and the status of its answer; where several are right, or none, it is 0, and the
-    // connection ends with what was sent.
+    // The bytes and the expected status. 0 accepts every status and also no response, and closes the sending
+    // side.
     let table = vec![
         (get("/api/gateway/work-directory/%E0%A4%A"), 400),
         (get("/api/gateway/orchestrator/status/%"), 400),
@@ -107,22 +107,24 @@ async fn strange_requests_are_answered_and_survived() -> Result<()> {
     ];
     for (sent, status) in table {
         let shown = sent.replace(token, "TOKEN").chars().take(300).collect::<String>();
-        let got = answer(loopgate, sent.as_bytes(), status == 0).await?;
-        let line = got.lines().next().unwrap_or_default();
+        let response = answer(loopgate, sent.as_bytes(), status == 0).await?;
+        let line = response.lines().next().unwrap_or_default();
         let code = line.split(' ').nth(1).and_then(|code| code.parse::<u16>().ok()).unwrap_or_default();
-        ensure!(status == 0 || code == status, "{shown:?}: wanted {status}, got {got}");
-        ensure!(code < 500 || code == 501, "{shown:?}: {got}");
-        ensure!(code < 400 || !got.contains(token), "{shown:?} shows the token: {got}");
-        answers_still(loopgate, &shown).await?;
+        ensure!(status == 0 || code == status, "{shown:?}: expected {status}, got {response}");
+        ensure!(code < 500 || code == 501, "{shown:?}: {response}");
+        // Error messages often repeat the request, which contains the token.
+        ensure!(code < 400 || !response.contains(token), "{shown:?} discloses the token: {response}");
+        expect_healthy(loopgate, &shown).await?;
     }
     ensure!(!loopgate.output().contains("panicked"), "{}", loopgate.output());
     Ok(())
 }
 
-/// Pieces of requests in any order, with any bytes between them; the same ones at each run.
+// Fragments of requests in any order with arbitrary bytes between them. The seed is fixed, so every run sends
+// the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn arbitrary_bytes_do_not_panic() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let loopgate = &local.loopgate;
     let host = format!("Host: 127.0.0.1:{}\r\n", loopgate.ready().gateway_port);
     let token = format!("X-Desktop-Gateway-Token: {}\r\n", loopgate.gateway_token());
@@ -158,23 +160,23 @@ async fn arbitrary_bytes_do_not_panic() -> Result<()> {
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     for _ in 0..600 {
         let bytes = requests.new_tree(&mut runner).map_err(|error| anyhow::anyhow!("{error}"))?.current();
-        let got = answer(loopgate, &bytes, true).await?;
+        let response = answer(loopgate, &bytes, true).await?;
         let shown = String::from_utf8_lossy(&bytes).into_owned();
-        ensure!(!got.starts_with("HTTP/1.1 500"), "{shown:?}: {got}");
+        ensure!(!response.starts_with("HTTP/1.1 500"), "{shown:?}: {response}");
     }
-    answers_still(loopgate, "any bytes").await?;
+    expect_healthy(loopgate, "arbitrary bytes").await?;
     ensure!(!loopgate.output().contains("panicked"), "{}", loopgate.output());
     Ok(())
 }
 
-/// Strangers that send a byte and then nothing hold nobody up.
+// Connections that send an incomplete request and then nothing do not block others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn slow_connections_do_not_block_others() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let loopgate = &local.loopgate;
     let port = loopgate.ready().gateway_port;
     let token = loopgate.gateway_token();
-    let begun = [
+    let beginnings = [
         "G".to_owned(),
         format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-Slow: "),
         format!(
@@ -182,16 +184,16 @@ async fn slow_connections_do_not_block_others() -> Result<()> {
              Content-Length: 1000\r\n\r\n{{"
         ),
     ];
-    let mut strangers = Vec::new();
+    let mut connections = Vec::new();
     for n in 0..SLOW {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
-        stream.write_all(begun[n % begun.len()].as_bytes()).await?;
-        strangers.push(stream);
+        stream.write_all(beginnings[n % beginnings.len()].as_bytes()).await?;
+        connections.push(stream);
     }
     for path in ["/health", "/api/gateway/version", "/api/gateway/repos"] {
         let answer = loopgate.gateway(Method::GET, path).timeout(TIMEOUT).send().await?;
         ensure!(answer.status() == 200, "{path}: {}", answer.status());
     }
-    drop(strangers);
-    answers_still(loopgate, "slow strangers").await
+    drop(connections);
+    expect_healthy(loopgate, "slow connections").await
 }

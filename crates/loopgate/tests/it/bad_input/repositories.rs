@@ -1,4 +1,4 @@
-//! The list of repositories: refused changes, a broken file, many writers.
+//! The list of repositories: refused changes, a corrupt file, and concurrent writers.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::loopgate::Loopgate;
@@ -15,7 +15,7 @@ async fn listed(loopgate: &Loopgate) -> Result<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn refused_change_changes_nothing() -> Result<()> {
+async fn refused_request_leaves_the_list_unchanged() -> Result<()> {
     let system = TestSystem::story().await?;
     let before = listed(&system.loopgate).await?;
     let refused = |method: Method, path: &str, sent: &str, status: u16, error: &str, code: &str| {
@@ -30,7 +30,7 @@ async fn refused_change_changes_nothing() -> Result<()> {
         post(REPOS, "5", 400, required, "missing_field"),
         post(REPOS, r#"{"path":5}"#, 400, required, "missing_field"),
         post(REPOS, r#"{"path":""}"#, 400, required, "missing_field"),
-        // The answer for a place outside does not tell whether it exists.
+        // The error for a path outside the sandbox does not disclose whether it exists.
         post(REPOS, r#"{"path":"/etc"}"#, 403, DENIED.0, DENIED.1),
         post(REPOS, r#"{"path":"/no/such/place"}"#, 403, DENIED.0, DENIED.1),
         post(REPOS, r#"{"path":"relative"}"#, 403, DENIED.0, DENIED.1),
@@ -70,7 +70,7 @@ async fn refused_change_changes_nothing() -> Result<()> {
         ),
         refused(Method::PATCH, REPOS, r#"{"worktreeParentDir":"/etc"}"#, 403, DENIED.0, DENIED.1),
         too_large(REPOS, 262_145, 262_144),
-        // Within the limit a body is read, and then refused for what it says.
+        // A body of exactly the maximum size is read and then refused as invalid JSON.
         post(REPOS, "x".repeat(262_144), 400, "Invalid JSON body", "invalid_json_body"),
     ];
     check(&system.loopgate, rows).await?;
@@ -79,30 +79,30 @@ async fn refused_change_changes_nothing() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn broken_list_is_moved_aside_and_begun_anew() -> Result<()> {
+async fn corrupt_list_is_quarantined_and_replaced() -> Result<()> {
     let system = TestSystem::story().await?;
     let folder = system.testbed.sandbox().join(".loopgate/config");
     let file = folder.join("repos.json");
     let corrupt = || -> Result<Vec<String>> {
-        let mut found = Vec::new();
+        let mut contents = Vec::new();
         for entry in std::fs::read_dir(&folder)? {
             let entry = entry?;
             if entry.file_name().to_string_lossy().starts_with("repos.json.corrupt-") {
-                found.push(std::fs::read_to_string(entry.path())?);
+                contents.push(std::fs::read_to_string(entry.path())?);
             }
         }
-        Ok(found)
+        Ok(contents)
     };
     std::fs::write(&file, "{")?;
     assert_eq!(listed(&system.loopgate).await?["repos"], json!([]));
-    assert_eq!(corrupt()?, ["{"], "the old bytes are kept");
+    assert_eq!(corrupt()?, ["{"], "the corrupt content was lost");
     let answer =
         system.loopgate.gateway(Method::POST, REPOS).json(&json!({"path": system.clone})).send().await?;
     assert_eq!(answer.status(), 200);
     let written: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
     assert_eq!(written["repos"].as_array().map(Vec::len), Some(1));
 
-    // A list that another program wrote with some entries of its own keeps those that can be read.
+    // Entries of other programs that cannot be parsed are skipped when reading and preserved when writing.
     std::fs::write(&file, json!({"repos": [5, {"path": system.clone}, {"name": "x"}]}).to_string())?;
     assert_eq!(listed(&system.loopgate).await?["repos"].as_array().map(Vec::len), Some(1));
     assert_eq!(corrupt()?.len(), 1);
@@ -112,36 +112,39 @@ async fn broken_list_is_moved_aside_and_begun_anew() -> Result<()> {
     assert_eq!(
         written["repos"],
         json!([5, {"path": system.clone}, {"name": "x"}]),
-        "a change keeps the others"
+        "a change dropped unreadable entries"
     );
     assert!(
         system.loopgate.output().contains("repos.json"),
-        "the user is told: {}",
+        "the output does not name the file: {}",
         system.loopgate.output()
     );
     Ok(())
 }
 
-/// Two gateways with homes of their own, one sandbox, and writers at both.
+// Two gateways with separate homes and one sandbox write to the same files concurrently.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn writers_of_two_processes_leave_every_entry() -> Result<()> {
+async fn concurrent_processes_lose_no_entry() -> Result<()> {
     const EACH: usize = 12;
-    let first = crate::local::Local::new().await?;
+    let first = crate::test_gateway::TestGateway::new().await?;
     let sandbox = first.at("");
-    let second =
-        crate::local::Local::with(|setup| setup.env("LOOPGATE_SANDBOX", &sandbox).without_sandbox()).await?;
+    let second = crate::test_gateway::TestGateway::with(|setup| {
+        setup.env("LOOPGATE_SANDBOX", &sandbox).without_sandbox()
+    })
+    .await?;
     let mut writers = tokio::task::JoinSet::new();
     for number in 0..2 * EACH {
-        let place = first.at(&format!("many-{number}"));
-        std::fs::create_dir_all(&place)?;
+        let repository = first.at(&format!("many-{number}"));
+        std::fs::create_dir_all(&repository)?;
         let gateway = if number % 2 == 0 { &first } else { &second };
-        let request = gateway.loopgate.gateway(Method::POST, REPOS).json(&json!({"path": place}));
+        let request = gateway.loopgate.gateway(Method::POST, REPOS).json(&json!({"path": repository}));
         writers.spawn(async move { request.send().await.map(|answer| answer.status().as_u16()) });
     }
     while let Some(status) = writers.join_next().await {
         assert_eq!(status??, 200);
+        // Writers replace the file by a rename, so a reader never sees a part of it.
         let file = std::fs::read(first.at(".loopgate/config/repos.json"))?;
-        serde_json::from_slice::<Value>(&file).context("the file is whole at every moment")?;
+        serde_json::from_slice::<Value>(&file).context("a partial file was visible")?;
     }
     let file: Value = serde_json::from_slice(&std::fs::read(first.at(".loopgate/config/repos.json"))?)?;
     assert_eq!(file["repos"].as_array().map(Vec::len), Some(2 * EACH));
@@ -159,7 +162,8 @@ async fn writers_of_two_processes_leave_every_entry() -> Result<()> {
     }
     let sessions: Value = serde_json::from_slice(&std::fs::read(first.at(".loopgate/sessions.json"))?)?;
     assert_eq!(sessions["sessions"].as_array().map(Vec::len), Some(2 * EACH));
-    // What the first one wrote is below its own home directory, which is no place for the other one.
+    // The sandbox is in the home of the first gateway, where the second may use only the paths that it added
+    // itself.
     for (gateway, entries) in [(&first, 2 * EACH), (&second, EACH)] {
         assert_eq!(listed(&gateway.loopgate).await?["repos"].as_array().map(Vec::len), Some(entries));
     }
@@ -172,15 +176,14 @@ async fn concurrent_writers_lose_no_entry() -> Result<()> {
     let file = system.testbed.sandbox().join(".loopgate/config/repos.json");
     let mut writers = tokio::task::JoinSet::new();
     for number in 0..10 {
-        let place = system.testbed.sandbox().join(format!("many-{number}"));
-        std::fs::create_dir_all(&place)?;
-        let request = system.loopgate.gateway(Method::POST, REPOS).json(&json!({"path": place}));
+        let repository = system.testbed.sandbox().join(format!("many-{number}"));
+        std::fs::create_dir_all(&repository)?;
+        let request = system.loopgate.gateway(Method::POST, REPOS).json(&json!({"path": repository}));
         writers.spawn(async move { request.send().await.map(|answer| answer.status().as_u16()) });
     }
     while let Some(status) = writers.join_next().await {
         assert_eq!(status??, 200);
-        serde_json::from_slice::<Value>(&std::fs::read(&file)?)
-            .context("the file is whole at every moment")?;
+        serde_json::from_slice::<Value>(&std::fs::read(&file)?).context("a partial file was visible")?;
     }
     let names = listed(&system.loopgate).await?;
     let names = names["repos"].as_array().context("a list")?.iter().map(|repo| repo["name"].as_str());

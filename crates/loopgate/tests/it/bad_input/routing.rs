@@ -1,4 +1,5 @@
-//! Paths, methods, sizes and targets that no route takes, and the paths of programs.
+//! Requests that no route accepts: unknown paths, other methods, oversized bodies and malformed targets; and
+//! invalid paths of programs in the settings.
 
 use anyhow::{Context as _, Result};
 use reqwest::Method;
@@ -7,21 +8,21 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 
 use super::{KILL, LOOP, check, get, post, raw, row, too_large};
-use crate::foreign::routes;
+use crate::origin_checks::routes;
 use crate::test_system::TestSystem;
 
 const PATHS: &str = "/api/gateway/settings/binary-paths";
 
 // OR-49, OR-52
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_route_takes_what_is_not_its_own() -> Result<()> {
+async fn unknown_paths_methods_and_oversized_bodies_are_refused() -> Result<()> {
     let system = TestSystem::story().await?;
-    let not_built = |method: Method, path: &str| {
+    let not_implemented = |method: Method, path: &str| {
         let body = json!({"error": "operation not implemented", "code": "operation_not_implemented",
             "method": method.as_str(), "path": path});
         row(method, path, "", 501, body)
     };
-    let nowhere = |method: Method, path: &str| {
+    let not_found = |method: Method, path: &str| {
         row(method, path, "", 404, json!({"error": "route not found", "code": "route_not_found"}))
     };
     let rows = vec![
@@ -33,37 +34,38 @@ async fn no_route_takes_what_is_not_its_own() -> Result<()> {
             "unmapped_operation",
         ),
         get("/api/gateway/Version", 403, "Unmapped operation: /api/gateway/Version", "unmapped_operation"),
-        nowhere(Method::GET, "/api/gateway"),
-        nowhere(Method::GET, "/API/gateway/version"),
-        nowhere(Method::GET, "/nope"),
-        nowhere(Method::GET, "/health/"),
-        nowhere(Method::POST, "/health"),
-        nowhere(Method::PUT, "/health"),
-        nowhere(Method::GET, "/gateway-auth/exchange"),
-        nowhere(Method::DELETE, "/gateway-auth/exchange"),
-        not_built(Method::POST, "/api/gateway/version"),
-        not_built(Method::DELETE, "/api/gateway/health-check"),
-        not_built(Method::PUT, LOOP),
-        not_built(Method::GET, LOOP),
-        not_built(Method::GET, KILL),
+        not_found(Method::GET, "/api/gateway"),
+        not_found(Method::GET, "/API/gateway/version"),
+        not_found(Method::GET, "/nope"),
+        not_found(Method::GET, "/health/"),
+        not_found(Method::POST, "/health"),
+        not_found(Method::PUT, "/health"),
+        not_found(Method::GET, "/gateway-auth/exchange"),
+        not_found(Method::DELETE, "/gateway-auth/exchange"),
+        not_implemented(Method::POST, "/api/gateway/version"),
+        not_implemented(Method::DELETE, "/api/gateway/health-check"),
+        not_implemented(Method::PUT, LOOP),
+        not_implemented(Method::GET, LOOP),
+        not_implemented(Method::GET, KILL),
         too_large("/api/gateway/orchestrator/chat/SHOP-7", 300 * 1024, 262_144),
         too_large(KILL, 262_145, 262_144),
         too_large(LOOP, 1_048_577, 1_048_576),
-        // Within the limit a body is read, and then refused for what it says.
+        // Bodies within the limit are read and then refused as invalid JSON.
         post(LOOP, "x".repeat(300 * 1024), 400, "Invalid JSON body", "invalid_json_body"),
         post(LOOP, "x".repeat(1_048_576), 400, "Invalid JSON body", "invalid_json_body"),
         post(KILL, "x".repeat(262_144), 400, "Invalid JSON body", "invalid_json_body"),
     ];
     check(&system.loopgate, rows).await?;
     let orchestrator = routes().filter(|(_, path)| path.starts_with("/api/gateway/orchestrator/"));
-    check(&system.loopgate, orchestrator.map(|(_, path)| not_built(Method::PUT, &path)).collect()).await?;
+    check(&system.loopgate, orchestrator.map(|(_, path)| not_implemented(Method::PUT, &path)).collect())
+        .await?;
     let head = system.loopgate.gateway(Method::HEAD, "/health").send().await?;
     assert_eq!(head.status(), 404);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn invalid_request_target_is_answered() -> Result<()> {
+async fn malformed_request_target_is_refused() -> Result<()> {
     let system = TestSystem::story().await?;
     let host = format!("Host: 127.0.0.1:{}\r\nConnection: close\r\n", system.loopgate.ready().gateway_port);
     for target in ["//", "//evil.test/health", "/\\evil.test/health"] {
@@ -72,9 +74,10 @@ async fn invalid_request_target_is_answered() -> Result<()> {
         let body = r#"{"error":"malformed request target","code":"malformed_request_target"}"#;
         assert!(answer.ends_with(body), "{target}: {answer}");
     }
+    // Dot segments are resolved before routing, so `/health/..` does not bypass authentication.
     let dotted = format!("GET /health/../api/gateway/version HTTP/1.1\r\n{host}\r\n");
     let answer = raw(&system.loopgate, &dotted).await?;
-    assert!(answer.starts_with("HTTP/1.1 401 "), "dots are resolved before the gate: {answer}");
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
     for nonsense in ["nonsense\r\n\r\n", "GET /health HTTP/9.9\r\n\r\n", "\0\0\0\0\r\n\r\n"] {
         let answer = raw(&system.loopgate, nonsense).await.unwrap_or_default();
         assert!(!answer.starts_with("HTTP/1.1 2"), "{nonsense:?}: {answer}");
@@ -86,10 +89,10 @@ async fn invalid_request_target_is_answered() -> Result<()> {
     Ok(())
 }
 
-/// What was refused for its size is written down for the owner, without what it held.
 // GC-18
+// The owner sees the refused request in the activity log, without its body.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn refused_body_is_an_event_without_its_content() -> Result<()> {
+async fn refused_body_is_recorded_without_its_content() -> Result<()> {
     let system = TestSystem::story().await?;
     let secret = "hunter2-".repeat(40_000);
     let answer = system.loopgate.gateway(Method::POST, KILL).body(secret).send().await?;
@@ -108,14 +111,14 @@ async fn refused_body_is_an_event_without_its_content() -> Result<()> {
     let events = listed["data"].as_array().context("a list")?;
     for (path, detail) in [(KILL, "request_body_too_large"), ("/api/gateway/repos", "no credential provided")]
     {
-        let event = events.iter().find(|event| event["path"] == path).context("it is recorded")?;
+        let event = events.iter().find(|event| event["path"] == path).context("not recorded")?;
         assert_eq!((&event["type"], &event["detail"]), (&json!("security"), &json!(detail)), "{event}");
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn program_is_named_by_an_absolute_path_to_it() -> Result<()> {
+async fn invalid_program_path_is_refused_and_not_stored() -> Result<()> {
     let system = TestSystem::story().await?;
     let paths = |sent: Value, error: &str| {
         row(Method::PATCH, PATHS, sent, 400, json!({"error": error, "code": "invalid_request"}))
@@ -133,6 +136,6 @@ async fn program_is_named_by_an_absolute_path_to_it() -> Result<()> {
     ];
     check(&system.loopgate, rows).await?;
     let answer = system.loopgate.gateway(Method::GET, PATHS).send().await?.json::<Value>().await?;
-    assert_eq!(answer, json!({"binaryPaths": {}}), "what was refused is not stored");
+    assert_eq!(answer, json!({"binaryPaths": {}}), "a refused path was stored");
     Ok(())
 }

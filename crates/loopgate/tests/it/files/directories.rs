@@ -1,9 +1,9 @@
-//! The folders in a directory.
+//! The route that lists the folders of a directory.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use crate::local::{Local, write};
+use crate::test_gateway::{TestGateway, write};
 
 fn folder(name: &str, path: impl Into<String>, is_git_repo: bool) -> Value {
     json!({"name": name, "path": path.into(), "isDirectory": true, "isGitRepo": is_git_repo})
@@ -11,19 +11,20 @@ fn folder(name: &str, path: impl Into<String>, is_git_repo: bool) -> Value {
 
 // GF-39
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn folders_are_listed_repositories_first() -> Result<()> {
-    let local = Local::new().await?;
+async fn repositories_are_listed_before_other_folders() -> Result<()> {
+    let local = TestGateway::new().await?;
     let base = local.at("code");
     for name in ["repo/.git/x", "Beta/x", "alpha/x", ".hidden/x", "file", "worktree/.git"] {
         write(&base.join(name), "")?;
     }
     std::fs::create_dir(local.home.path().join("outside"))?;
+    // Links are listed only when they resolve to a folder in the sandbox.
     for (target, name) in [("repo", "linked"), ("../../outside", "out"), ("file", "to-file"), ("/etc", "etc")]
     {
         std::os::unix::fs::symlink(target, base.join(name))?;
     }
     let at = |name: &str| base.join(name).display().to_string();
-    let wanted = json!({"directories": [
+    let expected = json!({"directories": [
         folder("linked", at("linked"), true),
         folder("repo", at("repo"), true),
         folder("worktree", at("worktree"), true),
@@ -31,8 +32,8 @@ async fn folders_are_listed_repositories_first() -> Result<()> {
         folder("Beta", at("Beta"), false),
     ]});
     let path = base.display().to_string();
-    local.get("directories", &[("path", path.as_str())]).await?.is(200, &wanted)?;
-    local.get("directories", &[("path", &format!("{path}//"))]).await?.is(200, &wanted)?;
+    local.get("directories", &[("path", path.as_str())]).await?.is(200, &expected)?;
+    local.get("directories", &[("path", &format!("{path}//"))]).await?.is(200, &expected)?;
 
     let in_home = json!({"directories": [folder("x", "~/src/only/x", false)]});
     write(&local.at("only/x/y"), "")?;
@@ -44,8 +45,8 @@ async fn folders_are_listed_repositories_first() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_cannot_be_listed_is_refused_without_telling_more() -> Result<()> {
-    let local = Local::new().await?;
+async fn refusal_does_not_disclose_whether_a_path_exists() -> Result<()> {
+    let local = TestGateway::new().await?;
     write(&local.at("file"), "")?;
     let home = local.home.path().display().to_string();
     let outside = [
@@ -72,8 +73,9 @@ async fn what_cannot_be_listed_is_refused_without_telling_more() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn list_has_an_end() -> Result<()> {
-    let local = Local::new().await?;
+async fn list_is_truncated() -> Result<()> {
+    let local = TestGateway::new().await?;
+    // The list is truncated to 2,000 folders.
     for number in 0..2001 {
         std::fs::create_dir_all(local.at(&format!("many/{number:04}")))?;
     }

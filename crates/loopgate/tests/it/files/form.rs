@@ -1,17 +1,17 @@
-//! Forms as a browser sends them, written by hand so that they can be wrong.
+//! Multipart forms as a browser sends them, assembled by hand so that tests can break them.
 
-/// The boundary of every form here.
+/// Boundary of every form in these tests.
 const BOUNDARY: &str = "----a-boundary-of-these-tests";
 
-/// `Content-Type` of a form.
+/// Returns the `Content-Type` of a form.
 pub fn content_type() -> String {
     format!("multipart/form-data; boundary={BOUNDARY}")
 }
 
-/// One part: the name of its file, its type, its content.
+/// A part of a form: file name, content type and content.
 pub struct TestPart<'a>(pub Option<&'a str>, pub &'a str, pub &'a [u8]);
 
-/// A whole form.
+/// Returns the body of a form.
 pub fn form(parts: &[TestPart<'_>]) -> Vec<u8> {
     let mut body = Vec::new();
     for TestPart(name, kind, content) in parts {

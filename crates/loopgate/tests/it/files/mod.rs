@@ -1,4 +1,4 @@
-//! The routes of files, against real directories.
+//! The file routes, with real directories.
 
 mod directories;
 pub mod form;

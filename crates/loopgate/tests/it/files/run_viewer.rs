@@ -1,4 +1,4 @@
-//! Runs that are sent as an archive.
+//! Uploaded run archives: extraction, listing and removal.
 
 use std::io::{Cursor, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,15 +14,15 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::form::{TestPart, content_type, form};
-use crate::local::{Local, write};
+use crate::test_gateway::{TestGateway, write};
 
 const ROUTE: &str = "run-viewer-extract";
 const ZIP: &str = "application/zip";
 const MIB: usize = 1024 * 1024;
 
-/// A gateway with a directory for temporary files of its own.
+/// A gateway with its own directory for temporary files.
 struct RunViewer {
-    local: Local,
+    local: TestGateway,
     temporary: PathBuf,
 }
 
@@ -31,8 +31,8 @@ impl RunViewer {
         let home = UserHome::temporary()?;
         let temporary = home.path().join("t");
         std::fs::create_dir(&temporary)?;
-        let of_process = temporary.clone();
-        let local = Local::in_home(home, |setup| setup.env("TMPDIR", of_process)).await?;
+        let tmpdir = temporary.clone();
+        let local = TestGateway::in_home(home, |setup| setup.env("TMPDIR", tmpdir)).await?;
         Ok(Self { local, temporary })
     }
 
@@ -42,7 +42,7 @@ impl RunViewer {
         Ok((answer.status().as_u16(), answer.json().await?))
     }
 
-    /// Sends an archive as the only part of a form.
+    /// Uploads an archive as the only part of a form.
     async fn extract(&self, archive: &[u8]) -> Result<(u16, Value)> {
         self.send(&content_type(), form(&[TestPart(Some("run.zip"), ZIP, archive)])).await
     }
@@ -50,25 +50,25 @@ impl RunViewer {
     async fn refuses(&self, kind: &str, body: Vec<u8>, text: &str) -> Result<()> {
         let (status, answer) = self.send(kind, body).await?;
         ensure!((status, answer["error"].as_str()) == (400, Some(text)), "{status} {answer}, not {text}");
-        ensure!(self.left().is_empty(), "left behind: {:?}", self.left());
+        ensure!(self.remaining().is_empty(), "remaining files: {:?}", self.remaining());
         Ok(())
     }
 
-    async fn list(&self, run_dir: &str) -> Result<crate::local::Answer> {
+    async fn list(&self, run_dir: &str) -> Result<crate::test_gateway::Answer> {
         self.local.get(ROUTE, &[("runDir", run_dir)]).await
     }
 
-    async fn remove(&self, run_dir: &str) -> Result<crate::local::Answer> {
+    async fn remove(&self, run_dir: &str) -> Result<crate::test_gateway::Answer> {
         self.local.delete(ROUTE, json!({"runDir": run_dir})).await
     }
 
-    fn left(&self) -> Vec<String> {
+    fn remaining(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.temporary).into_iter().flatten().flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 }
 
-/// An archive of these files.
+/// Returns an archive of these files.
 fn archive(files: &[(&str, &[u8])]) -> Result<Vec<u8>> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in files {
@@ -91,16 +91,16 @@ async fn run_is_unpacked_listed_and_removed() -> Result<()> {
     let name = Path::new(run_dir).strip_prefix(&viewer.temporary)?.to_string_lossy().into_owned();
     ensure!(name.strip_prefix("run-viewer-").is_some_and(|id| uuid::Uuid::parse_str(id).is_ok()), "{name}");
     ensure!(std::fs::read(Path::new(run_dir).join("nested/trace.log"))? == b"trace");
-    ensure!(viewer.left() == [name], "nothing but the run: {:?}", viewer.left());
+    ensure!(viewer.remaining() == [name], "unexpected files: {:?}", viewer.remaining());
 
     viewer.list(run_dir).await?.is(200, &json!({"files": ["nested/trace.log", "state.json"]}))?;
     let removed = json!({"success": true});
     viewer.remove(run_dir).await?.is(200, &removed)?;
     viewer.remove(run_dir).await?.is(200, &removed)?;
     viewer.list(run_dir).await?.refused(404, "Run directory not found", "not_found")?;
-    ensure!(viewer.left().is_empty());
+    ensure!(viewer.remaining().is_empty());
 
-    // The first part that is sent as an archive counts, under any of its types.
+    // The first part that is a zip archive is used, whichever of its content types it has.
     for kind in [ZIP, "application/x-zip-compressed", "application/octet-stream"] {
         let parts = [TestPart(Some("a.txt"), "text/plain", b"PK"), TestPart(Some("Run.ZIP"), kind, &sent)];
         let (status, answer) = viewer.send(&content_type(), form(&parts)).await?;
@@ -111,7 +111,7 @@ async fn run_is_unpacked_listed_and_removed() -> Result<()> {
 
 // GF-41, GF-43
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_run_is_refused_and_nothing_is_left() -> Result<()> {
+async fn invalid_archive_is_refused_and_leaves_no_files() -> Result<()> {
     let viewer = RunViewer::new().await?;
     let kind = content_type();
     let good = archive(&[("a", b"a")])?;
@@ -124,6 +124,7 @@ async fn what_is_no_run_is_refused_and_nothing_is_left() -> Result<()> {
     let octets = TestPart(Some("run.tar"), "application/octet-stream", &good);
     viewer.refuses(&kind, form(&[octets]), "No zip file provided").await?;
     viewer.refuses(&kind, form(&[TestPart(None, ZIP, b"no archive")]), "No zip file provided").await?;
+    // A single invalid entry refuses the whole archive: no file of it may remain.
     for (archived, text) in [
         (archive(&[])?, "Zip contains no files"),
         (archive(&[("__MACOSX/a", b"a")])?, "Zip contains no files"),
@@ -145,7 +146,7 @@ async fn what_is_no_run_is_refused_and_nothing_is_left() -> Result<()> {
 
 // GF-42
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn only_the_directory_of_a_run_is_one() -> Result<()> {
+async fn directories_that_are_no_run_are_refused() -> Result<()> {
     let viewer = RunViewer::new().await?;
     let at = |name: &str| viewer.temporary.join(name).to_string_lossy().into_owned();
     write(&viewer.temporary.join("other/keep"), "")?;
@@ -181,48 +182,49 @@ async fn only_the_directory_of_a_run_is_one() -> Result<()> {
     ] {
         viewer.local.send(Method::DELETE, ROUTE, body).await?.refused(400, text, code)?;
     }
-    for kept in ["other/keep", "run-viewer-1/sub/keep", "run-viewer-upload-1/keep"] {
-        ensure!(viewer.temporary.join(kept).exists(), "{kept}");
+    for name in ["other/keep", "run-viewer-1/sub/keep", "run-viewer-upload-1/keep"] {
+        ensure!(viewer.temporary.join(name).exists(), "{name}");
     }
     viewer.list(&at("run-viewer-1")).await?.is(200, &json!({"files": ["sub/keep"]}))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn old_runs_are_swept_at_the_start() -> Result<()> {
+async fn old_runs_are_deleted_at_startup() -> Result<()> {
     let home = UserHome::temporary()?;
     let temporary = home.path().join("t");
-    let week = Duration::from_secs(8 * 24 * 60 * 60);
+    // Runs are deleted when they are older than a week.
+    let age = Duration::from_secs(8 * 24 * 60 * 60);
     for name in ["run-viewer-old", "other"] {
         write(&temporary.join(name).join("file"), "")?;
-        std::fs::File::open(temporary.join(name))?.set_modified(SystemTime::now() - week)?;
+        std::fs::File::open(temporary.join(name))?.set_modified(SystemTime::now() - age)?;
     }
     write(&temporary.join("run-viewer-new/file"), "")?;
-    let of_process = temporary.clone();
-    let _local = Local::in_home(home, |setup| setup.env("TMPDIR", of_process)).await?;
+    let tmpdir = temporary.clone();
+    let _local = TestGateway::in_home(home, |setup| setup.env("TMPDIR", tmpdir)).await?;
     wait::vanishes(&temporary.join("run-viewer-old")).await?;
     ensure!(temporary.join("other/file").exists() && temporary.join("run-viewer-new/file").exists());
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn run_is_for_its_owner_alone() -> Result<()> {
+async fn run_directory_is_private() -> Result<()> {
     let viewer = RunViewer::new().await?;
     let (status, answer) = viewer.extract(&archive(&[("a/b", b"x")])?).await?;
     ensure!(status == 200, "{answer}");
     let run_dir = Path::new(answer["runDir"].as_str().context("a directory")?);
-    for place in [run_dir.to_owned(), run_dir.join("a")] {
-        let mode = std::fs::metadata(&place)?.permissions().mode() & 0o777;
-        ensure!(mode == 0o700, "{} has {mode:o}", place.display());
+    for directory in [run_dir.to_owned(), run_dir.join("a")] {
+        let mode = std::fs::metadata(&directory)?.permissions().mode() & 0o777;
+        ensure!(mode == 0o700, "{} has {mode:o}", directory.display());
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn archive_has_a_size() -> Result<()> {
+async fn oversized_archive_is_refused() -> Result<()> {
     let viewer = RunViewer::new().await?;
     let whole = form(&[TestPart(Some("run.zip"), ZIP, b"PK\x03\x04")]);
     let (head, tail) = whole.split_at(whole.len() - form(&[]).len() - 2);
-    // One byte more than is taken, in pieces: nobody holds all of it.
+    // One byte above the limit. It is streamed, since neither side may buffer 200 MB.
     let filling = 200 * MIB + 1 - 4;
     let pieces = std::iter::once(head.to_vec())
         .chain(std::iter::repeat_n(vec![0; MIB], filling / MIB))
@@ -237,14 +239,14 @@ async fn archive_has_a_size() -> Result<()> {
         "{answer}"
     );
 
-    // A body that says beforehand that it is too large is not read.
+    // A declared length above the limit is refused before the body is read: this one never ends.
     let request = viewer.local.loopgate.gateway(Method::POST, &path);
     let request = request.header(header::CONTENT_TYPE, content_type());
     let endless = Body::wrap_stream(tokio_stream::pending::<std::io::Result<Vec<u8>>>());
     let answer = request.header(header::CONTENT_LENGTH, 210 * MIB + 1).body(endless).send().await?;
-    let told = json!({"error": "request body too large", "code": "request_body_too_large",
+    let expected = json!({"error": "request body too large", "code": "request_body_too_large",
         "maxBytes": 210 * MIB});
-    ensure!((answer.status().as_u16(), answer.json::<Value>().await?) == (413, told));
-    ensure!(viewer.left().is_empty(), "left behind: {:?}", viewer.left());
+    ensure!((answer.status().as_u16(), answer.json::<Value>().await?) == (413, expected));
+    ensure!(viewer.remaining().is_empty(), "remaining files: {:?}", viewer.remaining());
     Ok(())
 }

@@ -1,16 +1,16 @@
-//! What the sandbox refuses, through a route that answers for missing places too.
+//! Paths that the sandbox refuses, tested with a route that also accepts missing directories.
 
 use anyhow::Result;
 use serde_json::json;
 
-use crate::local::{Local, write};
+use crate::test_gateway::{TestGateway, write};
 
 const NOT_ALLOWED: (&str, &str) = ("directory not allowed", "directory_not_allowed");
 
 // GC-37
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn symlinks_out_of_the_sandbox_are_refused() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let home = local.home.path();
     for name in ["src/sub/x", "src-evil/x", "outside/x", ".ssh/x"] {
         write(&home.join(name), "")?;
@@ -28,6 +28,8 @@ async fn symlinks_out_of_the_sandbox_are_refused() -> Result<()> {
     }
     let base = local.at("").display().to_string();
     let base = base.trim_end_matches('/');
+    // Besides links: sibling directories, NUL bytes, overlong paths, secret directories in any case (file
+    // systems may be case-insensitive), and relative paths.
     let refused = [
         format!("{base}/.."),
         format!("{base}/sub/../../outside"),
@@ -66,9 +68,10 @@ async fn symlinks_out_of_the_sandbox_are_refused() -> Result<()> {
 // GC-47
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn existence_outside_the_sandbox_is_not_disclosed() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let outside = local.home.path().join("outside");
     std::fs::create_dir(&outside)?;
+    // An existing and a missing directory must have the same response.
     for path in [outside.join("missing"), outside] {
         let answer = local.post("repos", json!({"path": path})).await?;
         answer.refused(403, NOT_ALLOWED.0, NOT_ALLOWED.1)?;

@@ -1,4 +1,4 @@
-//! Images that are added to a ticket, and read again.
+//! Images of a ticket: upload and download.
 
 use std::path::{Path, PathBuf};
 
@@ -8,23 +8,23 @@ use reqwest::{Method, Response, header};
 use serde_json::{Value, json};
 
 use super::form::{TestPart, content_type, form};
-use crate::local::{Local, write};
+use crate::test_gateway::{TestGateway, write};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and what follows";
 const GIF: &[u8] = b"GIF89a and what follows";
 const MIB: usize = 1024 * 1024;
 const NO_WORKTREE: &str = "Work directory not found";
 
-/// A repository and, for the ticket, a worktree.
+/// A repository and the worktree of the ticket `AB-1`.
 struct UploadFixture {
-    local: Local,
+    local: TestGateway,
     repo: PathBuf,
     attachments: PathBuf,
 }
 
 impl UploadFixture {
     async fn new() -> Result<Self> {
-        let local = Local::new().await?;
+        let local = TestGateway::new().await?;
         let repo = local.repository("shop", &[("README.md", "")])?;
         let worktree = local.at("shop-AB-1");
         std::fs::create_dir(&worktree)?;
@@ -56,7 +56,7 @@ impl UploadFixture {
         Ok(request.send().await?)
     }
 
-    /// Reads an attachment of the ticket.
+    /// Downloads an attachment of the ticket.
     async fn attachment(&self, path: &str) -> Result<Response> {
         let repo = url::form_urlencoded::byte_serialize(self.repo.as_os_str().as_encoded_bytes());
         let repo: String = repo.collect();
@@ -65,9 +65,9 @@ impl UploadFixture {
 
     async fn attachment_refused(&self, path: &str, status: u16, text: &str) -> Result<()> {
         let answer = self.attachment(path).await?;
-        let found = answer.status().as_u16();
-        let body: Value = answer.json().await.with_context(|| format!("{path} answered {found}"))?;
-        ensure!((found, body["error"].as_str()) == (status, Some(text)), "{path}: {found} {body}");
+        let actual = answer.status().as_u16();
+        let body: Value = answer.json().await.with_context(|| format!("{path} returned {actual}"))?;
+        ensure!((actual, body["error"].as_str()) == (status, Some(text)), "{path}: {actual} {body}");
         Ok(())
     }
 
@@ -87,7 +87,7 @@ fn head<'a>(answer: &'a Response, name: &str) -> &'a str {
 
 // GF-46
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn images_are_saved_and_read_again() -> Result<()> {
+async fn images_are_uploaded_and_downloaded() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     let parts = [
         TestPart(Some("../shot (1).png"), "image/png", PNG),
@@ -103,7 +103,7 @@ async fn images_are_saved_and_read_again() -> Result<()> {
     {
         let saved = file["savedName"].as_str().context("a name")?;
         let rest = saved.strip_prefix("chat-img-").and_then(|rest| rest.strip_suffix(&format!(".{ending}")));
-        let (time, random) = rest.and_then(|rest| rest.split_once('-')).context("time and chance")?;
+        let (time, random) = rest.and_then(|rest| rest.split_once('-')).context("no random suffix")?;
         ensure!(time.parse::<u64>().is_ok() && random.len() == 4, "{saved}");
         ensure!(u16::from_str_radix(random, 16).is_ok() && random == random.to_lowercase(), "{saved}");
         let path = ticket.attachments.join(saved);
@@ -125,12 +125,12 @@ async fn images_are_saved_and_read_again() -> Result<()> {
         ensure!(head(&answer, "content-length") == bytes.len().to_string());
         ensure!(answer.bytes().await? == bytes);
     }
-    ensure!(ticket.files().len() == 2, "nothing but the images: {:?}", ticket.files());
+    ensure!(ticket.files().len() == 2, "unexpected files: {:?}", ticket.files());
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ticket_with_a_slash_finds_its_images_again() -> Result<()> {
+async fn ticket_with_a_slash_is_encoded_in_its_image_urls() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     std::fs::create_dir(ticket.local.at("shop-A_B_1"))?;
     let (status, answer) = ticket.upload("A%2FB%201", form(&[TestPart(Some("a"), "image/png", PNG)])).await?;
@@ -143,13 +143,13 @@ async fn ticket_with_a_slash_finds_its_images_again() -> Result<()> {
 
 // GF-47, GF-49
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn refused_request_leaves_nothing() -> Result<()> {
+async fn refused_upload_writes_no_files() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     let repo = url::form_urlencoded::byte_serialize(ticket.repo.as_os_str().as_encoded_bytes());
     let here = format!("AB-1?repo={}", repo.collect::<String>());
     let refused = async |rest: &str, kind: Option<&str>, body: Vec<u8>, status: u16, text: &str| {
-        let (found, answer) = ticket.send(rest, kind, body).await?;
-        ensure!((found, answer["error"].as_str()) == (status, Some(text)), "{rest}: {found} {answer}");
+        let (actual, answer) = ticket.send(rest, kind, body).await?;
+        ensure!((actual, answer["error"].as_str()) == (status, Some(text)), "{rest}: {actual} {answer}");
         anyhow::Ok(())
     };
     let kind = content_type();
@@ -157,6 +157,7 @@ async fn refused_request_leaves_nothing() -> Result<()> {
     let image = || TestPart(Some("a.png"), "image/png", PNG);
     let not_allowed = |kind: &str| format!("File type not allowed: {kind}. Allowed: png, jpeg, gif, webp");
 
+    // The parameters are checked before the body, so the oversized body does not matter.
     refused("AB-1", kind, vec![b'x'; 262_145], 400, "repo parameter is required").await?;
     refused("AB-1?repo=", kind, form(&[image()]), 400, "repo parameter is required").await?;
     refused("AB-1?repo=%2Fetc", kind, form(&[image()]), 403, "directory not allowed").await?;
@@ -176,33 +177,35 @@ async fn refused_request_leaves_nothing() -> Result<()> {
     refused(&here, kind, form(&[text]), 400, &not_allowed("text/plain")).await?;
     let svg = TestPart(Some("a.svg"), "image/svg+xml", b"<svg/>");
     refused(&here, kind, form(&[svg]), 400, &not_allowed("image/svg+xml")).await?;
-    let liar = TestPart(Some("a.png"), "image/png", GIF);
-    refused(&here, kind, form(&[image(), liar]), 400, &not_allowed("image/png")).await?;
+    // The content decides, not the declared type: this PNG is a GIF.
+    let mislabeled = TestPart(Some("a.png"), "image/png", GIF);
+    refused(&here, kind, form(&[image(), mislabeled]), 400, &not_allowed("image/png")).await?;
     let after = TestPart(Some("notes.txt"), "text/plain", b"text");
     refused(&here, kind, form(&[image(), after]), 400, &not_allowed("text/plain")).await?;
     let mut large = PNG.to_vec();
     large.resize(11 * MIB + MIB / 2, 0);
     let too_large = form(&[TestPart(Some("big.png"), "image/png", &large)]);
     refused(&here, kind, too_large, 400, "File too large: big.png (11.5MB). Max 10MB.").await?;
-    ensure!(!ticket.attachments.exists(), "not even a directory: {:?}", ticket.files());
+    ensure!(!ticket.attachments.exists(), "files were written: {:?}", ticket.files());
 
     large.truncate(10 * MIB);
     let (status, answer) =
         ticket.upload("AB-1", form(&[TestPart(Some("big.png"), "image/png", &large)])).await?;
     ensure!(status == 200 && answer["files"][0]["size"] == 10 * MIB, "{answer}");
     let (status, answer) = ticket.upload("AB-1", vec![0; 50 * MIB + 1]).await?;
-    let wanted =
+    let expected =
         json!({"error": "request body too large", "code": "request_body_too_large", "maxBytes": 50 * MIB});
-    ensure!((status, &answer) == (413, &wanted), "{status} {answer}");
+    ensure!((status, &answer) == (413, &expected), "{status} {answer}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn link_leads_no_image_away() -> Result<()> {
+async fn upload_through_a_link_is_refused() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     let outside = ticket.local.home.path().join("outside");
     std::fs::create_dir(&outside)?;
     write(&outside.join("secret.png"), PNG)?;
+    // The directory of the attachments is a link that leads out of the sandbox.
     std::fs::create_dir_all(ticket.attachments.parent().context("a parent")?)?;
     std::os::unix::fs::symlink(&outside, &ticket.attachments)?;
     let (status, answer) = ticket.upload("AB-1", form(&[TestPart(Some("a"), "image/png", PNG)])).await?;
@@ -213,7 +216,7 @@ async fn link_leads_no_image_away() -> Result<()> {
 
 // GF-48
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn attachment_stays_where_it_belongs() -> Result<()> {
+async fn attachment_outside_its_directory_is_refused() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     write(&ticket.attachments.join("in/100%.png"), PNG)?;
     write(&ticket.attachments.join("drawing.SVG"), "<svg/>")?;
@@ -233,6 +236,7 @@ async fn attachment_stays_where_it_belongs() -> Result<()> {
         ensure!(answer.status() == 200 && head(&answer, "content-type") == "image/png", "{path}");
         ensure!(answer.bytes().await? == PNG);
     }
+    // An SVG can contain scripts, so it is served in a sandbox without permissions.
     let drawing = ticket.attachment("AB-1/drawing.SVG").await?;
     ensure!(head(&drawing, "content-type") == "image/svg+xml");
     ensure!(head(&drawing, "content-security-policy") == "sandbox");
@@ -268,7 +272,7 @@ async fn attachment_stays_where_it_belongs() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn part_of_an_attachment_can_be_asked_for() -> Result<()> {
+async fn range_of_an_attachment_is_served() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     write(&ticket.attachments.join("ten"), "0123456789")?;
     write(&ticket.attachments.join("none"), "")?;
@@ -286,6 +290,7 @@ async fn part_of_an_attachment_can_be_asked_for() -> Result<()> {
         ensure!(head(&answer, "content-length") == text.len().to_string(), "{range}");
         ensure!(answer.text().await? == text, "{range}");
     }
+    // Invalid and multiple ranges are ignored, as RFC 9110 permits.
     for range in ["bytes=1-2,4-5", "nonsense", "bytes=5-2"] {
         let answer = ticket.read(&at("ten"), Some(range)).await?;
         ensure!(answer.status() == 200 && head(&answer, "accept-ranges") == "bytes", "{range}");
@@ -299,14 +304,15 @@ async fn part_of_an_attachment_can_be_asked_for() -> Result<()> {
     Ok(())
 }
 
-/// Whether a worktree outside the sandbox is there must not be told.
+// The response must not disclose whether a worktree outside the sandbox exists.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn worktree_outside_the_sandbox_is_not_disclosed() -> Result<()> {
     let home = UserHome::temporary()?;
     let outside = home.path().join("outside");
     write(&outside.join("shop-AB-1/.loopgate/work/attachments/a.png"), PNG)?;
     let parent = outside.clone();
-    let local = Local::in_home(home, |setup| setup.env("ORCHESTRATOR_WORKTREE_PARENT_DIR", parent)).await?;
+    let local =
+        TestGateway::in_home(home, |setup| setup.env("ORCHESTRATOR_WORKTREE_PARENT_DIR", parent)).await?;
     let repo = local.repository("shop", &[])?;
     let attachments = PathBuf::new();
     let ticket = UploadFixture { local, repo, attachments };
@@ -323,7 +329,7 @@ async fn worktree_outside_the_sandbox_is_not_disclosed() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn attachment_has_the_type_of_its_ending() -> Result<()> {
+async fn content_type_follows_the_file_extension() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     for (name, kind) in [
         ("a.png", "image/png"),
@@ -343,13 +349,13 @@ async fn attachment_has_the_type_of_its_ending() -> Result<()> {
     Ok(())
 }
 
-/// Something is where the images should be.
+// A file occupies the path of the attachments' directory.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failed_upload_does_not_disclose_its_path() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     write(&ticket.attachments, "no directory")?;
     let (status, answer) = ticket.upload("AB-1", form(&[TestPart(Some("a"), "image/png", PNG)])).await?;
-    let told = json!({"error": "Failed to save file", "code": "operation_failed"});
-    ensure!((status, &answer) == (500, &told), "{status} {answer}");
+    let expected = json!({"error": "Failed to save file", "code": "operation_failed"});
+    ensure!((status, &answer) == (500, &expected), "{status} {answer}");
     ticket.attachment_refused("AB-1/a.png", 404, "File not found").await
 }

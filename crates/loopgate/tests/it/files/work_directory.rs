@@ -1,4 +1,5 @@
-//! Where a ticket is worked on, and how its branch stands; and that every route finds one worktree.
+//! The work directory of a ticket and the status of its branch. All routes must resolve a ticket to the same
+//! worktree.
 
 use std::path::Path;
 
@@ -9,35 +10,35 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::form::{TestPart, content_type, form};
-use crate::local::{Local, write};
+use crate::test_gateway::{TestGateway, write};
 
-fn nothing() -> Value {
+fn unresolved() -> Value {
     json!({"exists": false, "path": null, "pendingClaudeMd": null, "branchStatus": null})
 }
 
-fn found(path: &Path, source: &str, branch_status: Value) -> Value {
+fn resolved(path: &Path, source: &str, branch_status: Value) -> Value {
     json!({"exists": true, "path": path, "source": source, "pendingClaudeMd": null, "branchStatus": branch_status})
 }
 
-fn sessions(local: &Local, entries: &Value) -> Result<()> {
+fn sessions(local: &TestGateway, entries: &Value) -> Result<()> {
     write(&local.at(".loopgate/sessions.json"), json!({"sessions": entries}).to_string())
 }
 
-async fn asked(local: &Local, ticket: &str, wanted: &Value) -> Result<()> {
-    local.send(Method::GET, &format!("work-directory/{ticket}"), "").await?.is(200, wanted)
+async fn expect_directory(local: &TestGateway, ticket: &str, expected: &Value) -> Result<()> {
+    local.send(Method::GET, &format!("work-directory/{ticket}"), "").await?.is(200, expected)
 }
 
 // GF-44, GF-45
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn session_directory_precedes_worktrees() -> Result<()> {
-    let local = Local::new().await?;
-    asked(&local, "AB-999", &nothing()).await?;
+    let local = TestGateway::new().await?;
+    expect_directory(&local, "AB-999", &unresolved()).await?;
     write(&local.at(".loopgate/sessions.json"), "{")?;
-    asked(&local, "AB-999", &nothing()).await?;
+    expect_directory(&local, "AB-999", &unresolved()).await?;
 
-    let (place, beside) = (local.at("anywhere"), local.at("shop-AB-1"));
-    std::fs::create_dir(&place)?;
-    std::fs::create_dir(&beside)?;
+    let (session_dir, sibling) = (local.at("anywhere"), local.at("shop-AB-1"));
+    std::fs::create_dir(&session_dir)?;
+    std::fs::create_dir(&sibling)?;
     let repo = local.at("shop");
     std::fs::create_dir(&repo)?;
     local.manage(&[Path::new("/etc"), &repo], None)?;
@@ -48,27 +49,27 @@ async fn session_directory_precedes_worktrees() -> Result<()> {
         &json!([
             {"ticketId": "AB-1"},
             {"ticketId": "ab-1", "worktreePath": outside},
-            {"ticketId": "AB-1", "worktreePath": place},
+            {"ticketId": "AB-1", "worktreePath": session_dir},
         ]),
     )?;
-    asked(&local, "AB-1", &found(&place, "session", Value::Null)).await?;
+    expect_directory(&local, "AB-1", &resolved(&session_dir, "session", Value::Null)).await?;
     for elsewhere in [outside.clone(), local.at("vanished"), "/etc".into()] {
         sessions(&local, &json!([{"ticketId": "AB-1", "worktreePath": elsewhere}]))?;
-        asked(&local, "AB-1", &found(&beside, "worktree", Value::Null)).await?;
+        expect_directory(&local, "AB-1", &resolved(&sibling, "worktree", Value::Null)).await?;
     }
-    std::fs::remove_dir(&beside)?;
-    std::os::unix::fs::symlink(&outside, &beside)?;
-    asked(&local, "AB-1", &nothing()).await?;
+    std::fs::remove_dir(&sibling)?;
+    std::os::unix::fs::symlink(&outside, &sibling)?;
+    expect_directory(&local, "AB-1", &unresolved()).await?;
 
-    // An id is a name, never a way.
+    // The id is part of a name; separators in it are replaced.
     std::fs::create_dir(local.at("shop-___x"))?;
-    asked(&local, "..%2Fx", &found(&local.at("shop-___x"), "worktree", Value::Null)).await?;
-    asked(&local, "%2F..%2F..%2Fetc", &nothing()).await
+    expect_directory(&local, "..%2Fx", &resolved(&local.at("shop-___x"), "worktree", Value::Null)).await?;
+    expect_directory(&local, "%2F..%2F..%2Fetc", &unresolved()).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn branch_status_matches_whole_names() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let repo = local.clone_of("acme/shop", &[("CLAUDE.md", "Be kind.\n"), ("a.txt", "a\n")])?;
     local.manage(&[&repo], None)?;
     let worktree = |ticket: &str, branch: &str| {
@@ -77,6 +78,7 @@ async fn branch_status_matches_whole_names() -> Result<()> {
         anyhow::Ok(path)
     };
     let status = |merged: bool, missing: bool| json!({"merged": merged, "remoteMissing": missing});
+    // `fix` is a suffix of `prefix/fix`: `ls-remote` matches it by its last component.
     let merged = worktree("1", "fix")?;
     let pushed = worktree("2", "prefix/fix")?;
     let fresh = worktree("3", "fresh")?;
@@ -84,22 +86,22 @@ async fn branch_status_matches_whole_names() -> Result<()> {
     git(&pushed, &["push", "--quiet", &remote.to_string_lossy(), "prefix/fix"])?;
     write(&fresh.join("a.txt"), "changed\n")?;
     git(&fresh, &["commit", "--quiet", "-am", "Change"])?;
-    asked(&local, "1", &found(&merged, "worktree", status(true, true))).await?;
-    asked(&local, "2", &found(&pushed, "worktree", status(false, false))).await?;
-    asked(&local, "3", &found(&fresh, "worktree", status(false, true))).await?;
+    expect_directory(&local, "1", &resolved(&merged, "worktree", status(true, true))).await?;
+    expect_directory(&local, "2", &resolved(&pushed, "worktree", status(false, false))).await?;
+    expect_directory(&local, "3", &resolved(&fresh, "worktree", status(false, true))).await?;
     git(&fresh, &["checkout", "--quiet", "--detach"])?;
-    asked(&local, "3", &found(&fresh, "worktree", Value::Null)).await?;
+    expect_directory(&local, "3", &resolved(&fresh, "worktree", Value::Null)).await?;
 
     write(&pushed.join("CLAUDE.md"), "Be kinder.\n")?;
-    let mut pending = found(&pushed, "worktree", status(false, false));
+    let mut pending = resolved(&pushed, "worktree", status(false, false));
     pending["pendingClaudeMd"] = json!(pushed.join("CLAUDE.md"));
-    asked(&local, "2", &pending).await
+    expect_directory(&local, "2", &pending).await
 }
 
 // GF-53
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_sandbox_and_with_a_broken_id() -> Result<()> {
-    let local = Local::with(loopgate_testkit::loopgate::Setup::without_sandbox).await?;
+async fn missing_sandbox_and_malformed_id_are_refused() -> Result<()> {
+    let local = TestGateway::with(loopgate_testkit::loopgate::Setup::without_sandbox).await?;
     let text = "Server not configured — complete onboarding";
     local.send(Method::GET, "work-directory/AB-1", "").await?.refused(503, text, "not_configured")?;
     local.get("files/search", &[("repo", "/x"), ("base", "true")]).await?.refused(
@@ -113,9 +115,9 @@ async fn without_a_sandbox_and_with_a_broken_id() -> Result<()> {
     Ok(())
 }
 
-/// Asks every route that looks for a worktree, each of which says where it found one.
-async fn all_find(local: &Local, repo: &Path, worktree: &Path) -> Result<()> {
-    asked(local, "AB-1", &found(worktree, "worktree", Value::Null)).await?;
+/// Checks that every route that resolves a worktree finds this one.
+async fn all_routes_resolve(local: &TestGateway, repo: &Path, worktree: &Path) -> Result<()> {
+    expect_directory(local, "AB-1", &resolved(worktree, "worktree", Value::Null)).await?;
     let mark = worktree.file_name().into_iter().chain(worktree.parent().and_then(Path::file_name));
     let mark = mark.map(|name| name.to_string_lossy().into_owned()).collect::<Vec<_>>().join("-of-");
     write(&worktree.join(&mark), "")?;
@@ -135,45 +137,48 @@ async fn all_find(local: &Local, repo: &Path, worktree: &Path) -> Result<()> {
 
 // GF-51
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_route_finds_the_same_worktree() -> Result<()> {
+async fn all_routes_resolve_the_same_worktree() -> Result<()> {
     let home = UserHome::temporary()?;
-    let mut local = Local::in_home(home.clone(), |setup| setup).await?;
+    let mut local = TestGateway::in_home(home.clone(), |setup| setup).await?;
     let repo = local.at("code/r");
     std::fs::create_dir_all(&repo)?;
-    let (configured, beside, of_env) =
+    let (configured, sibling, of_env) =
         (local.at("wt/r-AB-1"), local.at("code/r-AB-1"), local.at("env/r-AB-1"));
-    for place in [&configured, &beside, &of_env] {
-        std::fs::create_dir_all(place)?;
+    for directory in [&configured, &sibling, &of_env] {
+        std::fs::create_dir_all(directory)?;
     }
     local.manage(&[&repo], Some(&local.at("wt")))?;
-    all_find(&local, &repo, &configured).await?;
+    all_routes_resolve(&local, &repo, &configured).await?;
     std::fs::remove_dir_all(&configured)?;
-    all_find(&local, &repo, &beside).await?;
+    // Candidates in order: the configured parent, the sibling of the repository, the parent of the
+    // environment.
+    all_routes_resolve(&local, &repo, &sibling).await?;
     local.loopgate.stop().await?;
     let parent = local.at("env");
     drop(local);
-    let local = Local::in_home(home, |setup| setup.env("ORCHESTRATOR_WORKTREE_PARENT_DIR", parent)).await?;
-    all_find(&local, &repo, &of_env).await
+    let local =
+        TestGateway::in_home(home, |setup| setup.env("ORCHESTRATOR_WORKTREE_PARENT_DIR", parent)).await?;
+    all_routes_resolve(&local, &repo, &of_env).await
 }
 
 // GF-52
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn worktree_of_another_repository_of_that_name_is_no_match() -> Result<()> {
-    let local = Local::new().await?;
+async fn worktree_of_another_repository_with_the_same_name_is_ignored() -> Result<()> {
+    let local = TestGateway::new().await?;
     let first = local.repository("a/api", &[("x", "")])?;
     let second = local.repository("b/api", &[("x", "")])?;
     let worktree = local.at("wt/api-AB-1");
     git(&first, &["worktree", "add", "--quiet", "-b", "t", &worktree.to_string_lossy()])?;
     local.manage(&[&second], Some(&local.at("wt")))?;
-    asked(&local, "AB-1", &nothing()).await?;
+    expect_directory(&local, "AB-1", &unresolved()).await?;
     local.manage(&[&second, &first], Some(&local.at("wt")))?;
-    asked(&local, "AB-1", &found(&worktree, "worktree", Value::Null)).await
+    expect_directory(&local, "AB-1", &resolved(&worktree, "worktree", Value::Null)).await
 }
 
-/// A tag of the same name changes what git calls the branch for short.
+// A tag with the name of a branch makes the short branch name ambiguous: git prints `heads/fix`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tag_is_no_branch_and_main_may_have_another_name() -> Result<()> {
-    let local = Local::new().await?;
+async fn branch_status_ignores_tags_and_uses_the_default_branch() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.clone_of("acme/shop", &[("a.txt", "a\n")])?;
     local.manage(&[&repo], None)?;
     let bare = local.remotes.bare("acme/shop");
@@ -181,8 +186,8 @@ async fn tag_is_no_branch_and_main_may_have_another_name() -> Result<()> {
     git(&repo, &["worktree", "add", "--quiet", "-b", "fix", &worktree.to_string_lossy()])?;
     git(&worktree, &["push", "--quiet", &bare.to_string_lossy(), "fix"])?;
     git(&repo, &["tag", "fix"])?;
-    let there = json!({"merged": false, "remoteMissing": false});
-    asked(&local, "1", &found(&worktree, "worktree", there)).await?;
+    let unmerged = json!({"merged": false, "remoteMissing": false});
+    expect_directory(&local, "1", &resolved(&worktree, "worktree", unmerged)).await?;
 
     let other = local.clone_of("acme/garden", &[("a.txt", "a\n")])?;
     git(&local.remotes.bare("acme/garden"), &["branch", "-m", "main", "trunk"])?;
@@ -193,13 +198,13 @@ async fn tag_is_no_branch_and_main_may_have_another_name() -> Result<()> {
     git(&other, &["worktree", "add", "--quiet", "-b", "done", &worktree.to_string_lossy(), "origin/trunk"])?;
     local.manage(&[&other], None)?;
     let merged = json!({"merged": true, "remoteMissing": true});
-    asked(&local, "2", &found(&worktree, "worktree", merged)).await
+    expect_directory(&local, "2", &resolved(&worktree, "worktree", merged)).await
 }
 
-/// A page asks for all its tickets at once.
+// Concurrent requests for the tickets of a page share one `ls-remote`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_tickets_ask_the_remote_once() -> Result<()> {
-    let local = Local::new().await?;
+async fn concurrent_requests_query_the_remote_once() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.clone_of("acme/shop", &[("a.txt", "a\n")])?;
     local.manage(&[&repo], None)?;
     let calls = local.home.path().join("git-calls");
@@ -208,17 +213,17 @@ async fn many_tickets_ask_the_remote_once() -> Result<()> {
         format!("#!/bin/sh\necho \"$1\" >> '{}'\nexec '{}' \"$@\"\n", calls.display(), real.display());
     local.home.script("git", &script)?;
     for ticket in 0..6 {
-        let place = local.at(&format!("shop-{ticket}"));
+        let worktree = local.at(&format!("shop-{ticket}"));
         let branch = format!("ticket-{ticket}");
-        git(&repo, &["worktree", "add", "--quiet", "-b", &branch, &place.to_string_lossy()])?;
+        git(&repo, &["worktree", "add", "--quiet", "-b", &branch, &worktree.to_string_lossy()])?;
     }
-    let asking: Vec<_> = (0..6)
+    let requests: Vec<_> = (0..6)
         .map(|ticket| {
             let path = format!("/api/gateway/work-directory/{ticket}");
             tokio::spawn(local.loopgate.gateway(Method::GET, &path).send())
         })
         .collect();
-    for answer in asking {
+    for answer in requests {
         let answer: Value = answer.await??.json().await?;
         ensure!(answer["branchStatus"] == json!({"merged": true, "remoteMissing": true}), "{answer}");
     }

@@ -1,16 +1,16 @@
-//! Switching, committing, pushing and pulling.
+//! Actions of repositories: switch, commit, push, pull.
 
 use anyhow::{Result, ensure};
 use loopgate_testkit::git::git;
 use serde_json::json;
 
 use super::{act, status};
-use crate::local::{Local, write};
+use crate::test_gateway::{TestGateway, write};
 
 // GF-03
 #[tokio::test]
-async fn branch_is_made_and_switched_to() -> Result<()> {
-    let local = Local::new().await?;
+async fn branch_is_created_and_checked_out() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n"), ("feature", "a file of that name\n")])?;
     let expected = json!({"success": true, "branchName": "feature/AB-1-2",
         "message": "Switched to branch 'feature/AB-1-2'"});
@@ -19,7 +19,7 @@ async fn branch_is_made_and_switched_to() -> Result<()> {
         assert_eq!(git(&repo, &["symbolic-ref", "HEAD"])?.trim(), "refs/heads/feature/AB-1-2");
         act(&local, &repo, "branch", json!({"branchName": "main"})).await?.ok()?;
     }
-    // Neither a file nor a tag of the same name is in the way.
+    // `a` is also a file and a tag; both must not be taken for the branch.
     git(&repo, &["branch", "a"])?;
     git(&repo, &["tag", "a"])?;
     act(&local, &repo, "branch", json!({"branchName": "a"})).await?.ok()?;
@@ -34,8 +34,8 @@ async fn branch_is_made_and_switched_to() -> Result<()> {
 }
 
 #[tokio::test]
-async fn switch_that_would_lose_work_is_refused() -> Result<()> {
-    let local = Local::new().await?;
+async fn switch_is_refused_when_it_would_overwrite_changes() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     git(&repo, &["checkout", "--quiet", "-b", "other"])?;
     write(&repo.join("a"), "other\n")?;
@@ -49,8 +49,8 @@ async fn switch_that_would_lose_work_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn commit_takes_everything_below_the_directory() -> Result<()> {
-    let local = Local::new().await?;
+async fn commit_includes_all_changes_below_directory() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("top", "1\n"), ("sub/low", "1\n"), ("sub/gone", "1\n")])?;
     write(&repo.join("top"), "2\n")?;
     write(&repo.join("sub/low"), "2\n")?;
@@ -61,15 +61,19 @@ async fn commit_takes_everything_below_the_directory() -> Result<()> {
     let short = git(&repo, &["rev-parse", "--short", "HEAD"])?;
     assert_eq!(answer, json!({"success": true, "commit": short.trim(), "message": "Committed changes"}));
     assert_eq!(git(&repo, &["log", "-1", "--format=%B"])?.trim(), message);
-    assert_eq!(status(&local, &repo).await?["files"]["modified"], json!(["top"]), "the rest stays");
+    assert_eq!(
+        status(&local, &repo).await?["files"]["modified"],
+        json!(["top"]),
+        "changes outside of the directory were committed"
+    );
     Ok(())
 }
 
 #[tokio::test]
 async fn push_reaches_origin_and_sets_the_upstream() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
-    // A name that a short ref would not reach, and a tag that would be taken for it.
+    // Names that need escaping in a refspec, each with a tag that makes a short ref ambiguous.
     for branch in ["größe#1+x", "side"] {
         git(&clone, &["checkout", "--quiet", "-b", branch])?;
         git(&clone, &["tag", branch])?;
@@ -86,8 +90,8 @@ async fn push_reaches_origin_and_sets_the_upstream() -> Result<()> {
 }
 
 #[tokio::test]
-async fn push_that_lacks_commits_is_refused() -> Result<()> {
-    let local = Local::new().await?;
+async fn push_is_rejected_when_behind() -> Result<()> {
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     local.remotes.commit("acme/widget", "main", "Elsewhere", &[("b", "1\n")])?;
     git(&clone, &["commit", "--quiet", "--allow-empty", "-m", "Here"])?;
@@ -99,8 +103,8 @@ async fn push_that_lacks_commits_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn pull_brings_what_is_new_or_leaves_the_conflict() -> Result<()> {
-    let local = Local::new().await?;
+async fn pull_updates_or_leaves_conflict() -> Result<()> {
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     local.remotes.commit("acme/widget", "main", "Two", &[("a", "2\n")])?;
     let expected = json!({"success": true, "message": "Pulled latest changes for 'main'"});
@@ -115,9 +119,6 @@ async fn pull_brings_what_is_new_or_leaves_the_conflict() -> Result<()> {
     ensure!(answer.status == 500 && answer.body["details"]["exitCode"] == 1, "{answer:?}");
     assert_eq!(answer.body["details"]["action"], "pull");
     assert_eq!(status(&local, &clone).await?["files"]["modified"], json!(["a"]));
-    ensure!(
-        std::fs::read_to_string(clone.join("a"))?.contains("<<<<<<<"),
-        "the conflict is there to be solved"
-    );
+    ensure!(std::fs::read_to_string(clone.join("a"))?.contains("<<<<<<<"), "no conflict markers");
     Ok(())
 }

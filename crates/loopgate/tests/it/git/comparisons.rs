@@ -1,16 +1,16 @@
-//! How far a branch is from others, and what it changed.
+//! Comparisons of branches: commits ahead and behind, and changed files.
 
 use anyhow::{Result, ensure};
 use loopgate_testkit::git::git;
 use serde_json::json;
 
 use super::act;
-use crate::local::{Local, write};
+use crate::test_gateway::{TestGateway, write};
 
 // GF-15
 #[tokio::test]
 async fn commits_are_counted_against_the_trunk() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     local.remotes.commit("acme/widget", "main", "Two", &[("a", "2\n")])?;
     local.remotes.commit("acme/widget", "main", "Three", &[("a", "3\n")])?;
@@ -25,8 +25,8 @@ async fn commits_are_counted_against_the_trunk() -> Result<()> {
 }
 
 #[tokio::test]
-async fn trunk_is_called_main_or_master_and_nothing_like_it() -> Result<()> {
-    let local = Local::new().await?;
+async fn trunk_is_exactly_main_or_master() -> Result<()> {
+    let local = TestGateway::new().await?;
     let bare = local.at("maintained.git");
     let seed = local.repository("seed", &[("a", "1\n")])?;
     git(&seed, &["branch", "-m", "maintenance"])?;
@@ -42,15 +42,18 @@ async fn trunk_is_called_main_or_master_and_nothing_like_it() -> Result<()> {
     git(&bare, &["branch", "master", "maintenance"])?;
     let answer = act(&local, &repo, "sync-status", json!({})).await?.ok()?;
     assert_eq!(answer["trackingBranch"], "origin/master");
-    let alone = act(&local, &seed, "sync-status", json!({})).await?;
-    ensure!(alone.status == 500 && alone.body["details"]["exitCode"] == 128, "no remote: {alone:?}");
+    let without_remote = act(&local, &seed, "sync-status", json!({})).await?;
+    ensure!(
+        without_remote.status == 500 && without_remote.body["details"]["exitCode"] == 128,
+        "no remote: {without_remote:?}"
+    );
     Ok(())
 }
 
 // GF-16
 #[tokio::test]
-async fn branch_is_held_against_the_one_it_came_from() -> Result<()> {
-    let local = Local::new().await?;
+async fn branch_diff_compares_with_base_branch() -> Result<()> {
+    let local = TestGateway::new().await?;
     let clone = local.clone_of(
         "acme/widget",
         &[("a b.txt", "1\n"), ("gone", "1\n"), ("old", "1\n2\n3\n4\n"), ("x", "1\n")],

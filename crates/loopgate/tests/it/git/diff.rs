@@ -1,4 +1,4 @@
-//! Both sides of one changed file.
+//! Both sides of one changed file: working tree against HEAD, or a branch against its base.
 
 use anyhow::{Result, ensure};
 use loopgate_testkit::git::git;
@@ -6,27 +6,27 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::status;
-use crate::local::{Answer, Local, write};
+use crate::test_gateway::{Answer, TestGateway, write};
 
 const MIB: usize = 1024 * 1024;
 
 struct DiffFixture {
-    local: Local,
+    local: TestGateway,
     repo: std::path::PathBuf,
 }
 
 impl DiffFixture {
     async fn with(files: &[(&str, &str)]) -> Result<Self> {
-        let local = Local::new().await?;
+        let local = TestGateway::new().await?;
         let repo = local.clone_of("acme/r", files)?;
         Ok(Self { local, repo })
     }
 
-    async fn ask(&self, file: &str) -> Result<Answer> {
+    async fn diff(&self, file: &str) -> Result<Answer> {
         self.local.post("git/diff", json!({"repoPath": self.repo, "filePath": file})).await
     }
 
-    async fn against(&self, base: &str, file: &str) -> Result<Answer> {
+    async fn diff_against(&self, base: &str, file: &str) -> Result<Answer> {
         let body = json!({"repoPath": self.repo, "filePath": file, "baseBranch": base});
         self.local.post("git/diff", body).await
     }
@@ -39,42 +39,43 @@ fn sides(file: &str, old: Option<&str>, new: Option<&str>) -> Value {
 
 // GF-19, GF-20
 #[tokio::test]
-async fn working_tree_is_held_against_the_last_commit() -> Result<()> {
+async fn working_tree_is_compared_with_head() -> Result<()> {
     let fixture =
         DiffFixture::with(&[("app.ts", "1\n"), ("gone", "x\n"), ("same", "s\n"), ("d/e", "1\n")]).await?;
     let repo = &fixture.repo;
     write(&repo.join("app.ts"), "2\n")?;
-    fixture.ask("app.ts").await?.is(200, &sides("app.ts", Some("1\n"), Some("2\n")))?;
-    fixture.ask("./d/../app.ts").await?.is(200, &sides("./d/../app.ts", Some("1\n"), Some("2\n")))?;
+    fixture.diff("app.ts").await?.is(200, &sides("app.ts", Some("1\n"), Some("2\n")))?;
+    fixture.diff("./d/../app.ts").await?.is(200, &sides("./d/../app.ts", Some("1\n"), Some("2\n")))?;
     git(repo, &["add", "app.ts"])?;
-    fixture.ask("app.ts").await?.is(200, &sides("app.ts", Some("1\n"), Some("2\n")))?;
+    fixture.diff("app.ts").await?.is(200, &sides("app.ts", Some("1\n"), Some("2\n")))?;
 
     std::fs::remove_file(repo.join("gone"))?;
-    fixture.ask("gone").await?.is(200, &sides("gone", Some("x\n"), None))?;
+    fixture.diff("gone").await?.is(200, &sides("gone", Some("x\n"), None))?;
     git(repo, &["add", "gone"])?;
-    fixture.ask("gone").await?.is(200, &sides("gone", Some("x\n"), None))?;
+    fixture.diff("gone").await?.is(200, &sides("gone", Some("x\n"), None))?;
     write(&repo.join("gone"), "back\n")?;
-    fixture.ask("gone").await?.is(200, &sides("gone", Some("x\n"), Some("back\n")))?;
+    fixture.diff("gone").await?.is(200, &sides("gone", Some("x\n"), Some("back\n")))?;
 
+    // Names that git quotes, or would take for an option, a pathspec or a glob.
     for name in ["new/deep file", "-option", "*", ":(top)x", "quote\"'", "line\nbreak", "größe"] {
         write(&repo.join(name), "n\n")?;
-        fixture.ask(name).await?.is(200, &sides(name, None, Some("n\n")))?;
+        fixture.diff(name).await?.is(200, &sides(name, None, Some("n\n")))?;
     }
     write(&repo.join("added"), "1\n")?;
     git(repo, &["add", "added"])?;
     write(&repo.join("added"), "2\n")?;
-    fixture.ask("added").await?.is(200, &sides("added", None, Some("2\n")))?;
+    fixture.diff("added").await?.is(200, &sides("added", None, Some("2\n")))?;
     std::fs::remove_file(repo.join("added"))?;
-    fixture.ask("added").await?.is(200, &sides("added", None, None))?;
+    fixture.diff("added").await?.is(200, &sides("added", None, None))?;
 
     for unchanged in ["same", "d", "absent", ".git/config"] {
-        fixture.ask(unchanged).await?.refused(400, "File has no changes", "invalid_request")?;
+        fixture.diff(unchanged).await?.refused(400, "File has no changes", "invalid_request")?;
     }
     Ok(())
 }
 
 #[tokio::test]
-async fn branch_is_held_against_another() -> Result<()> {
+async fn branch_is_compared_with_base() -> Result<()> {
     let fixture = DiffFixture::with(&[("a", "1\n"), ("gone", "x\n"), ("same", "s\n")]).await?;
     let repo = &fixture.repo;
     write(&repo.join("a"), "2\n")?;
@@ -83,21 +84,21 @@ async fn branch_is_held_against_another() -> Result<()> {
     git(repo, &["add", "--all"])?;
     git(repo, &["commit", "--quiet", "-m", "Work"])?;
     write(&repo.join("a"), "not committed\n")?;
-    fixture.against("main", "a").await?.is(200, &sides("a", Some("1\n"), Some("2\n")))?;
-    fixture.against("main", "new").await?.is(200, &sides("new", None, Some("n\n")))?;
-    fixture.against("main", "gone").await?.is(200, &sides("gone", Some("x\n"), None))?;
-    fixture.against("main", "same").await?.is(200, &sides("same", Some("s\n"), Some("s\n")))?;
-    fixture.against("nowhere", "a").await?.is(200, &sides("a", None, Some("2\n")))?;
-    fixture.against("main", "absent").await?.is(200, &sides("absent", None, None))?;
+    fixture.diff_against("main", "a").await?.is(200, &sides("a", Some("1\n"), Some("2\n")))?;
+    fixture.diff_against("main", "new").await?.is(200, &sides("new", None, Some("n\n")))?;
+    fixture.diff_against("main", "gone").await?.is(200, &sides("gone", Some("x\n"), None))?;
+    fixture.diff_against("main", "same").await?.is(200, &sides("same", Some("s\n"), Some("s\n")))?;
+    fixture.diff_against("nowhere", "a").await?.is(200, &sides("a", None, Some("2\n")))?;
+    fixture.diff_against("main", "absent").await?.is(200, &sides("absent", None, None))?;
     for refused in ["-x", "a:b", "a b", "a\tb", "a\0b"] {
-        fixture.against(refused, "a").await?.refused(400, "Invalid baseBranch", "invalid_request")?;
+        fixture.diff_against(refused, "a").await?.refused(400, "Invalid baseBranch", "invalid_request")?;
     }
     Ok(())
 }
 
 // GF-21
 #[tokio::test]
-async fn nothing_outside_the_repository_is_shown() -> Result<()> {
+async fn files_outside_of_repository_are_refused() -> Result<()> {
     let fixture = DiffFixture::with(&[("a", "1\n"), ("sub/b", "1\n")]).await?;
     let (local, repo) = (&fixture.local, &fixture.repo);
     let other = local.repository("other", &[("secret.txt", "secret\n")])?;
@@ -117,12 +118,12 @@ async fn nothing_outside_the_repository_is_shown() -> Result<()> {
         "linked/absent",
         "secret-link",
     ] {
-        fixture.ask(file).await?.refused(403, outside, denied)?;
-        fixture.against("main", file).await?.refused(403, outside, denied)?;
+        fixture.diff(file).await?.refused(403, outside, denied)?;
+        fixture.diff_against("main", file).await?.refused(403, outside, denied)?;
     }
-    // A link is its target, not what is there.
-    fixture.ask("inner").await?.is(200, &sides("inner", None, Some("sub/b")))?;
-    fixture.ask("dangling").await?.is(200, &sides("dangling", None, Some("/nowhere")))?;
+    // The content of a symlink is its target path, never the target's content.
+    fixture.diff("inner").await?.is(200, &sides("inner", None, Some("sub/b")))?;
+    fixture.diff("dangling").await?.is(200, &sides("dangling", None, Some("/nowhere")))?;
 
     let post = |body: Value| local.post("git/diff", body);
     local.send(Method::POST, "git/diff", "{").await?.refused(
@@ -143,33 +144,33 @@ async fn nothing_outside_the_repository_is_shown() -> Result<()> {
 
 // GF-20
 #[tokio::test]
-async fn images_and_other_binary_files() -> Result<()> {
+async fn binary_files_and_images_are_marked() -> Result<()> {
     let fixture = DiffFixture::with(&[("a", "1\n"), ("icon.svg", "<svg/>\n"), ("blob", "text\n")]).await?;
     let repo = &fixture.repo;
     write(&repo.join("logo.PNG"), b"\x89PNG\0\x01")?;
-    let answer = fixture.ask("logo.PNG").await?.ok()?;
+    let answer = fixture.diff("logo.PNG").await?.ok()?;
     let expected = json!({"filePath": "logo.PNG", "oldContent": "", "newContent": "", "isNew": true,
         "isDeleted": false, "isImage": true, "mimeType": "image/png", "isBinary": true,
         "newContentBase64": "iVBORwAB"});
     assert_eq!(answer, expected);
     write(&repo.join("icon.svg"), "<svg></svg>\n")?;
-    let answer = fixture.ask("icon.svg").await?.ok()?;
+    let answer = fixture.diff("icon.svg").await?.ok()?;
     assert_eq!(
         (&answer["mimeType"], &answer["newContent"]),
         (&json!("image/svg+xml"), &json!("<svg></svg>\n"))
     );
     assert_eq!(answer.get("isBinary"), None);
     write(&repo.join("blob"), b"\0\x01")?;
-    let answer = fixture.ask("blob").await?.ok()?;
+    let answer = fixture.diff("blob").await?.ok()?;
     let expected = json!({"filePath": "blob", "oldContent": "", "newContent": "", "isNew": false,
         "isDeleted": false, "isBinary": true});
     assert_eq!(answer, expected);
     write(&repo.join("latin"), b"caf\xe9\n")?;
-    fixture.ask("latin").await?.is(200, &sides("latin", None, Some("caf\u{fffd}\n")))
+    fixture.diff("latin").await?.is(200, &sides("latin", None, Some("caf\u{fffd}\n")))
 }
 
 #[tokio::test]
-async fn large_file_is_not_reported_as_absent() -> Result<()> {
+async fn large_files_are_refused_instead_of_reported_as_absent() -> Result<()> {
     let fixture = DiffFixture::with(&[("a", "1\n")]).await?;
     let repo = &fixture.repo;
     let (two, six, twenty) = ("x".repeat(2 * MIB), "x".repeat(6 * MIB), "x".repeat(20 * MIB));
@@ -178,24 +179,24 @@ async fn large_file_is_not_reported_as_absent() -> Result<()> {
     }
     git(repo, &["add", "--all"])?;
     git(repo, &["commit", "--quiet", "-m", "Large"])?;
-    let answer = fixture.against("main", "two").await?.ok()?;
+    let answer = fixture.diff_against("main", "two").await?.ok()?;
     ensure!(answer["newContent"].as_str().map(str::len) == Some(2 * MIB) && answer["isDeleted"] == false);
     write(&repo.join("two"), "small\n")?;
-    let answer = fixture.ask("two").await?.ok()?;
+    let answer = fixture.diff("two").await?.ok()?;
     ensure!(answer["oldContent"].as_str().map(str::len) == Some(2 * MIB) && answer["isNew"] == false);
     for name in ["six", "twenty"] {
         let refused =
             |answer: Answer| answer.refused(413, "File too large to diff", "request_body_too_large");
-        refused(fixture.against("main", name).await?)?;
+        refused(fixture.diff_against("main", name).await?)?;
         write(&repo.join(name), "small\n")?;
-        refused(fixture.ask(name).await?)?;
+        refused(fixture.diff(name).await?)?;
     }
     write(&repo.join("now-large"), &six)?;
-    fixture.ask("now-large").await?.refused(413, "File too large to diff", "request_body_too_large")
+    fixture.diff("now-large").await?.refused(413, "File too large to diff", "request_body_too_large")
 }
 
 #[tokio::test]
-async fn line_ends_that_git_turns_around_are_no_change() -> Result<()> {
+async fn line_ending_conversion_is_not_a_change() -> Result<()> {
     let files = [
         (".gitattributes", "*.txt text eol=crlf\n"),
         ("a.txt", "1\n2\n"),
@@ -205,26 +206,26 @@ async fn line_ends_that_git_turns_around_are_no_change() -> Result<()> {
     let fixture = DiffFixture::with(&files).await?;
     let repo = &fixture.repo;
     write(&repo.join("a.txt"), "1\r\n3\r\n")?;
-    fixture.ask("a.txt").await?.is(200, &sides("a.txt", Some("1\r\n2\r\n"), Some("1\r\n3\r\n")))?;
+    fixture.diff("a.txt").await?.is(200, &sides("a.txt", Some("1\r\n2\r\n"), Some("1\r\n3\r\n")))?;
     write(&repo.join("plain"), "1\r\n2\r\n")?;
-    fixture.ask("plain").await?.is(200, &sides("plain", Some("1\n2\n"), Some("1\r\n2\r\n")))?;
+    fixture.diff("plain").await?.is(200, &sides("plain", Some("1\n2\n"), Some("1\r\n2\r\n")))?;
     write(&repo.join("mixed"), "1\r\n3\n")?;
-    fixture.ask("mixed").await?.is(200, &sides("mixed", Some("1\r\n2\n"), Some("1\r\n3\n")))?;
+    fixture.diff("mixed").await?.is(200, &sides("mixed", Some("1\r\n2\n"), Some("1\r\n3\n")))?;
     assert_eq!(status(&fixture.local, repo).await?["files"]["modified"], json!(["a.txt", "mixed", "plain"]));
     Ok(())
 }
 
-/// Somebody may put a pipe where a file was; nobody waits for what comes out of it.
+/// A FIFO in place of a file is reported as empty; opening it would block the request.
 #[tokio::test]
-async fn what_is_no_file_has_no_content() -> Result<()> {
+async fn special_files_and_directories_have_no_content() -> Result<()> {
     let fixture = DiffFixture::with(&[("a", "1\n"), ("dir", "a file\n")]).await?;
     let repo = &fixture.repo;
     std::fs::remove_file(repo.join("a"))?;
-    let made = fixture.local.home.command("mkfifo").arg(repo.join("a")).status().await?;
-    ensure!(made.success());
-    let answer = fixture.ask("a").await?.ok()?;
+    let mkfifo = fixture.local.home.command("mkfifo").arg(repo.join("a")).status().await?;
+    ensure!(mkfifo.success());
+    let answer = fixture.diff("a").await?.ok()?;
     assert_eq!((&answer["oldContent"], &answer["newContent"]), (&json!("1\n"), &json!("")));
     std::fs::remove_file(repo.join("dir"))?;
     write(&repo.join("dir/inside"), "x\n")?;
-    fixture.ask("dir").await?.is(200, &sides("dir", Some("a file\n"), None))
+    fixture.diff("dir").await?.is(200, &sides("dir", Some("a file\n"), None))
 }

@@ -1,4 +1,4 @@
-//! A caller that goes away: what only looks is ended, what changes something is finished.
+//! Disconnected clients: read-only git commands are terminated, and changing ones run to their end.
 
 use std::path::Path;
 
@@ -9,50 +9,51 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::instead_of;
-use crate::local::{Local, write};
+use crate::test_gateway::{TestGateway, write};
 
-/// Asks, and hangs up once a file says that git is at work.
-async fn hang_up_at(local: &Local, body: Value, sign: &Path) -> Result<()> {
-    let asking = local.loopgate.gateway(Method::POST, "/api/gateway/git").json(&body).send();
+/// Sends a request, and drops the connection once git has created the file `sign`.
+async fn disconnect_at(local: &TestGateway, body: Value, signal_file: &Path) -> Result<()> {
+    let request = local.loopgate.gateway(Method::POST, "/api/gateway/git").json(&body).send();
     tokio::select! {
-        answer = asking => anyhow::bail!("it was answered: {:?}", answer?.status()),
-        begun = wait::appears(sign) => begun?,
+        answer = request => anyhow::bail!("the request completed: {:?}", answer?.status()),
+        created = wait::appears(signal_file) => created?,
     }
     Ok(())
 }
 
 #[tokio::test]
-async fn status_request_ends_with_its_caller() -> Result<()> {
-    let local = Local::new().await?;
+async fn status_is_terminated_on_disconnect() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
-    let sign = local.home.path().join("looking");
-    instead_of(&local, "status", &format!("sleep 600 & : > '{}'; wait", sign.display()))?;
-    hang_up_at(&local, json!({"action": "status", "repoPath": repo}), &sign).await?;
-    let own = local.loopgate.pid();
+    let signal_file = local.home.path().join("looking");
+    instead_of(&local, "status", &format!("sleep 600 & : > '{}'; wait", signal_file.display()))?;
+    disconnect_at(&local, json!({"action": "status", "repoPath": repo}), &signal_file).await?;
+    let gateway_pid = local.loopgate.pid();
     let others = || home_processes::processes(local.home.path()).into_iter().map(|process| process.pid);
-    wait::all_end(|| others().filter(|pid| Some(*pid) != own).collect()).await
+    wait::all_end(|| others().filter(|pid| Some(*pid) != gateway_pid).collect()).await
 }
 
 #[tokio::test]
-async fn commit_is_finished_without_its_caller() -> Result<()> {
-    let local = Local::new().await?;
+async fn commit_completes_after_disconnect() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
-    let (sign, go) = (local.home.path().join("committing"), local.home.path().join("go"));
+    let (signal_file, go) = (local.home.path().join("committing"), local.home.path().join("go"));
     let hook = repo.join(".git/hooks/pre-commit");
     let script = format!(
-        "#!/bin/sh\nmkfifo '{go}'\n: > '{sign}'\nread word < '{go}'\n",
+        // The hook blocks until the client is disconnected, then lets the commit continue.
+        "#!/bin/sh\nmkfifo '{go}'\n: > '{signal_file}'\nread word < '{go}'\n",
         go = go.display(),
-        sign = sign.display()
+        signal_file = signal_file.display()
     );
     write(&hook, script)?;
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     local.trust(&repo).await?;
     write(&repo.join("a"), "2\n")?;
     let body = json!({"action": "commit", "repoPath": repo, "message": "Finished"});
-    hang_up_at(&local, body, &sign).await?;
+    disconnect_at(&local, body, &signal_file).await?;
     tokio::fs::write(&go, "go\n").await?;
     let last = || git(&repo, &["log", "-1", "--format=%s"]).unwrap_or_default();
     let finished = async || (last().trim() == "Finished").then_some(());
-    let seen = wait::seen(&repo.join(".git/refs/heads"), finished).await;
-    seen.with_context(|| format!("the last commit is {}", last()))
+    let committed = wait::seen(&repo.join(".git/refs/heads"), finished).await;
+    committed.with_context(|| format!("the last commit is {}", last()))
 }

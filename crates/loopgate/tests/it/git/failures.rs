@@ -1,4 +1,4 @@
-//! What git, its hooks and its remotes refuse, in the words and codes that the page knows.
+//! Failures of git, its hooks and its remotes: error codes, categories and messages.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
@@ -8,34 +8,34 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::{act, instead_of};
-use crate::local::{Local, write};
+use crate::test_gateway::{TestGateway, write};
 
-/// Whether an answer is a 500 with these members of `details`.
-fn says(body: &Value, code: &str, details: &Value) -> Result<()> {
+/// Checks code and members of `details` of an error response.
+fn expect_error(body: &Value, code: &str, details: &Value) -> Result<()> {
     ensure!(body["code"] == code, "{body}");
     for (name, value) in details.as_object().context("members")? {
-        ensure!(&body["details"][name] == value, "{name}: wanted {value} in {body}");
+        ensure!(&body["details"][name] == value, "{name}: expected {value} in {body}");
     }
     Ok(())
 }
 
-fn shown<'a>(body: &'a Value, member: &str) -> &'a str {
-    let place = if member == "error" { &body["error"] } else { &body["details"][member] };
-    place.as_str().unwrap_or_default()
+fn detail<'a>(body: &'a Value, member: &str) -> &'a str {
+    let value = if member == "error" { &body["error"] } else { &body["details"][member] };
+    value.as_str().unwrap_or_default()
 }
 
 // GF-08, GF-09
 #[tokio::test]
-async fn refusing_hooks_have_their_own_codes() -> Result<()> {
-    let local = Local::new().await?;
+async fn failing_pre_commit_hook_is_classified() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     let hook = repo.join(".git/hooks/pre-commit");
-    for (script, kind, said) in [
+    for (script, hook_type, expected) in [
         ("echo 'pre-commit hook: eslint failed' >&2; exit 1", "lint", "eslint failed"),
         ("echo 'tsc type error'; exit 1", "typecheck", "tsc type error"),
         ("echo 'vitest: 3 failed' >&2; exit 1", "test", "3 failed"),
         ("echo 'husky - no' >&2; exit 1", "unknown", "husky - no"),
-        // It can ask nobody: there is nothing to read and no terminal.
+        // Hooks run without stdin and without a controlling terminal.
         (
             "read answer || answer=none; ( : > /dev/tty ) 2>/dev/null && answer=terminal; echo \"hook $answer\" >&2; exit 1",
             "unknown",
@@ -48,18 +48,22 @@ async fn refusing_hooks_have_their_own_codes() -> Result<()> {
         write(&repo.join("a"), script)?;
         let answer = act(&local, &repo, "commit", json!({"message": "No"})).await?;
         ensure!(answer.status == 500 && answer.body["error"] == "Pre-commit hook failed", "{answer:?}");
-        let details = json!({"action": "commit", "category": "pre_commit_hook", "hookType": kind});
-        says(&answer.body, "PROCESS_FAILED", &details)?;
-        ensure!(shown(&answer.body, "stderrExcerpt").contains(said), "{answer:?}");
+        let details = json!({"action": "commit", "category": "pre_commit_hook", "hookType": hook_type});
+        expect_error(&answer.body, "PROCESS_FAILED", &details)?;
+        ensure!(detail(&answer.body, "stderrExcerpt").contains(expected), "{answer:?}");
     }
-    assert_eq!(git(&repo, &["diff", "--cached", "--name-only"])?.trim(), "a", "it stays staged");
+    assert_eq!(
+        git(&repo, &["diff", "--cached", "--name-only"])?.trim(),
+        "a",
+        "the change is no longer staged"
+    );
     Ok(())
 }
 
 // GF-13
 #[tokio::test]
-async fn commit_of_nothing_is_no_hook() -> Result<()> {
-    let local = Local::new().await?;
+async fn empty_commit_is_not_a_hook_failure() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("lint/a", "1\n")])?;
     git(&repo, &["checkout", "--quiet", "-b", "feature/format-x"])?;
     let answer = act(&local, &repo, "commit", json!({"message": "Lint the hook"})).await?;
@@ -68,22 +72,23 @@ async fn commit_of_nothing_is_no_hook() -> Result<()> {
         "{answer:?}"
     );
     let details = json!({"action": "commit", "category": "git_command_failed", "exitCode": 1});
-    says(&answer.body, "PROCESS_FAILED", &details)?;
-    ensure!(shown(&answer.body, "stderrExcerpt").contains("nothing to commit"), "{answer:?}");
+    expect_error(&answer.body, "PROCESS_FAILED", &details)?;
+    ensure!(detail(&answer.body, "stderrExcerpt").contains("nothing to commit"), "{answer:?}");
     Ok(())
 }
 
 #[tokio::test]
-async fn foreign_lock_is_named_with_a_remedy() -> Result<()> {
-    let local = Local::new().await?;
+async fn index_lock_error_names_file_and_remedy() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("format-hook", &[("a", "1\n")])?;
     write(&repo.join("a"), "2\n")?;
+    // `git status` runs with optional locks disabled, so it works while another process holds the lock.
     write(&repo.join(".git/index.lock"), "")?;
-    assert_eq!(super::status(&local, &repo).await?["hasChanges"], true, "looking needs no lock");
+    assert_eq!(super::status(&local, &repo).await?["hasChanges"], true, "the status needs a lock");
     let answer = act(&local, &repo, "commit", json!({"message": "Two"})).await?;
     let details = json!({"action": "commit", "category": "git_command_failed", "exitCode": 128});
-    says(&answer.body, "PROCESS_FAILED", &details)?;
-    let error = shown(&answer.body, "error");
+    expect_error(&answer.body, "PROCESS_FAILED", &details)?;
+    let error = detail(&answer.body, "error");
     ensure!(error.contains("index.lock': File exists") && error.contains("remove the file"), "{error}");
     Ok(())
 }
@@ -91,24 +96,28 @@ async fn foreign_lock_is_named_with_a_remedy() -> Result<()> {
 // GF-10
 #[tokio::test]
 async fn refused_push_is_reported() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     let ssh = local.home.path().join("bin/code-host-ssh");
     write(&ssh, "#!/bin/sh\necho 'git@github.com: Permission denied (publickey).' >&2\nexit 255\n")?;
     let answer = act(&local, &clone, "push", json!({})).await?;
     ensure!(answer.status == 500 && answer.body["error"] == "Git push authentication failed", "{answer:?}");
-    says(&answer.body, "PROCESS_FAILED", &json!({"action": "push", "category": "git_push_auth"}))?;
-    ensure!(shown(&answer.body, "stderrExcerpt").contains("publickey"), "{answer:?}");
+    expect_error(&answer.body, "PROCESS_FAILED", &json!({"action": "push", "category": "git_push_auth"}))?;
+    ensure!(detail(&answer.body, "stderrExcerpt").contains("publickey"), "{answer:?}");
     for action in ["pull", "sync-status"] {
         let answer = act(&local, &clone, action, json!({})).await?;
-        says(&answer.body, "PROCESS_FAILED", &json!({"action": action, "category": "git_command_failed"}))?;
-        ensure!(shown(&answer.body, "error").contains("Permission denied"), "{answer:?}");
+        expect_error(
+            &answer.body,
+            "PROCESS_FAILED",
+            &json!({"action": action, "category": "git_command_failed"}),
+        )?;
+        ensure!(detail(&answer.body, "error").contains("Permission denied"), "{answer:?}");
     }
     Ok(())
 }
 
-/// A server that always wants a password; answers its port.
-async fn locked_server() -> Result<u16> {
+/// Starts a server that answers every request with 401. Returns its port.
+async fn unauthorized_server() -> Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let port = listener.local_addr()?.port();
     tokio::spawn(async move {
@@ -123,19 +132,23 @@ async fn locked_server() -> Result<u16> {
 }
 
 #[tokio::test]
-async fn remote_that_wants_a_password_is_an_error_and_not_a_wait() -> Result<()> {
-    let local = Local::new().await?;
+async fn password_prompt_of_remote_is_an_error() -> Result<()> {
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
-    let url = format!("http://127.0.0.1:{}/acme/widget.git", locked_server().await?);
+    let url = format!("http://127.0.0.1:{}/acme/widget.git", unauthorized_server().await?);
     git(&clone, &["remote", "set-url", "origin", &url])?;
     let answer = act(&local, &clone, "push", json!({})).await?;
-    says(&answer.body, "PROCESS_FAILED", &json!({"category": "git_push_auth"}))?;
+    expect_error(&answer.body, "PROCESS_FAILED", &json!({"category": "git_push_auth"}))?;
     for action in ["pull", "sync-status"] {
         let answer = act(&local, &clone, action, json!({})).await?;
-        says(&answer.body, "PROCESS_FAILED", &json!({"category": "git_command_failed", "action": action}))?;
-        ensure!(shown(&answer.body, "error").contains("could not read Username"), "{answer:?}");
+        expect_error(
+            &answer.body,
+            "PROCESS_FAILED",
+            &json!({"category": "git_command_failed", "action": action}),
+        )?;
+        ensure!(detail(&answer.body, "error").contains("could not read Username"), "{answer:?}");
     }
-    // What is in a URL is no one's business.
+    // Credentials in a remote's URL must not appear in a response.
     git(&clone, &["remote", "set-url", "origin", "http://me:hunter2@127.0.0.1:1/x.git"])?;
     let answer = act(&local, &clone, "pull", json!({})).await?;
     ensure!(answer.status == 500 && !answer.body.to_string().contains("hunter2"), "{answer:?}");
@@ -144,51 +157,59 @@ async fn remote_that_wants_a_password_is_an_error_and_not_a_wait() -> Result<()>
 
 // GF-11, GF-14
 #[tokio::test]
-async fn what_git_prints_is_cut() -> Result<()> {
-    let local = Local::new().await?;
+async fn long_git_output_is_truncated() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     instead_of(&local, "status", "printf 'x%.0s' $(seq 5000) >&2; exit 128")?;
     let answer = act(&local, &repo, "status", json!({})).await?;
-    says(&answer.body, "PROCESS_FAILED", &json!({"category": "git_command_failed", "exitCode": 128}))?;
-    assert_eq!(shown(&answer.body, "stderrExcerpt"), format!("{}...[truncated]", "x".repeat(1200)));
-    assert_eq!(shown(&answer.body, "error"), "x".repeat(5000));
+    expect_error(
+        &answer.body,
+        "PROCESS_FAILED",
+        &json!({"category": "git_command_failed", "exitCode": 128}),
+    )?;
+    assert_eq!(detail(&answer.body, "stderrExcerpt"), format!("{}...[truncated]", "x".repeat(1200)));
+    assert_eq!(detail(&answer.body, "error"), "x".repeat(5000));
     Ok(())
 }
 
 #[tokio::test]
 async fn oversized_git_output_is_an_error() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     instead_of(&local, "status", "exec head -c 20000000 /dev/zero")?;
     let answer = act(&local, &repo, "status", json!({})).await?;
-    ensure!(answer.status == 500 && answer.body["error"] == "git status printed too much", "{answer:?}");
-    says(&answer.body, "PROCESS_FAILED", &json!({"category": "git_command_failed", "exitCode": 1}))
+    ensure!(
+        answer.status == 500 && answer.body["error"] == "git status exceeded the output limit",
+        "{answer:?}"
+    );
+    expect_error(&answer.body, "PROCESS_FAILED", &json!({"category": "git_command_failed", "exitCode": 1}))
 }
 
 // GF-12
 #[tokio::test]
-async fn without_git_the_answer_says_so() -> Result<()> {
+async fn missing_git_is_reported() -> Result<()> {
     let mut home = UserHome::temporary()?;
+    // The login shell is searched for programs as well, so its profile must hide git too.
     let bin = home.path().join("bin");
     write(&home.path().join(".profile"), format!("PATH='{}'\nexport PATH\n", bin.display()))?;
     home.set("PATH", &bin);
-    let local = Local::in_home(home, |setup| setup).await?;
+    let local = TestGateway::in_home(home, |setup| setup).await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     let answer = act(&local, &repo, "status", json!({})).await?;
     assert_eq!(answer.status, 500);
-    says(&answer.body, "SPAWN_FAILED", &json!({"action": "status", "category": "spawn_failed"}))?;
-    ensure!(shown(&answer.body, "error").starts_with("git status "), "{answer:?}");
-    ensure!(shown(&answer.body, "stderrExcerpt").starts_with("git was not found"), "{answer:?}");
+    expect_error(&answer.body, "SPAWN_FAILED", &json!({"action": "status", "category": "spawn_failed"}))?;
+    ensure!(detail(&answer.body, "error").starts_with("git status "), "{answer:?}");
+    ensure!(detail(&answer.body, "stderrExcerpt").starts_with("git was not found"), "{answer:?}");
     let answer = local.get("git/branches", &[("repo", &repo.to_string_lossy())]).await?;
     let text =
         "git was not found; install it (https://git-scm.com/downloads), or set its path in the settings";
     answer.refused(500, text, "operation_failed")
 }
 
-/// A hook that is no part of a commit is git's own failure, in the hook's words.
+/// A failing hook other than pre-commit and commit-msg is reported as a git failure, with the hook's output.
 #[tokio::test]
-async fn other_hooks_refuse_too() -> Result<()> {
-    let local = Local::new().await?;
+async fn other_failing_hooks_are_git_failures() -> Result<()> {
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     let hook = |name: &str, script: &str| -> Result<()> {
         let path = clone.join(".git/hooks").join(name);
@@ -202,40 +223,44 @@ async fn other_hooks_refuse_too() -> Result<()> {
     git(&clone, &["commit", "--quiet", "--allow-empty", "-m", "Two"])?;
     let answer = act(&local, &clone, "push", json!({})).await?;
     let details = json!({"action": "push", "category": "git_command_failed", "exitCode": 1});
-    says(&answer.body, "PROCESS_FAILED", &details)?;
-    ensure!(answer.status == 500 && shown(&answer.body, "error").contains("lint says no"), "{answer:?}");
-    assert_eq!(local.remotes.branches("acme/widget")?, before, "nothing was sent");
+    expect_error(&answer.body, "PROCESS_FAILED", &details)?;
+    ensure!(answer.status == 500 && detail(&answer.body, "error").contains("lint says no"), "{answer:?}");
+    assert_eq!(local.remotes.branches("acme/widget")?, before, "commits were pushed");
 
     hook("commit-msg", "echo \"commit-msg hook: no ticket in '$(cat \"$1\")'\" >&2; exit 1")?;
     local.trust(&clone).await?;
     write(&clone.join("a"), "2\n")?;
     let answer = act(&local, &clone, "commit", json!({"message": "Three"})).await?;
-    says(&answer.body, "PROCESS_FAILED", &json!({"category": "pre_commit_hook", "hookType": "unknown"}))?;
-    ensure!(shown(&answer.body, "stderrExcerpt").contains("no ticket in 'Three'"), "{answer:?}");
+    expect_error(
+        &answer.body,
+        "PROCESS_FAILED",
+        &json!({"category": "pre_commit_hook", "hookType": "unknown"}),
+    )?;
+    ensure!(detail(&answer.body, "stderrExcerpt").contains("no ticket in 'Three'"), "{answer:?}");
 
     hook("post-checkout", "echo 'prettier says no' >&2; exit 3")?;
     local.trust(&clone).await?;
     let answer = act(&local, &clone, "branch", json!({"branchName": "other"})).await?;
     let details = json!({"action": "branch", "category": "git_command_failed", "exitCode": 1});
-    says(&answer.body, "PROCESS_FAILED", &details)?;
-    ensure!(shown(&answer.body, "error").contains("prettier says no"), "{answer:?}");
+    expect_error(&answer.body, "PROCESS_FAILED", &details)?;
+    ensure!(detail(&answer.body, "error").contains("prettier says no"), "{answer:?}");
     Ok(())
 }
 
-/// What only looks may take ten seconds.
+/// Read-only git commands time out after ten seconds.
 #[tokio::test]
 async fn hanging_git_times_out() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     instead_of(&local, "status", "echo looking >&2; sleep 600 & wait")?;
     let answer = act(&local, &repo, "status", json!({})).await?;
-    let error = "git status took longer than 10 seconds and was ended";
+    let error = "git status took longer than 10 seconds and was terminated";
     ensure!(answer.status == 500 && answer.body["error"] == error, "{answer:?}");
-    says(&answer.body, "PROCESS_FAILED", &json!({"category": "git_command_failed", "exitCode": 1}))?;
-    assert_eq!(shown(&answer.body, "stderrExcerpt"), "looking");
-    let own = local.loopgate.pid();
+    expect_error(&answer.body, "PROCESS_FAILED", &json!({"category": "git_command_failed", "exitCode": 1}))?;
+    assert_eq!(detail(&answer.body, "stderrExcerpt"), "looking");
+    let gateway_pid = local.loopgate.pid();
     let mut others = loopgate_testkit::home_processes::processes(local.home.path());
-    others.retain(|process| Some(process.pid) != own);
-    ensure!(others.is_empty(), "its children are ended as well: {others:?}");
+    others.retain(|process| Some(process.pid) != gateway_pid);
+    ensure!(others.is_empty(), "children of git remain: {others:?}");
     Ok(())
 }

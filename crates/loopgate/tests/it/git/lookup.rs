@@ -1,27 +1,27 @@
-//! Finding clones and worktrees by the names that the code host knows.
+//! Lookup of clones and worktrees by repository name and branch.
 
 use anyhow::{Result, ensure};
 use loopgate_testkit::git::git;
 use serde_json::{Value, json};
 
-use crate::local::Local;
+use crate::test_gateway::TestGateway;
 
-const UNSET: &str = "Server not configured — complete onboarding";
+const NOT_CONFIGURED: &str = "Server not configured — complete onboarding";
 
-/// Where the clone of a name is; `Null` when nowhere.
-async fn path_of(local: &Local, name: &str) -> Result<Value> {
+/// Returns the path of the clone of a repository, or `Null`.
+async fn path_of(local: &TestGateway, name: &str) -> Result<Value> {
     Ok(local.get("git/repo-path", &[("repoFullName", name)]).await?.ok()?["path"].take())
 }
 
 // GF-27
 #[tokio::test]
 async fn clone_is_found_by_its_origin() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
     local.manage(&[&clone], None)?;
-    let there = json!(clone);
-    assert_eq!(path_of(&local, "acme/widget").await?, there);
-    assert_eq!(path_of(&local, "Acme/Widget").await?, there, "the code host ignores case");
+    let expected = json!(clone);
+    assert_eq!(path_of(&local, "acme/widget").await?, expected);
+    assert_eq!(path_of(&local, "Acme/Widget").await?, expected, "the code host ignores case");
     assert_eq!(path_of(&local, "acme/other").await?, Value::Null);
     for (url, name) in [
         ("https://github.com/acme/one/", "acme/one"),
@@ -29,7 +29,7 @@ async fn clone_is_found_by_its_origin() -> Result<()> {
         ("git@github.com:acme/three", "acme/three"),
     ] {
         git(&clone, &["remote", "set-url", "origin", url])?;
-        assert_eq!(path_of(&local, name).await?, there);
+        assert_eq!(path_of(&local, name).await?, expected);
     }
     assert_eq!(path_of(&local, "acme/widget").await?, Value::Null);
     std::fs::rename(&clone, local.at("moved"))?;
@@ -40,11 +40,11 @@ async fn clone_is_found_by_its_origin() -> Result<()> {
 
 // GF-27
 #[tokio::test]
-async fn without_a_sandbox_nothing_is_found() -> Result<()> {
-    let local = Local::with(|setup| setup.without_sandbox()).await?;
+async fn lookup_fails_without_sandbox() -> Result<()> {
+    let local = TestGateway::with(|setup| setup.without_sandbox()).await?;
     let query = [("repoFullName", "acme/widget"), ("headBranch", "main")];
     for route in ["git/repo-path", "git/branch-worktree"] {
-        local.get(route, &query).await?.refused(503, UNSET, "not_configured")?;
+        local.get(route, &query).await?.refused(503, NOT_CONFIGURED, "not_configured")?;
     }
     let path = local.at("r");
     std::fs::create_dir_all(&path)?;
@@ -56,64 +56,64 @@ async fn without_a_sandbox_nothing_is_found() -> Result<()> {
 // GF-26
 #[tokio::test]
 async fn branch_is_found_where_it_is_checked_out() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
     local.manage(&[&clone], None)?;
-    let place = local.at("line\nbreak");
-    git(&clone, &["worktree", "add", "--quiet", "-b", "x/feature", &place.to_string_lossy()])?;
-    let ask = |name: &'static str, branch: &'static str| {
+    let worktree = local.at("line\nbreak");
+    git(&clone, &["worktree", "add", "--quiet", "-b", "x/feature", &worktree.to_string_lossy()])?;
+    let lookup = |name: &'static str, branch: &'static str| {
         let local = &local;
         let query = [("repoFullName", name), ("headBranch", branch), ("prNumber", "7")];
         async move { local.get("git/branch-worktree", &query).await }
     };
     let nowhere = json!({"path": null, "repoPath": clone});
-    ask("acme/widget", "x/feature").await?.is(200, &json!({"path": place, "repoPath": clone}))?;
-    ask("acme/widget", "main").await?.is(200, &json!({"path": clone, "repoPath": clone}))?;
-    ask("acme/widget", "feature").await?.is(200, &nowhere)?;
-    ask("acme/widget", "missing").await?.is(200, &nowhere)?;
-    ask("acme/other", "main").await?.is(200, &json!({"path": null, "repoPath": null}))?;
-    std::fs::remove_dir_all(&place)?;
-    ask("acme/widget", "x/feature").await?.is(200, &nowhere)?;
+    lookup("acme/widget", "x/feature").await?.is(200, &json!({"path": worktree, "repoPath": clone}))?;
+    lookup("acme/widget", "main").await?.is(200, &json!({"path": clone, "repoPath": clone}))?;
+    lookup("acme/widget", "feature").await?.is(200, &nowhere)?;
+    lookup("acme/widget", "missing").await?.is(200, &nowhere)?;
+    lookup("acme/other", "main").await?.is(200, &json!({"path": null, "repoPath": null}))?;
+    std::fs::remove_dir_all(&worktree)?;
+    lookup("acme/widget", "x/feature").await?.is(200, &nowhere)?;
     let needed = "repoFullName and headBranch are required";
-    ask("acme/widget", "").await?.refused(400, needed, "missing_field")?;
-    ask("", "main").await?.refused(400, needed, "missing_field")?;
+    lookup("acme/widget", "").await?.refused(400, needed, "missing_field")?;
+    lookup("", "main").await?.refused(400, needed, "missing_field")?;
     local.get("git/branch-worktree", &[]).await?.refused(400, needed, "missing_field")
 }
 
 #[tokio::test]
-async fn clones_outside_or_missing_are_skipped() -> Result<()> {
-    let local = Local::new().await?;
+async fn missing_clones_and_clones_outside_are_skipped() -> Result<()> {
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
     let outside = local.home.path().join("outside");
     local.remotes.clone_to("acme/widget", &outside)?;
     local.manage(&[&local.at("gone"), &outside, &clone], None)?;
     let query = [("repoFullName", "acme/widget"), ("headBranch", "main")];
-    let found = local.get("git/branch-worktree", &query).await?;
-    found.is(200, &json!({"path": clone, "repoPath": clone}))?;
+    let response = local.get("git/branch-worktree", &query).await?;
+    response.is(200, &json!({"path": clone, "repoPath": clone}))?;
     assert_eq!(path_of(&local, "acme/widget").await?, json!(clone));
     std::fs::rename(&clone, local.at("moved"))?;
-    let found = local.get("git/branch-worktree", &query).await?;
-    found.is(200, &json!({"path": null, "repoPath": null}))
+    let response = local.get("git/branch-worktree", &query).await?;
+    response.is(200, &json!({"path": null, "repoPath": null}))
 }
 
 #[tokio::test]
-async fn older_git_lists_worktrees_too() -> Result<()> {
-    let local = Local::new().await?;
+async fn worktree_is_found_with_older_git() -> Result<()> {
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
     local.manage(&[&clone], None)?;
-    let place = local.at("a b");
-    git(&clone, &["worktree", "add", "--quiet", "-b", "feature", &place.to_string_lossy()])?;
+    let worktree = local.at("a b");
+    git(&clone, &["worktree", "add", "--quiet", "-b", "feature", &worktree.to_string_lossy()])?;
     super::instead_of(&local, "worktree", "case \"$*\" in *-z*) exit 129 ;; esac")?;
     let query = [("repoFullName", "acme/widget"), ("headBranch", "feature")];
-    let found = local.get("git/branch-worktree", &query).await?;
-    found.is(200, &json!({"path": place, "repoPath": clone}))
+    let response = local.get("git/branch-worktree", &query).await?;
+    response.is(200, &json!({"path": worktree, "repoPath": clone}))
 }
 
-/// A look-up makes nothing, whatever it is asked for.
+/// A lookup creates neither files nor refs, for any input.
 // GF-26, GF-28
 #[tokio::test]
 async fn lookup_changes_nothing() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
     local.manage(&[&clone], None)?;
     let listed = || -> Result<Vec<std::ffi::OsString>> {
@@ -123,15 +123,15 @@ async fn lookup_changes_nothing() -> Result<()> {
         Ok(names)
     };
     let before = (listed()?, git(&clone, &["for-each-ref"])?);
-    // Whatever git is called, no shell ever reads its path.
-    let odd = local.home.path().join("my git;touch canary");
-    std::os::unix::fs::symlink(super::real_git()?, &odd)?;
-    let paths = json!({"git": odd}).to_string();
+    // Programs are started without a shell, so special characters in git's path are harmless.
+    let program = local.home.path().join("my git;touch canary");
+    std::os::unix::fs::symlink(super::real_git()?, &program)?;
+    let paths = json!({"git": program}).to_string();
     local.send(reqwest::Method::PATCH, "settings/binary-paths", paths).await?.ok()?;
     for branch in ["main", "missing", "../x", "-b", "$(touch canary)"] {
         let query = [("repoFullName", "acme/widget"), ("headBranch", branch)];
-        let found = local.get("git/branch-worktree", &query).await?.ok()?;
-        ensure!(found["path"].is_null() == (branch != "main"), "{branch}: {found}");
+        let response = local.get("git/branch-worktree", &query).await?.ok()?;
+        ensure!(response["path"].is_null() == (branch != "main"), "{branch}: {response}");
     }
     assert_eq!(path_of(&local, "acme/widget").await?, json!(clone));
     assert_eq!((listed()?, git(&clone, &["for-each-ref"])?), before);
@@ -140,8 +140,8 @@ async fn lookup_changes_nothing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn unreadable_list_is_an_error() -> Result<()> {
-    let local = Local::new().await?;
+async fn unreadable_repository_list_is_an_error() -> Result<()> {
+    let local = TestGateway::new().await?;
     let list = local.at(".loopgate/config/repos.json");
     std::fs::remove_file(&list)?;
     std::fs::create_dir(&list)?;

@@ -1,18 +1,19 @@
-//! Repositories in a state that is not the usual one: every route says what there is, or why not.
+//! Unusual states of repositories: unborn branch, detached HEAD, merge and rebase in progress, bare, shallow,
+//! submodules.
 
 use anyhow::{Result, ensure};
 use loopgate_testkit::git::git;
 use serde_json::{Value, json};
 
 use super::{act, status};
-use crate::local::{Local, write};
+use crate::test_gateway::{TestGateway, write};
 
-/// Runs git and expects it to stop with a conflict.
-fn conflicting(repo: &std::path::Path, args: &[&str]) {
-    assert!(git(repo, args).is_err(), "{args:?} has a conflict");
+/// Runs a git command that must fail with a conflict.
+fn expect_conflict(repo: &std::path::Path, args: &[&str]) {
+    assert!(git(repo, args).is_err(), "{args:?} has no conflict");
 }
 
-fn failed(answer: &Value, code: i64, text: &str) -> Result<()> {
+fn expect_failure(answer: &Value, code: i64, text: &str) -> Result<()> {
     let details = &answer["details"];
     ensure!(answer["code"] == "PROCESS_FAILED" && details["category"] == "git_command_failed", "{answer}");
     ensure!(details["exitCode"] == code, "{answer}");
@@ -21,8 +22,8 @@ fn failed(answer: &Value, code: i64, text: &str) -> Result<()> {
 }
 
 #[tokio::test]
-async fn repository_before_its_first_commit() -> Result<()> {
-    let local = Local::new().await?;
+async fn unborn_branch_supports_all_routes() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.at("fresh");
     std::fs::create_dir_all(&repo)?;
     git(&repo, &["init", "--quiet", "--initial-branch=trunk"])?;
@@ -48,8 +49,8 @@ async fn repository_before_its_first_commit() -> Result<()> {
 }
 
 #[tokio::test]
-async fn branch_before_its_first_commit_is_behind_everything() -> Result<()> {
-    let local = Local::new().await?;
+async fn unborn_branch_is_behind_trunk() -> Result<()> {
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     git(&clone, &["checkout", "--quiet", "--orphan", "new"])?;
     let answer = act(&local, &clone, "sync-status", json!({})).await?.ok()?;
@@ -60,15 +61,15 @@ async fn branch_before_its_first_commit_is_behind_everything() -> Result<()> {
 }
 
 #[tokio::test]
-async fn checkout_on_no_branch() -> Result<()> {
-    let local = Local::new().await?;
+async fn detached_head_is_reported() -> Result<()> {
+    let local = TestGateway::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     git(&clone, &["checkout", "--quiet", "--detach"])?;
     assert_eq!(status(&local, &clone).await?["currentBranch"], "HEAD");
     for action in ["push", "pull"] {
         let answer = act(&local, &clone, action, json!({})).await?;
         assert_eq!(answer.status, 500);
-        failed(&answer.body, 1, "not on a branch")?;
+        expect_failure(&answer.body, 1, "not on a branch")?;
     }
     assert_eq!(act(&local, &clone, "branch-diff", json!({})).await?.ok()?["currentBranch"], "HEAD");
     assert_eq!(act(&local, &clone, "sync-status", json!({})).await?.ok()?["currentBranch"], "HEAD");
@@ -79,8 +80,8 @@ async fn checkout_on_no_branch() -> Result<()> {
 }
 
 #[tokio::test]
-async fn merge_or_a_rebase_under_way() -> Result<()> {
-    let local = Local::new().await?;
+async fn merge_and_rebase_in_progress_are_reported() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "base\n")])?;
     git(&repo, &["checkout", "--quiet", "-b", "theirs"])?;
     write(&repo.join("a"), "theirs\n")?;
@@ -89,7 +90,7 @@ async fn merge_or_a_rebase_under_way() -> Result<()> {
     write(&repo.join("a"), "ours\n")?;
     git(&repo, &["commit", "--quiet", "-am", "Ours"])?;
 
-    conflicting(&repo, &["merge", "theirs"]);
+    expect_conflict(&repo, &["merge", "theirs"]);
     let answer = status(&local, &repo).await?;
     assert_eq!((&answer["currentBranch"], &answer["files"]["modified"]), (&json!("main"), &json!(["a"])));
     let diff = json!({"repoPath": repo, "filePath": "a"});
@@ -98,29 +99,29 @@ async fn merge_or_a_rebase_under_way() -> Result<()> {
     ensure!(answer["newContent"].as_str().is_some_and(|new| new.contains("<<<<<<<")), "{answer}");
     let answer = act(&local, &repo, "branch", json!({"branchName": "theirs"})).await?;
     assert_eq!(answer.status, 500);
-    failed(&answer.body, 1, "resolve")?;
+    expect_failure(&answer.body, 1, "resolve")?;
     write(&repo.join("a"), "both\n")?;
     act(&local, &repo, "commit", json!({"message": "Merged"})).await?.ok()?;
     assert_eq!(git(&repo, &["rev-list", "--count", "--merges", "HEAD"])?.trim(), "1");
 
     git(&repo, &["reset", "--quiet", "--hard", "HEAD^"])?;
-    conflicting(&repo, &["rebase", "theirs"]);
+    expect_conflict(&repo, &["rebase", "theirs"]);
     let answer = status(&local, &repo).await?;
     assert_eq!((&answer["currentBranch"], &answer["files"]["modified"]), (&json!("HEAD"), &json!(["a"])));
     let answer = act(&local, &repo, "pull", json!({})).await?;
-    failed(&answer.body, 1, "not on a branch")
+    expect_failure(&answer.body, 1, "not on a branch")
 }
 
 // GF-11
 #[tokio::test]
-async fn repository_without_files_and_a_directory_without_a_repository() -> Result<()> {
-    let local = Local::new().await?;
+async fn bare_repository_and_plain_directory_are_reported() -> Result<()> {
+    let local = TestGateway::new().await?;
     local.repository("r", &[("a", "1\n")])?;
     git(&local.at(""), &["clone", "--quiet", "--bare", "r", "bare.git"])?;
     let (bare, plain) = (local.at("bare.git"), local.at("plain"));
     std::fs::create_dir(&plain)?;
-    failed(&act(&local, &bare, "status", json!({})).await?.body, 128, "work tree")?;
-    failed(&act(&local, &plain, "status", json!({})).await?.body, 128, "not a git repository")?;
+    expect_failure(&act(&local, &bare, "status", json!({})).await?.body, 128, "work tree")?;
+    expect_failure(&act(&local, &plain, "status", json!({})).await?.body, 128, "not a git repository")?;
 
     let answer = local.get("git/branches", &[("repo", &bare.to_string_lossy())]).await?.ok()?;
     assert_eq!(answer["branches"][0]["name"], "main");
@@ -129,9 +130,9 @@ async fn repository_without_files_and_a_directory_without_a_repository() -> Resu
 
     for repo in [&bare, &plain] {
         let answer = local.post("git/diff", json!({"repoPath": repo, "filePath": "a"})).await?;
-        let told =
+        let is_diff_error =
             answer.body["error"].as_str().is_some_and(|e| e.starts_with("Failed to get diff: fatal: "));
-        ensure!(answer.status == 500 && told, "{answer:?}");
+        ensure!(answer.status == 500 && is_diff_error, "{answer:?}");
     }
     let committed = local.post("git/diff", json!({"repoPath": bare, "filePath": "a", "baseBranch": "main"}));
     let committed = committed.await?.ok()?;
@@ -140,8 +141,8 @@ async fn repository_without_files_and_a_directory_without_a_repository() -> Resu
 }
 
 #[tokio::test]
-async fn submodule_is_one_entry() -> Result<()> {
-    let local = Local::new().await?;
+async fn submodule_is_a_single_entry() -> Result<()> {
+    let local = TestGateway::new().await?;
     let (part, repo) = (local.repository("part", &[("p", "1\n")])?, local.repository("r", &[("a", "1\n")])?);
     let source = part.to_string_lossy();
     git(&repo, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &source, "sub"])?;
@@ -157,6 +158,7 @@ async fn submodule_is_one_entry() -> Result<()> {
     let answer = local.post("git/diff", json!({"repoPath": repo, "filePath": "sub"})).await?.ok()?;
     let line = |commit: &str| json!(format!("Subproject commit {commit}"));
     assert_eq!((&answer["oldContent"], &answer["newContent"]), (&line(&before), &line(&after)));
+    // A submodule has a `.git` file like a worktree, but must not be removed as one.
     let refused = local.delete("git/worktree", json!({"worktreePath": sub, "force": true})).await?;
     refused.refused(400, "Path is not a git worktree", "invalid_request")?;
     ensure!(sub.join("p").exists());
@@ -164,8 +166,8 @@ async fn submodule_is_one_entry() -> Result<()> {
 }
 
 #[tokio::test]
-async fn worktree_of_a_worktree_is_one_of_the_clone() -> Result<()> {
-    let local = Local::new().await?;
+async fn worktree_added_from_worktree_belongs_to_clone() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     let (one, two) = (local.at("r-AB-1"), local.at("r-AB-2"));
     git(&repo, &["worktree", "add", "--quiet", "-b", "one", &one.to_string_lossy()])?;
@@ -185,20 +187,21 @@ async fn worktree_of_a_worktree_is_one_of_the_clone() -> Result<()> {
 }
 
 #[tokio::test]
-async fn clone_without_history() -> Result<()> {
-    let local = Local::new().await?;
+async fn shallow_clone_has_no_merge_base() -> Result<()> {
+    let local = TestGateway::new().await?;
     local.clone_of("acme/widget", &[("a", "1\n")])?;
     local.remotes.commit("acme/widget", "main", "Two", &[("a", "2\n")])?;
     local.remotes.commit("acme/widget", "side", "Side", &[("b", "1\n")])?;
     local.remotes.commit("acme/widget", "main", "Three", &[("a", "3\n")])?;
     let shallow = local.at("shallow");
+    // `--depth` is ignored for local paths; `file://` uses the transport.
     let url = format!("file://{}", local.remotes.bare("acme/widget").display());
-    let place = shallow.to_string_lossy().into_owned();
-    git(&local.at(""), &["clone", "--quiet", "--depth=1", "--no-single-branch", &url, &place])?;
+    let target = shallow.to_string_lossy().into_owned();
+    git(&local.at(""), &["clone", "--quiet", "--depth=1", "--no-single-branch", &url, &target])?;
     local.trust(&shallow).await?;
     assert_eq!(status(&local, &shallow).await?["currentBranch"], "main");
     let answer = act(&local, &shallow, "branch-diff", json!({"baseBranch": "side"})).await?;
-    failed(&answer.body, 128, "no merge base")?;
+    expect_failure(&answer.body, 128, "no merge base")?;
     let answer = act(&local, &shallow, "sync-status", json!({})).await?.ok()?;
     assert_eq!(answer["isUpToDate"], true);
     Ok(())

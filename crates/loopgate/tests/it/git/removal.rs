@@ -1,4 +1,4 @@
-//! Removing a worktree, and what no force removes.
+//! Removal of worktrees, and what is refused even with `force`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,13 @@ use loopgate_testkit::git::git;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::local::{Answer, Local, write};
+use crate::test_gateway::{Answer, TestGateway, write};
 
-async fn remove(local: &Local, path: &Path, force: bool) -> Result<Answer> {
+async fn remove(local: &TestGateway, path: &Path, force: bool) -> Result<Answer> {
     local.delete("git/worktree", json!({"worktreePath": path, "force": force})).await
 }
 
-fn gone(answer: Answer, message: &str) -> Result<()> {
+fn expect_success(answer: Answer, message: &str) -> Result<()> {
     answer.is(200, &json!({"success": true, "message": message}))
 }
 
@@ -21,67 +21,68 @@ fn not_a_worktree(answer: Answer) -> Result<()> {
     answer.refused(400, "Path is not a git worktree", "invalid_request")
 }
 
-fn worktree(local: &Local, repo: &Path, name: &str) -> Result<PathBuf> {
-    let place = local.at(name);
-    git(repo, &["worktree", "add", "--quiet", "-b", name, &place.to_string_lossy()])?;
-    Ok(place)
+fn worktree(local: &TestGateway, repo: &Path, name: &str) -> Result<PathBuf> {
+    let path = local.at(name);
+    git(repo, &["worktree", "add", "--quiet", "-b", name, &path.to_string_lossy()])?;
+    Ok(path)
 }
 
-fn listed(repo: &Path) -> Result<usize> {
+fn worktree_count(repo: &Path) -> Result<usize> {
     Ok(git(repo, &["worktree", "list", "--porcelain"])?.matches("worktree ").count())
 }
 
 // GF-22, GF-24
 #[tokio::test]
-async fn worktree_goes_and_its_branch_stays() -> Result<()> {
-    let local = Local::new().await?;
+async fn removal_keeps_branch_and_needs_force_for_changes() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
-    let place = worktree(&local, &repo, "clean")?;
-    gone(remove(&local, &place, false).await?, "Worktree removed successfully")?;
-    ensure!(!place.exists() && git(&repo, &["rev-parse", "--verify", "refs/heads/clean"]).is_ok());
-    gone(remove(&local, &place, false).await?, "Worktree does not exist")?;
+    let path = worktree(&local, &repo, "clean")?;
+    expect_success(remove(&local, &path, false).await?, "Worktree removed successfully")?;
+    ensure!(!path.exists() && git(&repo, &["rev-parse", "--verify", "refs/heads/clean"]).is_ok());
+    expect_success(remove(&local, &path, false).await?, "Worktree does not exist")?;
 
-    let place = worktree(&local, &repo, "dirty")?;
-    write(&place.join("untracked"), "x\n")?;
-    let told = json!({"error": "Worktree has uncommitted changes", "code": "conflict", "hasChanges": true,
+    let path = worktree(&local, &repo, "dirty")?;
+    write(&path.join("untracked"), "x\n")?;
+    let conflict = json!({"error": "Worktree has uncommitted changes", "code": "conflict", "hasChanges": true,
         "message": "Use force=true to remove anyway"});
-    remove(&local, &place, false).await?.is(409, &told)?;
-    let answer = local.delete("git/worktree", json!({"worktreePath": place, "force": "true"})).await?;
-    answer.is(409, &told)?;
-    gone(remove(&local, &place, true).await?, "Worktree removed successfully")?;
-    ensure!(!place.exists() && listed(&repo)? == 1);
+    remove(&local, &path, false).await?.is(409, &conflict)?;
+    // Only the boolean `true` counts as force, not the string.
+    let answer = local.delete("git/worktree", json!({"worktreePath": path, "force": "true"})).await?;
+    answer.is(409, &conflict)?;
+    expect_success(remove(&local, &path, true).await?, "Worktree removed successfully")?;
+    ensure!(!path.exists() && worktree_count(&repo)? == 1);
     Ok(())
 }
 
 #[tokio::test]
-async fn force_removes_what_git_cannot() -> Result<()> {
-    let local = Local::new().await?;
+async fn force_removes_locked_and_orphaned_worktrees() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     local.manage(&[&repo], Some(&local.at("wt")))?;
     let locked = worktree(&local, &repo, "locked")?;
     git(&repo, &["worktree", "lock", &locked.to_string_lossy()])?;
     let answer = remove(&local, &locked, false).await?;
-    let told =
+    let conflict =
         answer.body["error"].as_str().is_some_and(|e| e.starts_with("Failed to remove worktree: fatal: "));
-    ensure!(answer.status == 500 && told, "{answer:?}");
-    gone(remove(&local, &locked, true).await?, "Worktree forcefully removed")?;
-    ensure!(!locked.exists() && listed(&repo)? == 1, "it is forgotten as well");
+    ensure!(answer.status == 500 && conflict, "{answer:?}");
+    expect_success(remove(&local, &locked, true).await?, "Worktree forcefully removed")?;
+    ensure!(!locked.exists() && worktree_count(&repo)? == 1, "the worktree is still registered");
 
-    // Its repository is gone.
+    // The repository of this worktree was deleted, so git cannot remove it.
     let lost = local.repository("lost", &[("a", "1\n")])?;
     let orphan = worktree(&local, &lost, "orphan")?;
     std::fs::remove_dir_all(&lost)?;
-    let kept = local.at("kept");
-    write(&kept, "outside of it\n")?;
-    std::os::unix::fs::symlink(&kept, orphan.join("link"))?;
-    gone(remove(&local, &orphan, true).await?, "Worktree forcefully removed")?;
-    ensure!(!orphan.exists() && kept.exists(), "a link is not followed");
+    let outside = local.at("kept");
+    write(&outside, "outside\n")?;
+    std::os::unix::fs::symlink(&outside, orphan.join("link"))?;
+    expect_success(remove(&local, &orphan, true).await?, "Worktree forcefully removed")?;
+    ensure!(!orphan.exists() && outside.exists(), "a symlink was followed");
 
-    // What is left of a worktree, where worktrees are made.
+    // Leftover directories without `.git`, at paths where worktrees are created.
     for leftover in [local.at("wt/any"), local.at("r-AB-1")] {
         write(&leftover.join("logs/a"), "x\n")?;
         ensure!(remove(&local, &leftover, false).await?.status == 500);
-        gone(remove(&local, &leftover, true).await?, "Worktree forcefully removed")?;
+        expect_success(remove(&local, &leftover, true).await?, "Worktree forcefully removed")?;
         ensure!(!leftover.exists());
     }
     Ok(())
@@ -89,8 +90,8 @@ async fn force_removes_what_git_cannot() -> Result<()> {
 
 // GF-23
 #[tokio::test]
-async fn no_force_removes_anything_else() -> Result<()> {
-    let local = Local::new().await?;
+async fn force_removes_only_worktrees() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     let other = local.repository("other", &[("a", "1\n")])?;
     let managed = worktree(&local, &other, "managed")?;
@@ -105,7 +106,7 @@ async fn no_force_removes_anything_else() -> Result<()> {
     write(&repo.join("sub/a"), "x\n")?;
 
     let answer = remove(&local, &repo, false).await?;
-    ensure!(answer.status == 500, "git itself refuses: {answer:?}");
+    ensure!(answer.status == 500, "git did not refuse: {answer:?}");
     for precious in [
         repo.clone(),
         other.clone(),
@@ -132,7 +133,7 @@ async fn no_force_removes_anything_else() -> Result<()> {
 
 #[tokio::test]
 async fn worktree_path_is_required_and_checked() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let send = |body: &'static str| local.send(Method::DELETE, "git/worktree", body);
     send("{").await?.refused(400, "Invalid JSON body", "invalid_json_body")?;
     for body in ["", "[]", "{}", r#"{"worktreePath":""}"#, r#"{"worktreePath":7}"#] {

@@ -1,4 +1,4 @@
-//! What changed in a working tree, whatever the files are called.
+//! Status of a working tree, for all kinds of changes and file names.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,7 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{act, instead_of, real_git, status};
-use crate::local::{Local, write};
+use crate::test_gateway::{TestGateway, write};
 
 const OUTSIDE: &str = "directory not allowed";
 
@@ -22,14 +22,14 @@ fn files(modified: &[&str], created: &[&str], deleted: &[&str], staged: &[&str])
 // GF-01, GF-02
 #[tokio::test]
 async fn changes_are_listed_by_kind() -> Result<()> {
-    let local = Local::new().await?;
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("app.rs", "1\n"), ("old name.rs", "a\nb\nc\n"), ("gone", "x\n")])?;
     let clean = json!({"currentBranch": "main", "hasChanges": false, "files": files(&[], &[], &[], &[])});
     assert_eq!(status(&local, &repo).await?, clean);
 
     write(&repo.join("app.rs"), "2\n")?;
     let edited = status(&local, &repo).await?;
-    assert_eq!(edited["files"], files(&["app.rs"], &[], &[], &[]), "the first letter stays");
+    assert_eq!(edited["files"], files(&["app.rs"], &[], &[], &[]), "the file name was changed");
     assert_eq!(edited["hasChanges"], true);
 
     git(&repo, &["mv", "old name.rs", "new name.rs"])?;
@@ -51,8 +51,8 @@ async fn changes_are_listed_by_kind() -> Result<()> {
 }
 
 #[tokio::test]
-async fn any_name_is_listed_as_it_is() -> Result<()> {
-    let local = Local::new().await?;
+async fn special_file_names_are_listed_unquoted() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("kept", "")])?;
     let names = [" leading", "a b", "line\nbreak", "quote\"s'", "tab\tstop", "tränke", "-dash", "*"];
     for name in names {
@@ -64,14 +64,14 @@ async fn any_name_is_listed_as_it_is() -> Result<()> {
     expected.sort_unstable();
     assert_eq!(answer["files"]["created"], json!(expected));
 
-    // What cannot be written as text can still be committed.
+    // Names that are not valid UTF-8 are shown with replacement characters, but committed unchanged.
     act(&local, &repo, "commit", json!({"message": "All of them"})).await?.ok()?;
     assert_eq!(status(&local, &repo).await?["hasChanges"], false);
     Ok(())
 }
 
-/// Puts a git before the real one that notes how it is called.
-fn noting_git(local: &Local) -> Result<PathBuf> {
+/// Installs a `git` that logs its arguments and environment, then runs the real git. Returns the log's path.
+fn logging_git(local: &TestGateway) -> Result<PathBuf> {
     let log = local.home.path().join("git-calls");
     let text = format!(
         "#!/bin/sh\necho \"$* locks=$GIT_OPTIONAL_LOCKS prompt=$GIT_TERMINAL_PROMPT lang=$LC_ALL\" >> '{}'\n\
@@ -84,30 +84,30 @@ fn noting_git(local: &Local) -> Result<PathBuf> {
 }
 
 #[tokio::test]
-async fn one_process_answers() -> Result<()> {
-    let local = Local::new().await?;
+async fn status_runs_one_git_process() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("app.rs", "1\n")])?;
-    let log = noting_git(&local)?;
+    let log = logging_git(&local)?;
     status(&local, &repo).await?;
     let calls = std::fs::read_to_string(&log)?;
-    // What follows is the beginning of the watch on the repository.
-    let asked = calls.lines().take_while(|call| !call.starts_with("config --list --show-origin"));
-    let asked: Vec<_> = asked.collect();
-    let [status] = asked[..] else { bail!("{calls}") };
+    // The calls after the status belong to the set-up of the file watcher.
+    let status_calls = calls.lines().take_while(|call| !call.starts_with("config --list --show-origin"));
+    let status_calls: Vec<_> = status_calls.collect();
+    let [status] = status_calls[..] else { bail!("{calls}") };
     ensure!(status.starts_with("status ") && status.ends_with("locks=0 prompt=0 lang=C"), "{calls}");
     Ok(())
 }
 
 #[tokio::test]
-async fn repository_that_was_seen_is_answered_without_git_until_it_changes() -> Result<()> {
-    let local = Local::new().await?;
+async fn unchanged_repository_is_answered_from_cache() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("app.rs", "1\n"), (".gitignore", "target/\n"), ("target/x", "")])?;
-    let log = noting_git(&local)?;
+    let log = logging_git(&local)?;
     let calls = || Ok::<_, anyhow::Error>(std::fs::read_to_string(&log)?.lines().count());
     let path = repo.display().to_string();
     let branches = async || local.get("git/branches", &[("repo", &path)]).await?.ok();
     status(&local, &repo).await?;
-    // Git is asked in the background for a while, and then no more.
+    // Background refreshes call git for some time after the first request. Wait for 20 rounds without a call.
     let mut quiet = 0;
     while quiet < 20 {
         let before = calls()?;
@@ -116,7 +116,7 @@ async fn repository_that_was_seen_is_answered_without_git_until_it_changes() -> 
         quiet = if calls()? == before { quiet + 1 } else { 0 };
     }
 
-    // What git ignores changes nothing.
+    // A change of an ignored file does not invalidate the cache.
     write(&repo.join("target/y"), "")?;
     let before = calls()?;
     assert_eq!(status(&local, &repo).await?["hasChanges"], false);
@@ -132,11 +132,11 @@ async fn repository_that_was_seen_is_answered_without_git_until_it_changes() -> 
     write(&repo.join(".git/info/exclude"), "src\n")?;
     assert_eq!(status(&local, &repo).await?["files"], files(&["app.rs"], &[], &[], &[]));
 
-    // Another repository in its place is another repository.
+    // A different repository at the same path invalidates the cache.
     std::fs::rename(&repo, local.at("moved"))?;
     let repo = local.repository("r", &[("b", "1\n")])?;
     assert_eq!(status(&local, &repo).await?["hasChanges"], false);
-    // As is one that another git answers for.
+    // So does a change of the git program.
     instead_of(&local, "status", "exit 3")?;
     assert_eq!(act(&local, &local.at("moved"), "status", json!({})).await?.status, 500);
     Ok(())
@@ -144,8 +144,8 @@ async fn repository_that_was_seen_is_answered_without_git_until_it_changes() -> 
 
 // GF-04, GF-05, GF-06, GF-49, GF-50
 #[tokio::test]
-async fn what_is_asked_is_checked_in_order() -> Result<()> {
-    let local = Local::new().await?;
+async fn requests_are_validated_in_order() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("app.rs", "1\n")])?;
     let post = |body: Value| local.post("git", body);
     let send = |body: &'static str| local.send(Method::POST, "git", body);
@@ -180,25 +180,25 @@ async fn what_is_asked_is_checked_in_order() -> Result<()> {
     assert_eq!(large.body["code"], "request_body_too_large");
     for (method, route) in [(Method::PUT, "git"), (Method::GET, "git/diff")] {
         let answer = local.send(method.clone(), route, "").await?;
-        let told = json!({"error": "operation not implemented", "code": "operation_not_implemented",
+        let error = json!({"error": "operation not implemented", "code": "operation_not_implemented",
             "method": method.as_str(), "path": format!("/api/gateway/{route}")});
-        answer.is(501, &told)?;
+        answer.is(501, &error)?;
     }
     Ok(())
 }
 
 // GC-37, GF-07
 #[tokio::test]
-async fn keys_stay_closed_when_the_home_is_open() -> Result<()> {
+async fn key_directories_are_refused_when_home_is_sandbox() -> Result<()> {
     let home = loopgate_testkit::home::UserHome::temporary()?;
     let path = home.path().to_owned();
     std::fs::create_dir(path.join(".ssh"))?;
-    // A home that is open all in all keeps no keys of Loopgate's.
-    let elsewhere = tempfile::tempdir()?;
-    let data = elsewhere.path().to_owned();
+    // The data directory must not be within the sandbox, which is the whole home here.
+    let data_directory = tempfile::tempdir()?;
+    let data = data_directory.path().to_owned();
     std::fs::write(data.join("settings.toml"), "onboarding_completed = true\n")?;
     let start = |setup: Setup| setup.without_sandbox().arg("--sandbox").arg(path).arg("--yes").data_in(data);
-    let local = Local::in_home(home, start).await?;
+    let local = TestGateway::in_home(home, start).await?;
     for keys in ["~/.ssh", "~/.SSH", "~/src/../.ssh"] {
         let answer = act(&local, keys.as_ref(), "status", json!({})).await?;
         assert_eq!((answer.status, &answer.body["code"]), (403, &json!("REPO_NOT_ALLOWED")), "{keys}");
@@ -207,11 +207,11 @@ async fn keys_stay_closed_when_the_home_is_open() -> Result<()> {
     Ok(())
 }
 
-/// Whatever a path to git holds, no shell ever reads it.
+/// The configured path of git is used as is, without a shell.
 // GF-28
 #[tokio::test]
-async fn git_is_the_one_that_is_set() -> Result<()> {
-    let local = Local::new().await?;
+async fn configured_git_is_used() -> Result<()> {
+    let local = TestGateway::new().await?;
     let repo = local.repository("r", &[("app.rs", "1\n")])?;
     instead_of(&local, "status", "echo 'the wrong one' >&2; exit 3")?;
     for name in ["with space/git", "git;touch canary", "git$(touch canary)"] {

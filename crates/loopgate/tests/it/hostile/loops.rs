@@ -1,4 +1,4 @@
-//! PLAN and EXECUTE with the real assistant in a repository that brings along all that could run.
+//! PLAN and EXECUTE with the real assistant in a repository that configures programs to run.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
@@ -6,8 +6,8 @@ use loopgate_testkit::home::UserHome;
 use loopgate_testkit::story;
 use serde_json::{Value, json};
 
-use super::{MAX_MEMORY_KB, SECRET, Surroundings, most_memory_kb};
-use crate::local::write;
+use super::{MAX_MEMORY_KIB, OutsideFiles, SECRET, peak_memory_kib};
+use crate::test_gateway::write;
 use crate::test_system::TestSystem;
 
 const HOUSE_RULE: &str = "House rule 7341: indent with tabs.";
@@ -18,8 +18,8 @@ fn hook(command: &str) -> Value {
     json!([{"matcher": "*", "hooks": [{"type": "command", "command": command}]}])
 }
 
-/// Commits to the repository what makes the assistant, and the loop, run something.
-fn plant(outside: &Surroundings, system: &TestSystem) -> Result<()> {
+/// Adds all kinds of hooks and program settings, tracked and untracked, to the user's clone.
+fn add_programs(outside: &OutsideFiles, system: &TestSystem) -> Result<()> {
     let clone = &system.clone;
     let mark = |name: &str| format!("{} {name} < /dev/null", outside.mark().display());
     let server = json!({"command": "sh", "args": ["-c", mark("server")]});
@@ -41,7 +41,8 @@ fn plant(outside: &Surroundings, system: &TestSystem) -> Result<()> {
     git(clone, &["commit", "--quiet", "-m", "Bring more along"])?;
     let remote = system.testbed.remotes.bare(story::REPOSITORY);
     git(clone, &["push", "--quiet", &remote.to_string_lossy(), "main"])?;
-    // Once it is trusted its own way to the remote counts, which leads nowhere.
+    // A trusted repository uses its own `sshCommand`, which cannot reach the remote; the remote ref must be
+    // up to date without a fetch.
     git(clone, &["update-ref", "refs/remotes/origin/main", "main"])?;
     for name in HOOKS {
         let file = clone.join(".git/hooks").join(name);
@@ -66,15 +67,15 @@ async fn trust(home: &UserHome, system: &TestSystem) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_runs_nothing_that_the_repository_brought() -> Result<()> {
+async fn loop_runs_no_program_of_untrusted_repository() -> Result<()> {
     let system = TestSystem::story().await?;
     let home = &system.testbed.home;
-    let outside = Surroundings::make(home)?;
-    plant(&outside, &system)?;
-    let wish = system.page.wish().await?;
+    let outside = OutsideFiles::create(home)?;
+    add_programs(&outside, &system)?;
+    let document = system.page.create_document().await?;
     for command in ["plan", "execute"] {
-        let ended = system.page.press(&wish, command).await?;
-        let ended = system.page.ended(&ended).await?;
+        let ended = system.page.start_loop(&document, command).await?;
+        let ended = system.page.wait_for_end(&ended).await?;
         ensure!(ended["status"] == "COMPLETED", "{ended}\n{}", system.loopgate.output());
         outside.is_untouched(home)?;
     }
@@ -82,37 +83,39 @@ async fn loop_runs_nothing_that_the_repository_brought() -> Result<()> {
     ensure!(pulls.len() == 1 && !pulls[0].body.contains(SECRET), "{:?}", pulls[0].body);
     let files: Vec<String> = pulls[0].files()?.into_iter().map(|file| file.path).collect();
     ensure!(files == ["index.html", "styles.css", "test/theme.test.js", "theme.js"], "{files:?}");
-    let asked = system.testbed.model.requests_of(story::EXECUTE);
+    let requests = system.testbed.model.requests_of(story::EXECUTE);
     ensure!(
-        asked[0].user_text().contains(HOUSE_RULE) || asked[0].system().contains(HOUSE_RULE),
+        requests[0].user_text().contains(HOUSE_RULE) || requests[0].system().contains(HOUSE_RULE),
         "no instructions"
     );
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_trusted_runs_until_it_changes() -> Result<()> {
+async fn trusted_programs_run_until_changed() -> Result<()> {
     let system = TestSystem::story().await?;
     let home = &system.testbed.home;
-    let outside = Surroundings::make(home)?;
-    plant(&outside, &system)?;
+    let outside = OutsideFiles::create(home)?;
+    add_programs(&outside, &system)?;
     trust(home, &system).await?;
     let plan = async || {
-        let wish = system.page.wish().await?;
-        let ended = system.page.press(&wish, "plan").await?;
-        let ended = system.page.ended(&ended).await?;
+        let document = system.page.create_document().await?;
+        let ended = system.page.start_loop(&document, "plan").await?;
+        let ended = system.page.wait_for_end(&ended).await?;
         ensure!(ended["status"] == "COMPLETED", "{ended}\n{}", system.loopgate.output());
         anyhow::Ok(())
     };
     plan().await?;
     for name in ["set-up", "session-start", "tool", "stop", "hook-post-checkout", "server"] {
-        let ran = outside.marks.join(format!("ran-{name}"));
+        let ran = outside.mark_directory.join(format!("ran-{name}"));
         ensure!(ran.exists(), "{name} did not run");
     }
-    for ran in std::fs::read_dir(&outside.marks)?.flatten().filter(|entry| entry.file_name() != "mark") {
+    for ran in
+        std::fs::read_dir(&outside.mark_directory)?.flatten().filter(|entry| entry.file_name() != "mark")
+    {
         std::fs::remove_file(ran.path())?;
     }
-    // Another content under the same name was not agreed to, nor is anything beside it any more.
+    // A changed hook revokes the trust in all programs of the repository.
     git(
         &system.clone,
         &[
@@ -132,16 +135,16 @@ async fn what_was_trusted_runs_until_it_changes() -> Result<()> {
     outside.is_untouched(home)
 }
 
-/// What a repository has tracked where a loop keeps its files: links that lead out, and a device.
+/// The repository tracks symlinks and a device at the paths of the loop's own files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_follows_no_link_that_the_repository_brought() -> Result<()> {
+async fn loop_follows_no_tracked_symlink() -> Result<()> {
     let names = ["prd.md", "plan.json", "plan.md", "state.json", "judges.json", "execution-result.json"];
-    for whole in [false, true] {
+    for link_whole_directory in [false, true] {
         let system = TestSystem::story().await?;
         let home = &system.testbed.home;
-        let outside = Surroundings::make(home)?;
+        let outside = OutsideFiles::create(home)?;
         let secret = outside.directory.join("repository/secret");
-        if whole {
+        if link_whole_directory {
             std::os::unix::fs::symlink(&outside.directory, system.clone.join(".loopgate"))?;
         } else {
             std::fs::create_dir_all(system.clone.join(".loopgate/work"))?;
@@ -154,27 +157,27 @@ async fn loop_follows_no_link_that_the_repository_brought() -> Result<()> {
         git(&system.clone, &["commit", "--quiet", "-m", "Links"])?;
         let remote = system.testbed.remotes.bare(story::REPOSITORY);
         git(&system.clone, &["push", "--quiet", &remote.to_string_lossy(), "main"])?;
-        let wish = system.page.wish().await?;
+        let document = system.page.create_document().await?;
         for command in ["plan", "execute"] {
-            let pressed = system.page.press(&wish, command).await;
-            ensure!(command == "execute" || pressed.is_ok(), "{pressed:?}");
-            // A plan whose files could not be read is not there to be executed.
-            let Ok(loop_id) = pressed else { break };
-            let ended = system.page.ended(&loop_id).await?;
-            let told = format!("{ended} {:?}", system.page.events(&loop_id).await?);
-            ensure!(!told.contains(SECRET), "{told}");
+            let launched = system.page.start_loop(&document, command).await;
+            ensure!(command == "execute" || launched.is_ok(), "{launched:?}");
+            // The plan loop failed to read its files, so there is no plan to execute.
+            let Ok(loop_id) = launched else { break };
+            let ended = system.page.wait_for_end(&loop_id).await?;
+            let reported = format!("{ended} {:?}", system.page.events(&loop_id).await?);
+            ensure!(!reported.contains(SECRET), "{reported}");
             outside.is_untouched(home)?;
             if ended["status"] != "COMPLETED" {
                 let reason = ended["error"]["message"].as_str().unwrap_or_default();
-                ensure!(whole && !reason.is_empty(), "{ended}\n{}", system.loopgate.output());
+                ensure!(link_whole_directory && !reason.is_empty(), "{ended}\n{}", system.loopgate.output());
                 break;
             }
             if let Some(slug) = ended["producedDocument"]["slug"].as_str() {
                 ensure!(!system.page.document(slug).await?.to_string().contains(SECRET), "{slug}");
             }
         }
-        let most = most_memory_kb(system.loopgate.pid().context("it runs")?)?;
-        ensure!(most < MAX_MEMORY_KB, "{most} kB");
+        let peak = peak_memory_kib(system.loopgate.pid().context("the gateway has exited")?)?;
+        ensure!(peak < MAX_MEMORY_KIB, "{peak} KiB");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Every route that takes a repository, asked about each of the hostile ones.
+//! All routes that take a repository, called for each malicious repository.
 
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::{MAX_MEMORY_KB, SECRET, Surroundings, make, most_memory_kb};
+use super::{MAX_MEMORY_KIB, OutsideFiles, SECRET, create, peak_memory_kib};
 use crate::files::form::{TestPart, content_type, form};
-use crate::local::Local;
+use crate::test_gateway::TestGateway;
 
-/// Longest that a route takes to answer; what only looks may take ten seconds.
-const ANSWERED: Duration = Duration::from_secs(40);
+/// Timeout per request. Read-only git commands time out after ten seconds; a request may run several.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(40);
 
 fn scripts() -> Result<Vec<PathBuf>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile");
@@ -26,20 +26,20 @@ fn scripts() -> Result<Vec<PathBuf>> {
     Ok(scripts)
 }
 
-/// Every request about a repository: method, route, body.
+/// Returns all requests for a repository: method, route, body.
 fn requests(repository: &Path) -> Vec<(Method, String, Value)> {
-    let place = repository.to_string_lossy();
+    let path = repository.to_string_lossy();
     let query = |pairs: &[(&str, &str)]| {
         url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
     };
-    let repo = query(&[("repo", &place)]);
+    let repo = query(&[("repo", &path)]);
     let get = |route: String| (Method::GET, route, Value::Null);
-    let post = |route: &str, mut more: Value| {
-        more["repoPath"] = json!(repository);
-        (Method::POST, route.to_owned(), more)
+    let post = |route: &str, mut body: Value| {
+        body["repoPath"] = json!(repository);
+        (Method::POST, route.to_owned(), body)
     };
     let mut requests = vec![
-        get(format!("directories?{}", query(&[("path", &place)]))),
+        get(format!("directories?{}", query(&[("path", &path)]))),
         (Method::POST, "repos".to_owned(), json!({"path": repository})),
         get("repos".to_owned()),
         get(format!("git/branches?{repo}")),
@@ -93,49 +93,55 @@ fn requests(repository: &Path) -> Vec<(Method, String, Value)> {
     requests
 }
 
-/// Asks everything about a repository and looks after each answer.
-async fn ask_everything(local: &Local, outside: &Surroundings, name: &str, repository: &Path) -> Result<()> {
+/// Sends all requests for a repository, and checks secrets, side effects and memory.
+async fn send_all_requests(
+    local: &TestGateway,
+    outside: &OutsideFiles,
+    name: &str,
+    repository: &Path,
+) -> Result<()> {
     for (method, route, body) in requests(repository) {
-        let asked = format!("{name}: {method} {route} {body}");
-        let mut request = local.loopgate.gateway(method, &format!("/api/gateway/{route}")).timeout(ANSWERED);
+        let request_text = format!("{name}: {method} {route} {body}");
+        let mut request =
+            local.loopgate.gateway(method, &format!("/api/gateway/{route}")).timeout(REQUEST_TIMEOUT);
         if !body.is_null() {
             request = request.json(&body);
         }
-        let answer = request.send().await.with_context(|| asked.clone())?.text().await;
-        let answer = answer.with_context(|| asked.clone())?;
-        ensure!(!answer.contains(SECRET), "{asked}\n{answer}");
-        outside.is_untouched(&local.home).with_context(|| format!("{asked}\n{answer}"))?;
+        let answer = request.send().await.with_context(|| request_text.clone())?.text().await;
+        let answer = answer.with_context(|| request_text.clone())?;
+        ensure!(!answer.contains(SECRET), "{request_text}\n{answer}");
+        outside.is_untouched(&local.home).with_context(|| format!("{request_text}\n{answer}"))?;
     }
-    let most = most_memory_kb(local.loopgate.pid().context("it runs")?)?;
-    ensure!(most < MAX_MEMORY_KB, "{most} kB after {name}");
+    let peak = peak_memory_kib(local.loopgate.pid().context("the gateway has exited")?)?;
+    ensure!(peak < MAX_MEMORY_KIB, "{peak} KiB after {name}");
     Ok(())
 }
 
 #[tokio::test]
-async fn no_route_runs_or_leaves_anything() -> Result<()> {
-    let local = Local::new().await?;
-    let outside = Surroundings::make(&local.home)?;
+async fn no_route_runs_programs_or_leaks_secrets() -> Result<()> {
+    let local = TestGateway::new().await?;
+    let outside = OutsideFiles::create(&local.home)?;
     for script in scripts()? {
         let name = script.file_stem().context("a name")?.to_string_lossy().into_owned();
         let repository = local.at(&name);
-        make(&local.home, &outside, &script, &repository).await?;
-        ask_everything(&local, &outside, &name, &repository).await?;
+        create(&local.home, &outside, &script, &repository).await?;
+        send_all_requests(&local, &outside, &name, &repository).await?;
     }
     Ok(())
 }
 
-/// An archive of all regular files of a directory, if it has any; one with a link in it is refused as a
-/// whole.
+/// Returns a zip archive of all regular files below a directory, or `None` without files. Symlinks are
+/// omitted, because the gateway refuses archives that contain any.
 fn archive(directory: &Path) -> Result<Option<Vec<u8>>> {
     let mut files = 0;
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    let mut waiting = vec![directory.to_owned()];
-    while let Some(at) = waiting.pop() {
-        for entry in std::fs::read_dir(at)? {
+    let mut pending = vec![directory.to_owned()];
+    while let Some(current) = pending.pop() {
+        for entry in std::fs::read_dir(current)? {
             let entry = entry?;
             let (path, kind) = (entry.path(), entry.file_type()?);
             if kind.is_dir() {
-                waiting.push(path);
+                pending.push(path);
             } else if kind.is_file() {
                 let name = path.strip_prefix(directory)?.to_string_lossy().into_owned();
                 writer.start_file(name, SimpleFileOptions::default().unix_permissions(0o755))?;
@@ -147,27 +153,27 @@ fn archive(directory: &Path) -> Result<Option<Vec<u8>>> {
     Ok((files > 0).then_some(writer.finish()?.into_inner()))
 }
 
-/// Where a page's archives are unpacked may be in the sandbox.
+/// Archives are extracted below `TMPDIR`, which may be within the sandbox.
 #[tokio::test]
-async fn archive_is_a_repository_like_others() -> Result<()> {
+async fn extracted_archive_is_treated_like_repository() -> Result<()> {
     let home = UserHome::temporary()?;
     let temporary = home.path().join("src/temporary");
     std::fs::create_dir_all(&temporary)?;
-    let local = Local::in_home(home, |setup| setup.env("TMPDIR", temporary.clone())).await?;
-    let outside = Surroundings::make(&local.home)?;
+    let local = TestGateway::in_home(home, |setup| setup.env("TMPDIR", temporary.clone())).await?;
+    let outside = OutsideFiles::create(&local.home)?;
     for script in scripts()? {
         let name = script.file_stem().context("a name")?.to_string_lossy().into_owned();
-        let made = local.home.path().join("made").join(&name);
-        make(&local.home, &outside, &script, &made).await?;
-        let Some(archive) = archive(&made)? else { continue };
-        let sent = form(&[TestPart(Some("run.zip"), "application/zip", &archive)]);
+        let source = local.home.path().join("made").join(&name);
+        create(&local.home, &outside, &script, &source).await?;
+        let Some(archive) = archive(&source)? else { continue };
+        let body = form(&[TestPart(Some("run.zip"), "application/zip", &archive)]);
         let request = local.loopgate.gateway(Method::POST, "/api/gateway/run-viewer-extract");
-        let answer = request.header(header::CONTENT_TYPE, content_type()).body(sent).send().await?;
+        let answer = request.header(header::CONTENT_TYPE, content_type()).body(body).send().await?;
         ensure!(answer.status() == 200, "{name}: {}", answer.text().await?);
         let run = answer.json::<Value>().await?;
         let run = Path::new(run["runDir"].as_str().context("a directory")?);
         ensure!(run.starts_with(&temporary), "{}", run.display());
-        ask_everything(&local, &outside, &name, run).await?;
+        send_all_requests(&local, &outside, &name, run).await?;
     }
     Ok(())
 }

@@ -1,21 +1,21 @@
-//! Chats about a ticket: with the real assistant, and with stand-ins for what it cannot be made to
-//! do.
+//! Chats about a ticket, with the real assistant, or with scripts for behaviour that it cannot be forced
+//! into.
 
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::model::{Conversation, Script, Step};
+use loopgate_testkit::model::{Conversation, ModelStep, Script};
 use loopgate_testkit::wait;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
 use super::Shop;
-use crate::foreign::encoded;
-use crate::local::write;
+use crate::origin_checks::encoded;
 use crate::owner::Owner;
+use crate::test_gateway::write;
 use crate::test_system::TestSystem;
 
-/// A page that reads a stream line by line.
+/// Reader of an NDJSON stream.
 struct LineReader {
     answer: Response,
     pending: Vec<u8>,
@@ -36,17 +36,17 @@ impl LineReader {
         }
     }
 
-    /// Reads until an event of this type comes.
-    async fn until(&mut self, kind: &str) -> Result<Value> {
+    /// Skips events until one has this type.
+    async fn until(&mut self, event_type: &str) -> Result<Value> {
         while let Some(event) = self.next().await? {
-            if event["type"] == kind {
+            if event["type"] == event_type {
                 return Ok(event);
             }
         }
-        anyhow::bail!("the stream ended without {kind}")
+        anyhow::bail!("the stream ended without {event_type}")
     }
 
-    async fn rest(mut self) -> Result<Vec<Value>> {
+    async fn remaining(mut self) -> Result<Vec<Value>> {
         let mut events = Vec::new();
         while let Some(event) = self.next().await? {
             events.push(event);
@@ -55,11 +55,11 @@ impl LineReader {
     }
 }
 
-fn kinds(events: &[Value]) -> Vec<&str> {
+fn event_types(events: &[Value]) -> Vec<&str> {
     events.iter().filter_map(|event| event["type"].as_str()).collect()
 }
 
-/// A Loopgate with the real assistant, and the file in which the chat about `SHOP-7` is kept.
+/// System with the real assistant, and the history file of the chat about `SHOP-7`.
 struct ChatFixture {
     system: TestSystem,
     file: PathBuf,
@@ -86,15 +86,15 @@ impl ChatFixture {
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
-    /// Waits until the last message that is kept says this.
-    async fn kept(&self, content: &str) -> Result<()> {
+    /// Waits until the last stored message has this content.
+    async fn wait_for_stored(&self, content: &str) -> Result<()> {
         let directory = self.file.parent().context("a file has a directory")?;
-        let kept = wait::seen(directory, async || {
+        let wait_for_stored = wait::seen(directory, async || {
             let history = self.history();
             let last = history["messages"].as_array().and_then(|messages| messages.last());
             last.is_some_and(|last| last["content"] == content).then_some(())
         });
-        kept.await.with_context(|| format!("kept is {}", self.history()))
+        wait_for_stored.await.with_context(|| format!("the history is {}", self.history()))
     }
 
     async fn kill(&self, pid: &Value) -> Result<(u16, Value)> {
@@ -103,30 +103,32 @@ impl ChatFixture {
         Ok((answer.status().as_u16(), answer.json().await?))
     }
 
-    async fn alone(&self) -> Result<()> {
-        let others = || self.system.others().into_iter().map(|process| process.pid).collect();
-        wait::all_end(others).await.with_context(|| format!("still running: {:?}", self.system.others()))
+    async fn no_processes_remain(&self) -> Result<()> {
+        let others = || self.system.other_processes().into_iter().map(|process| process.pid).collect();
+        wait::all_end(others)
+            .await
+            .with_context(|| format!("still running: {:?}", self.system.other_processes()))
     }
 }
 
-/// Says a word, waits at the gate `answering`, and says another.
-fn in_two_halves() -> Script {
+/// Returns a script that sends a text, is held at `answering`, and sends another text.
+fn two_part_script() -> Script {
     Script::new([Conversation::when("halves", "Why two caches")
-        .turn([Step::text("First."), Step::bash("true")])
-        .turn([Step::hold("answering"), Step::text("Second.")])])
+        .turn([ModelStep::text("First."), ModelStep::bash("true")])
+        .turn([ModelStep::hold("answering"), ModelStep::text("Second.")])])
 }
 
 // OR-35, OR-36
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
+async fn answer_is_streamed_and_stored() -> Result<()> {
     let script = Script::new([
         Conversation::when("again", "And on disk").says("None."),
         Conversation::when("first", "Why two caches")
-            .turn([Step::text("I look."), Step::bash("echo one")])
+            .turn([ModelStep::text("I look."), ModelStep::bash("echo one")])
             .says("Because."),
     ]);
-    let talk = ChatFixture::new(script).await?;
-    let events = talk.send_message("Why two caches?").await?.rest().await?;
+    let chat = ChatFixture::new(script).await?;
+    let events = chat.send_message("Why two caches?").await?.remaining().await?;
     ensure!(events[0]["status"] == "running" && events[0]["pid"].is_u64(), "{events:?}");
     let expected = [
         "status",
@@ -140,10 +142,10 @@ async fn answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
         "result",
         "done",
     ];
-    ensure!(kinds(&events) == expected, "{events:?}");
+    ensure!(event_types(&events) == expected, "{events:?}");
     ensure!(events[5]["content"] == "\n\nBecause.", "{events:?}");
     ensure!(events[7]["success"] == true && events[8]["success"] == true, "{events:?}");
-    let history = talk.history();
+    let history = chat.history();
     let session = &events[1]["sessionId"];
     ensure!(history["sessionId"] == *session && history["ticketId"] == "SHOP-7", "{history}");
     ensure!(history["contextPercent"] == events[6]["contextPercent"], "{history}");
@@ -152,90 +154,91 @@ async fn answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
     ensure!(messages[1]["role"] == "assistant" && messages[1]["content"] == "I look.\n\nBecause.");
     ensure!(messages[1]["blocks"].as_array().map(Vec::len) == Some(3), "{history}");
 
-    // The next message goes on with the session.
-    let events = talk.send_message("And on disk?").await?.rest().await?;
+    // The next message resumes the session.
+    let events = chat.send_message("And on disk?").await?.remaining().await?;
     ensure!(events[1]["sessionId"] == *session, "{events:?}");
-    let asked = talk.system.testbed.model.requests_of("again");
-    ensure!(asked[0].body.to_string().contains("Why two caches?"), "the assistant remembers");
-    ensure!(talk.history()["messages"].as_array().map(Vec::len) == Some(4), "{}", talk.history());
-    talk.alone().await
+    let requests = chat.system.testbed.model.requests_of("again");
+    ensure!(requests[0].body.to_string().contains("Why two caches?"), "the session was not resumed");
+    ensure!(chat.history()["messages"].as_array().map(Vec::len) == Some(4), "{}", chat.history());
+    chat.no_processes_remain().await
 }
 
 // OR-39
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn page_that_leaves_finds_the_answer_later() -> Result<()> {
-    let talk = ChatFixture::new(in_two_halves()).await?;
-    let mut reader = talk.send_message("Why two caches?").await?;
+async fn answer_is_stored_after_client_disconnects() -> Result<()> {
+    let chat = ChatFixture::new(two_part_script()).await?;
+    let mut reader = chat.send_message("Why two caches?").await?;
     reader.until("text").await?;
-    talk.system.testbed.model.held("answering").await?;
+    chat.system.testbed.model.held("answering").await?;
     drop(reader);
-    // What is there of the answer can be read at once, the rest when it came.
-    talk.kept("First.").await?;
-    talk.system.testbed.model.release("answering");
-    talk.kept("First.\n\nSecond.").await?;
-    talk.alone().await
+    // The history contains the partial answer, and later the complete one.
+    chat.wait_for_stored("First.").await?;
+    chat.system.testbed.model.release("answering");
+    chat.wait_for_stored("First.\n\nSecond.").await?;
+    chat.no_processes_remain().await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn chat_outlives_the_gateway_and_its_answer_is_kept() -> Result<()> {
-    let mut talk = ChatFixture::new(in_two_halves()).await?;
-    let mut reader = talk.send_message("Why two caches?").await?;
+async fn chat_survives_crash_and_answer_is_stored() -> Result<()> {
+    let mut chat = ChatFixture::new(two_part_script()).await?;
+    let mut reader = chat.send_message("Why two caches?").await?;
     reader.until("text").await?;
-    talk.system.testbed.model.held("answering").await?;
-    talk.system.loopgate.kill().await?;
-    talk.system.testbed.model.release("answering");
-    talk.system = talk.system.restart().await?;
-    talk.kept("First.\n\nSecond.").await?;
-    ensure!(talk.history()["messages"].as_array().map(Vec::len) == Some(2), "{}", talk.history());
-    talk.alone().await
+    chat.system.testbed.model.held("answering").await?;
+    chat.system.loopgate.kill().await?;
+    chat.system.testbed.model.release("answering");
+    chat.system = chat.system.restart().await?;
+    chat.wait_for_stored("First.\n\nSecond.").await?;
+    ensure!(chat.history()["messages"].as_array().map(Vec::len) == Some(2), "{}", chat.history());
+    chat.no_processes_remain().await
 }
 
 // OR-40
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn chat_that_is_stopped_leaves_no_process() -> Result<()> {
+async fn killed_chat_leaves_no_processes() -> Result<()> {
     let script = Script::new([Conversation::when("busy", "Why two caches")
-        .turn([Step::bash("setsid sleep 600 & setsid setsid sleep 600 & echo started")])
-        .turn([Step::hold("answering"), Step::text("Never.")])]);
-    let talk = ChatFixture::new(script).await?;
-    let mut reader = talk.send_message("Why two caches?").await?;
+        // `setsid` removes the children from the process group, so they must be found by their environment.
+        .turn([ModelStep::bash("setsid sleep 600 & setsid setsid sleep 600 & echo started")])
+        .turn([ModelStep::hold("answering"), ModelStep::text("Never.")])]);
+    let chat = ChatFixture::new(script).await?;
+    let mut reader = chat.send_message("Why two caches?").await?;
     let pid = reader.until("status").await?["pid"].clone();
-    talk.system.testbed.model.held("answering").await?;
-    // Of a repository that is closed, a pid is a name like others.
-    let mut owner = Owner::of(&talk.system.loopgate).await?;
-    let closed = json!({"repository": talk.system.clone, "effect": "deny"});
-    let policy = owner.ask("approvals.set_policy", closed).await?;
-    let refused = talk.kill(&pid).await?;
+    chat.system.testbed.model.held("answering").await?;
+    // A deny policy for the repository also applies to a process of it that is addressed by pid only.
+    let mut owner = Owner::of(&chat.system.loopgate).await?;
+    let closed = json!({"repository": chat.system.clone, "effect": "deny"});
+    let policy = owner.call("approvals.set_policy", closed).await?;
+    let refused = chat.kill(&pid).await?;
     ensure!(refused.0 == 403 && refused.1["code"] == "request_denied", "{refused:?}");
-    owner.ask("approvals.remove_policy", json!({"policyId": policy["id"]})).await?;
-    let ended = talk.kill(&pid).await?;
+    owner.call("approvals.remove_policy", json!({"policyId": policy["id"]})).await?;
+    let ended = chat.kill(&pid).await?;
     ensure!(
         ended == (200, json!({"success": true, "message": "Process terminated", "pid": pid})),
         "{ended:?}"
     );
-    let rest = reader.rest().await?;
+    let rest = reader.remaining().await?;
     let last: Vec<_> = rest.iter().rev().take(2).collect();
     ensure!(last[0]["type"] == "done" && *last[1] == json!({"type": "result", "success": false}), "{rest:?}");
-    talk.alone().await?;
-    let again = talk.kill(&pid).await?;
-    let gone = json!({"success": true, "message": "Process already terminated", "pid": pid});
-    ensure!(again == (200, gone), "{again:?}");
+    chat.no_processes_remain().await?;
+    let second = chat.kill(&pid).await?;
+    let already_terminated = json!({"success": true, "message": "Process already terminated", "pid": pid});
+    ensure!(second == (200, already_terminated), "{second:?}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_pages_may_ask_at_once() -> Result<()> {
+async fn concurrent_messages_are_all_answered() -> Result<()> {
     let script = Script::new([
         Conversation::when("one", "First question").says("First answer."),
         Conversation::when("two", "Second question").says("Second answer."),
     ]);
-    let talk = ChatFixture::new(script).await?;
-    let ask = async |message| talk.send_message(message).await?.rest().await;
-    tokio::try_join!(ask("First question"), ask("Second question"))?;
-    let history = talk.history().to_string();
-    for said in ["First question", "Second question", "First answer.", "Second answer."] {
-        ensure!(history.contains(said), "{said} is missing in {history}");
+    let chat = ChatFixture::new(script).await?;
+    let send = async |message| chat.send_message(message).await?.remaining().await;
+    tokio::try_join!(send("First question"), send("Second question"))?;
+    let history = chat.history().to_string();
+    for text in ["First question", "Second question", "First answer.", "Second answer."] {
+        ensure!(history.contains(text), "{text} is missing in {history}");
     }
-    talk.alone().await
+    chat.no_processes_remain().await
 }
 
 impl Shop {
@@ -248,7 +251,7 @@ impl Shop {
         let path = format!("/api/gateway/orchestrator/{route}");
         let answer = self.local.loopgate.gateway(Method::POST, &path).json(&body).send().await?;
         ensure!(answer.status() == 200, "{}", answer.text().await?);
-        LineReader { answer, pending: Vec::new() }.rest().await
+        LineReader { answer, pending: Vec::new() }.remaining().await
     }
 
     fn question(&self) -> Value {
@@ -258,26 +261,26 @@ impl Shop {
 
 // OR-38
 #[tokio::test]
-async fn assistant_that_is_missing_is_told_in_the_stream() -> Result<()> {
+async fn missing_assistant_is_reported_in_stream() -> Result<()> {
     let shop = Shop::new().await?;
     let assistant = shop.local.home.script("own-assistant", "#!/bin/sh\n")?;
     let paths = json!({"assistant": assistant}).to_string();
     shop.local.send(Method::PATCH, "settings/binary-paths", paths).await?.ok()?;
     std::fs::remove_file(&assistant)?;
     let events = shop.chat("chat/SHOP-7", shop.question()).await?;
-    ensure!(kinds(&events) == ["error", "done"], "{events:?}");
+    ensure!(event_types(&events) == ["error", "done"], "{events:?}");
     let health = shop.local.loopgate.gateway_bare(Method::GET, "/health").send().await?;
     ensure!(health.status() == 200);
     let history = shop.get("chat-history/SHOP-7").await?.ok()?;
-    ensure!(history["messages"] == json!([]), "kept in the repository, not in a worktree: {history}");
-    let kept = std::fs::read_to_string(shop.repo.join(".loopgate/work/chat-history.json"))?;
-    ensure!(kept.contains("Why?"), "{kept}");
+    ensure!(history["messages"] == json!([]), "the message was not stored in the repository: {history}");
+    let wait_for_stored = std::fs::read_to_string(shop.repo.join(".loopgate/work/chat-history.json"))?;
+    ensure!(wait_for_stored.contains("Why?"), "{wait_for_stored}");
     Ok(())
 }
 
 // OR-37
 #[tokio::test]
-async fn refused_account_begins_a_new_session() -> Result<()> {
+async fn account_error_resets_session() -> Result<()> {
     let shop = Shop::new().await?;
     std::fs::create_dir_all(&shop.worktree)?;
     shop.post("chat-history/SHOP-7", &json!({"sessionId": "s-1"})).await?.ok()?;
@@ -286,7 +289,7 @@ async fn refused_account_begins_a_new_session() -> Result<()> {
          echo '{\"type\":\"result\",\"is_error\":true,\"result\":\"rate limit reached\"}'; exit 1",
     )?;
     let events = shop.chat("chat/SHOP-7", shop.question()).await?;
-    ensure!(kinds(&events) == ["status", "error", "error", "result", "done"], "{events:?}");
+    ensure!(event_types(&events) == ["status", "error", "error", "result", "done"], "{events:?}");
     ensure!(events[1]["error"] == "rate limit reached" && events[2]["error"] == "complaint", "{events:?}");
     ensure!(events[3]["success"] == false, "{events:?}");
     let args = std::fs::read_to_string(shop.worktree.join("args"))?;
@@ -301,53 +304,53 @@ async fn refused_account_begins_a_new_session() -> Result<()> {
 
 // OR-34, OR-49
 #[tokio::test]
-async fn invalid_request_starts_nothing() -> Result<()> {
+async fn invalid_request_does_not_start_assistant() -> Result<()> {
     let shop = Shop::new().await?;
     shop.assistant("touch started")?;
-    let ask = async |body: Value| shop.local.post("orchestrator/chat/SHOP-7", body).await;
+    let send = async |body: Value| shop.local.post("orchestrator/chat/SHOP-7", body).await;
     let needed = "message and repoPath are required";
     for body in [json!({}), json!({"message": " ", "repoPath": shop.repo}), json!({"message": "Why?"})] {
-        ask(body).await?.refused(400, needed, "missing_field")?;
+        send(body).await?.refused(400, needed, "missing_field")?;
     }
     let outside = json!({"message": "Why?", "repoPath": "/etc", "provider": "other"});
-    ask(outside).await?.refused(403, "directory not allowed", "directory_not_allowed")?;
+    send(outside).await?.refused(403, "directory not allowed", "directory_not_allowed")?;
     let context = json!({"message": "Why?", "repoPath": shop.repo, "contextRepoPaths": ["/etc"]});
-    ask(context).await?.refused(403, "directory not allowed", "directory_not_allowed")?;
+    send(context).await?.refused(403, "directory not allowed", "directory_not_allowed")?;
     let provider = json!({"message": "Why?", "repoPath": shop.repo, "provider": "other"});
-    ask(provider).await?.refused(400, "unsupported provider", "invalid_request")?;
-    let large = ask(json!({"message": "x".repeat(300 * 1024), "repoPath": shop.repo})).await?;
+    send(provider).await?.refused(400, "unsupported provider", "invalid_request")?;
+    let large = send(json!({"message": "x".repeat(300 * 1024), "repoPath": shop.repo})).await?;
     ensure!(large.status == 413 && large.body["maxBytes"] == 262_144, "{large:?}");
     ensure!(!shop.repo.join("started").exists() && !shop.repo.join(".loopgate").exists());
 
-    // What cannot be kept is told before anything is asked.
-    write(&shop.repo.join(".loopgate"), "a file in the place of the directory")?;
-    let unkept = ask(shop.question()).await?;
-    let text = unkept.body["error"].as_str().unwrap_or_default();
-    ensure!(unkept.status == 500 && text.starts_with("Failed to save chat history"), "{unkept:?}");
+    // The message is stored first; without a history, the assistant is not started.
+    write(&shop.repo.join(".loopgate"), "a file instead of a directory")?;
+    let unsaved = send(shop.question()).await?;
+    let text = unsaved.body["error"].as_str().unwrap_or_default();
+    ensure!(unsaved.status == 500 && text.starts_with("Failed to save chat history"), "{unsaved:?}");
     ensure!(!shop.repo.join("started").exists());
     Ok(())
 }
 
 #[tokio::test]
-async fn assistant_is_told_of_further_repositories() -> Result<()> {
+async fn context_repositories_are_added_to_prompt() -> Result<()> {
     let shop = Shop::new().await?;
     let other = shop.local.repository("other", &[])?;
-    shop.assistant("cat > told")?;
+    shop.assistant("cat > prompt")?;
     let body = json!({"message": "Why?", "contextRepoPaths": [other, 5], "provider": "reviewer"});
     let route = format!("chat/SHOP-7?repo={}", encoded(&shop.repo.to_string_lossy()));
     let events = shop.chat(&route, body).await?;
-    ensure!(kinds(&events) == ["status", "result", "done"], "{events:?}");
-    let told = std::fs::read_to_string(shop.repo.join("told"))?;
+    ensure!(event_types(&events) == ["status", "result", "done"], "{events:?}");
+    let prompt = std::fs::read_to_string(shop.repo.join("prompt"))?;
     let expected = format!("Context repositories:\n- {}\n\nWhy?", other.display());
-    ensure!(told == expected, "{told}");
+    ensure!(prompt == expected, "{prompt}");
     ensure!(shop.repo.join(".loopgate/work/chat-history-reviewer.json").exists());
     Ok(())
 }
 
-/// A program that prints much, and a page that does not read for a while: nothing is lost, and the
-/// answer is kept without the page.
+/// The client does not read while the program prints more than the socket buffers hold. No event is lost, and
+/// the answer is stored independently of the client.
 #[tokio::test]
-async fn slow_reader_blocks_nobody_and_misses_nothing() -> Result<()> {
+async fn slow_client_receives_all_events() -> Result<()> {
     const LINES: usize = 20_000;
     let shop = Shop::new().await?;
     shop.assistant(&format!(
@@ -361,7 +364,7 @@ async fn slow_reader_blocks_nobody_and_misses_nothing() -> Result<()> {
     let directory = file.parent().context("a file has a directory")?;
     let text = || std::fs::read_to_string(&file).unwrap_or_default();
     wait::seen(directory, async || text().contains(&last).then_some(())).await?;
-    let events = LineReader { answer, pending: Vec::new() }.rest().await?;
+    let events = LineReader { answer, pending: Vec::new() }.remaining().await?;
     let texts: Vec<_> = events.iter().filter_map(|event| event["content"].as_str()).collect();
     ensure!(texts.len() == LINES, "{} of {LINES}", texts.len());
     let in_order = texts.iter().enumerate().all(|(n, text)| text.starts_with(&format!("{}.", n + 1)));
@@ -369,11 +372,11 @@ async fn slow_reader_blocks_nobody_and_misses_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Programs that print without an end are ended with all that they started, and the person is told why.
+/// Programs with endless output are killed with their children, and the client receives the reason.
 #[tokio::test]
-async fn endless_output_ends_the_program_and_is_reported() -> Result<()> {
+async fn endless_output_is_terminated_and_reported() -> Result<()> {
     let shop = Shop::new().await?;
-    let said = r#"echo '{"type":"assistant","message":{"content":[{"type":"text","text":"First."}]}}'"#;
+    let text = r#"echo '{"type":"assistant","message":{"content":[{"type":"text","text":"First."}]}}'"#;
     let line = "rubbish ".repeat(32);
     for endless in [
         format!("trap '' TERM; yes '{line}' & yes '{line}'"),
@@ -381,25 +384,32 @@ async fn endless_output_ends_the_program_and_is_reported() -> Result<()> {
         format!("yes '{line}' >&2"),
     ] {
         let pid = shop.repo.join("pid");
-        shop.assistant(&format!("echo $$ > '{}'; {said}; {endless}", pid.display()))?;
+        shop.assistant(&format!("echo $$ > '{}'; {text}; {endless}", pid.display()))?;
         let events = shop.chat("chat/SHOP-7", shop.question()).await?;
-        ensure!(kinds(&events) == ["status", "text", "error", "result", "done"], "{endless}: {events:?}");
+        ensure!(
+            event_types(&events) == ["status", "text", "error", "result", "done"],
+            "{endless}: {events:?}"
+        );
         let error = "assistant printed more than 64 MB and was stopped";
         ensure!(events[2]["error"] == error && events[3]["success"] == false, "{events:?}");
         let process = std::fs::read_to_string(&pid)?.trim().to_owned();
         ensure!(!std::path::Path::new("/proc").join(&process).exists(), "{process} still runs");
-        let kept = std::fs::read_to_string(shop.repo.join(".loopgate/work/chat-history.json"))?;
-        ensure!(kept.contains("First.") && kept.len() < 10_000, "{} bytes are kept", kept.len());
+        let wait_for_stored = std::fs::read_to_string(shop.repo.join(".loopgate/work/chat-history.json"))?;
+        ensure!(
+            wait_for_stored.contains("First.") && wait_for_stored.len() < 10_000,
+            "{} bytes are stored",
+            wait_for_stored.len()
+        );
     }
     let runs = shop.local.loopgate.setup().data_dir().join("chats");
-    let left = std::fs::read_dir(&runs).map(Iterator::count).unwrap_or(0);
-    ensure!(left == 0, "{left} runs left their files in {}", runs.display());
+    let remaining_runs = std::fs::read_dir(&runs).map(Iterator::count).unwrap_or(0);
+    ensure!(remaining_runs == 0, "{remaining_runs} runs left their files in {}", runs.display());
     Ok(())
 }
 
 // OR-41
 #[tokio::test]
-async fn comment_is_talked_about() -> Result<()> {
+async fn comment_chat_includes_comment_context() -> Result<()> {
     let shop = Shop::new().await?;
     let bare = shop.local.get("orchestrator/comment-chat/c%2F1", &[("ticketId", "SHOP-7")]).await?;
     bare.refused(400, "ticketId and repo parameters are required", "missing_field")?;
@@ -409,37 +419,38 @@ async fn comment_is_talked_about() -> Result<()> {
     shop.post(route, &json!({"message": ""})).await?.refused(400, "message is required", "missing_field")?;
 
     shop.assistant(
-        "cat >> told; echo '{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"Right.\"}]}}'",
+        "cat >> prompt; echo '{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"Right.\"}]}}'",
     )?;
     let context = json!({"author": "octo", "body": "Leaks?", "path": "src/a.rs", "line": 7, "replies": []});
     let with_repo = format!("{route}&repo={}", encoded(&shop.repo.to_string_lossy()));
     let events = shop.chat(&with_repo, json!({"message": "Is it so?", "commentContext": context})).await?;
-    ensure!(kinds(&events) == ["status", "text", "result", "done"], "{events:?}");
-    let told = std::fs::read_to_string(shop.repo.join("told"))?;
-    ensure!(told == "File: src/a.rs:7\nPR comment from @octo:\nLeaks?\n\nIs it so?", "{told}");
-    // What it is about is remembered.
+    ensure!(event_types(&events) == ["status", "text", "result", "done"], "{events:?}");
+    let prompt = std::fs::read_to_string(shop.repo.join("prompt"))?;
+    ensure!(prompt == "File: src/a.rs:7\nPR comment from @octo:\nLeaks?\n\nIs it so?", "{prompt}");
+    // The context of the comment is stored with the chat.
     shop.chat(&with_repo, json!({"message": "Sure?"})).await?;
-    let told = std::fs::read_to_string(shop.repo.join("told"))?;
-    ensure!(told.ends_with("Leaks?\n\nSure?"), "{told}");
+    let prompt = std::fs::read_to_string(shop.repo.join("prompt"))?;
+    ensure!(prompt.ends_with("Leaks?\n\nSure?"), "{prompt}");
 
     let done = json!({"success": true});
-    shop.ask(Method::PATCH, route, "{}").await?.is(200, &done)?;
+    shop.send(Method::PATCH, route, "{}").await?.is(200, &done)?;
     let history = shop.get(route).await?.ok()?;
     ensure!(history["messages"][3]["responded"] == true, "{history}");
     ensure!(history["messages"][1].get("responded").is_none(), "{history}");
     ensure!(history["commentContext"] == context && history["commentId"] == "c/1", "{history}");
     let first = json!({"messageId": history["messages"][1]["id"], "responded": false}).to_string();
-    shop.ask(Method::PATCH, route, &first).await?.is(200, &done)?;
-    shop.ask(Method::PATCH, route, r#"{"messageId":"nobody"}"#).await?.is(200, &done)?;
+    shop.send(Method::PATCH, route, &first).await?.is(200, &done)?;
+    shop.send(Method::PATCH, route, r#"{"messageId":"unknown"}"#).await?.is(200, &done)?;
     let history = shop.get(route).await?.ok()?;
     ensure!(history["messages"][1]["responded"] == false, "{history}");
     let file = shop.repo.join(".loopgate/work/comment-chats/c_1.json");
     ensure!(file.exists());
-    shop.ask(Method::DELETE, route, "").await?.is(200, &done)?;
-    shop.ask(Method::DELETE, route, "").await?.is(200, &done)?;
+    shop.send(Method::DELETE, route, "").await?.is(200, &done)?;
+    shop.send(Method::DELETE, route, "").await?.is(200, &done)?;
     ensure!(!file.exists());
-    let gone = shop.local.at("gone");
-    let nowhere = format!("orchestrator/{route}&repo={}", encoded(&gone.to_string_lossy()));
-    let answer = shop.local.post(&nowhere, json!({"message": "Why?"})).await?;
+    let already_terminated = shop.local.at("gone");
+    let missing_repo =
+        format!("orchestrator/{route}&repo={}", encoded(&already_terminated.to_string_lossy()));
+    let answer = shop.local.post(&missing_repo, json!({"message": "Why?"})).await?;
     answer.refused(404, "Work directory not found", "not_found")
 }

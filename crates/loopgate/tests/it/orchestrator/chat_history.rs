@@ -1,4 +1,4 @@
-//! What is kept of the chats about a ticket.
+//! Stored chat histories of a ticket.
 
 use anyhow::{Result, ensure};
 use reqwest::Method;
@@ -13,36 +13,36 @@ fn message(role: &str, content: &str) -> Value {
 
 // OR-31
 #[tokio::test]
-async fn history_grows_and_is_cleared() -> Result<()> {
+async fn history_is_appended_and_cleared() -> Result<()> {
     let shop = Shop::new().await?;
     let empty =
         json!({"messages": [], "ticketId": "SHOP-7", "repoPath": shop.repo, "reviewerSessionExists": false});
     shop.get("chat-history/SHOP-7").await?.is(200, &empty)?;
     let session = json!({"success": true, "sessionId": "s-1"});
     shop.post("chat-history/SHOP-7", &json!({"sessionId": "s-1"})).await?.is(200, &session)?;
-    let mut said = message("user", "Why?");
-    said["message"]["sender"] = json!("reviewer");
-    said["message"]["colour"] = json!("red");
-    said["sessionId"] = json!("not stored beside a message");
-    let history = shop.post("chat-history/SHOP-7", &said).await?.ok()?["history"].clone();
+    let mut body = message("user", "Why?");
+    body["message"]["sender"] = json!("reviewer");
+    body["message"]["colour"] = json!("red");
+    body["sessionId"] = json!("ignored together with a message");
+    let history = shop.post("chat-history/SHOP-7", &body).await?.ok()?["history"].clone();
     ensure!(history["sessionId"] == "s-1" && history["messages"][0]["sender"] == "reviewer", "{history}");
     ensure!(history["messages"][0].get("colour").is_none(), "{history}");
     shop.write("reviewer-chat-review.json", "{}")?;
-    let mut shown = history.clone();
-    shown["reviewerSessionExists"] = json!(true);
-    shop.get("chat-history/SHOP-7").await?.is(200, &shown)?;
+    let mut response = history.clone();
+    response["reviewerSessionExists"] = json!(true);
+    shop.get("chat-history/SHOP-7").await?.is(200, &response)?;
 
     let cleared = json!({"success": true, "message": "Chat history cleared"});
-    shop.ask(Method::DELETE, "chat-history/SHOP-7", "").await?.is(200, &cleared)?;
-    ensure!(!shop.work.join("reviewer-chat-review.json").exists(), "the reviewer forgets too");
-    let nothing = json!({"success": true, "message": "No history to delete"});
-    shop.ask(Method::DELETE, "chat-history/SHOP-7", "").await?.is(200, &nothing)?;
+    shop.send(Method::DELETE, "chat-history/SHOP-7", "").await?.is(200, &cleared)?;
+    ensure!(!shop.work_dir.join("reviewer-chat-review.json").exists(), "the reviewer's session remains");
+    let no_history = json!({"success": true, "message": "No history to delete"});
+    shop.send(Method::DELETE, "chat-history/SHOP-7", "").await?.is(200, &no_history)?;
     shop.get("chat-history/SHOP-7").await?.is(200, &empty)
 }
 
 // OR-32
 #[tokio::test]
-async fn each_provider_has_a_history_of_its_own() -> Result<()> {
+async fn providers_have_separate_histories() -> Result<()> {
     let shop = Shop::new().await?;
     let count = async |query: &str| {
         let body = shop.get(&format!("chat-history/SHOP-7{query}")).await?.ok()?;
@@ -58,36 +58,37 @@ async fn each_provider_has_a_history_of_its_own() -> Result<()> {
     let other = shop.get("chat-history/SHOP-7?provider=other").await?;
     other.refused(400, "unsupported provider", "invalid_request")?;
 
-    let (chat, review) = (shop.work.join("reviewer-chat.json"), shop.work.join("reviewer-chat-review.json"));
-    let forget = async |query: &str| {
+    let (chat, review) =
+        (shop.work_dir.join("reviewer-chat.json"), shop.work_dir.join("reviewer-chat-review.json"));
+    let delete = async |query: &str| {
         std::fs::write(&chat, "{}")?;
         std::fs::write(&review, "{}")?;
-        shop.ask(Method::DELETE, &format!("chat-history/SHOP-7{query}"), "").await?.ok()?;
+        shop.send(Method::DELETE, &format!("chat-history/SHOP-7{query}"), "").await?.ok()?;
         anyhow::Ok((chat.exists(), review.exists()))
     };
-    ensure!(forget("?provider=assistant").await? == (true, true));
+    ensure!(delete("?provider=assistant").await? == (true, true));
     ensure!(count("?provider=assistant").await? == 0 && count("?provider=reviewer").await? == 3);
-    ensure!(forget("?provider=reviewer").await? == (true, false));
-    ensure!(forget("").await? == (false, false));
+    ensure!(delete("?provider=reviewer").await? == (true, false));
+    ensure!(delete("").await? == (false, false));
     ensure!(count("").await? == 0);
     Ok(())
 }
 
 // OR-33
 #[tokio::test]
-async fn one_message_is_removed_by_its_place() -> Result<()> {
+async fn message_is_removed_by_index() -> Result<()> {
     let shop = Shop::new().await?;
-    let nothing = json!({"success": true, "message": "No history to delete"});
-    shop.ask(Method::DELETE, "chat-history/SHOP-7?index=0", "").await?.is(200, &nothing)?;
+    let no_history = json!({"success": true, "message": "No history to delete"});
+    shop.send(Method::DELETE, "chat-history/SHOP-7?index=0", "").await?.is(200, &no_history)?;
     for content in ["one", "two"] {
         shop.post("chat-history/SHOP-7", &message("user", content)).await?.ok()?;
     }
-    let rest = shop.ask(Method::DELETE, "chat-history/SHOP-7?index=0", "").await?.ok()?;
-    ensure!(rest["history"]["messages"][0]["content"] == "two", "{rest}");
-    let beyond = shop.ask(Method::DELETE, "chat-history/SHOP-7?index=5", "").await?;
+    let remaining = shop.send(Method::DELETE, "chat-history/SHOP-7?index=0", "").await?.ok()?;
+    ensure!(remaining["history"]["messages"][0]["content"] == "two", "{remaining}");
+    let beyond = shop.send(Method::DELETE, "chat-history/SHOP-7?index=5", "").await?;
     beyond.refused(404, "Index out of bounds", "not_found")?;
-    for odd in ["-1", "x", "1.5", "", "0x0", "99999999999999999999"] {
-        let answer = shop.ask(Method::DELETE, &format!("chat-history/SHOP-7?index={odd}"), "").await?;
+    for invalid in ["-1", "x", "1.5", "", "0x0", "99999999999999999999"] {
+        let answer = shop.send(Method::DELETE, &format!("chat-history/SHOP-7?index={invalid}"), "").await?;
         answer.refused(400, "Invalid index", "invalid_request")?;
     }
     Ok(())
@@ -96,11 +97,13 @@ async fn one_message_is_removed_by_its_place() -> Result<()> {
 #[tokio::test]
 async fn invalid_message_is_refused() -> Result<()> {
     let shop = Shop::new().await?;
-    let broken = shop.ask(Method::POST, "chat-history/SHOP-7", "{").await?;
+    let broken = shop.send(Method::POST, "chat-history/SHOP-7", "{").await?;
     broken.refused(400, "Invalid JSON body", "invalid_json_body")?;
-    let mut nobody = message("user", "Why?");
-    nobody["message"]["role"] = json!("system");
-    for body in [json!({}), json!({"sessionId": ""}), message("user", ""), nobody, json!({"message": "x"})] {
+    let mut wrong_role = message("user", "Why?");
+    wrong_role["message"]["role"] = json!("system");
+    for body in
+        [json!({}), json!({"sessionId": ""}), message("user", ""), wrong_role, json!({"message": "x"})]
+    {
         let answer = shop.post("chat-history/SHOP-7", &body).await?;
         answer.refused(400, "message with content and role is required", "missing_field")?;
     }
@@ -109,38 +112,38 @@ async fn invalid_message_is_refused() -> Result<()> {
     let route = "orchestrator/chat-history/SHOP-7?repo=%2Fetc";
     let outside = shop.local.post(route, message("user", "Why?")).await?;
     outside.refused(403, "directory not allowed", "directory_not_allowed")?;
-    ensure!(!shop.worktree.exists(), "nothing was written");
+    ensure!(!shop.worktree.exists(), "a file was written");
     Ok(())
 }
 
 #[tokio::test]
-async fn malformed_history_is_told_and_replaced() -> Result<()> {
+async fn malformed_history_is_reported_and_replaced() -> Result<()> {
     let shop = Shop::new().await?;
     for malformed in ["{", "[]", "{\"messages\": 5}", "{}"] {
         shop.write("chat-history.json", malformed)?;
-        let shown = shop.get("chat-history/SHOP-7").await?;
-        let text = shown.body["error"].as_str().unwrap_or_default();
-        ensure!(shown.status == 500 && text.starts_with("Failed to read chat history: "), "{shown:?}");
-        let removed = shop.ask(Method::DELETE, "chat-history/SHOP-7?index=0", "").await?;
+        let response = shop.get("chat-history/SHOP-7").await?;
+        let text = response.body["error"].as_str().unwrap_or_default();
+        ensure!(response.status == 500 && text.starts_with("Failed to read chat history: "), "{response:?}");
+        let removed = shop.send(Method::DELETE, "chat-history/SHOP-7?index=0", "").await?;
         ensure!(removed.body["error"].as_str().is_some_and(|e| e.starts_with("Failed to delete: ")));
         let history = shop.post("chat-history/SHOP-7", &message("user", "Why?")).await?.ok()?;
         ensure!(history["history"]["messages"].as_array().map(Vec::len) == Some(1), "{history}");
     }
-    // A link is not followed, whatever it leads to.
+    // Symlinks are not followed, neither for reading nor for writing.
     let secret = shop.local.home.path().join("secret.json");
     std::fs::write(&secret, r#"{"messages":[],"secret":"SECRET"}"#)?;
-    std::fs::remove_file(shop.work.join("chat-history.json"))?;
-    std::os::unix::fs::symlink(&secret, shop.work.join("chat-history.json"))?;
-    let shown = shop.get("chat-history/SHOP-7").await?;
-    ensure!(shown.status == 500 && !shown.body.to_string().contains("SECRET"), "{shown:?}");
+    std::fs::remove_file(shop.work_dir.join("chat-history.json"))?;
+    std::os::unix::fs::symlink(&secret, shop.work_dir.join("chat-history.json"))?;
+    let response = shop.get("chat-history/SHOP-7").await?;
+    ensure!(response.status == 500 && !response.body.to_string().contains("SECRET"), "{response:?}");
     shop.post("chat-history/SHOP-7", &message("user", "Why?")).await?;
-    ensure!(std::fs::read_to_string(&secret)?.contains("SECRET"), "what it leads to is untouched");
+    ensure!(std::fs::read_to_string(&secret)?.contains("SECRET"), "the symlink's target was changed");
     Ok(())
 }
 
-/// Two pages, and what other programs wrote: nothing of it is lost.
+/// Concurrent messages, and unknown members written by other programs, are all preserved.
 #[tokio::test]
-async fn messages_that_come_together_are_all_kept() -> Result<()> {
+async fn concurrent_messages_are_all_stored() -> Result<()> {
     let shop = Shop::new().await?;
     shop.write(
         "chat-history.json",

@@ -1,4 +1,4 @@
-//! Commit messages that the assistant writes.
+//! Commit messages written by the assistant.
 
 use anyhow::{Result, ensure};
 use loopgate_testkit::git::git;
@@ -7,17 +7,17 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::Shop;
-use crate::foreign::encoded;
-use crate::local::write;
+use crate::origin_checks::encoded;
+use crate::test_gateway::write;
 use crate::test_system::TestSystem;
 
-fn plain() -> Value {
+fn default_message() -> Value {
     json!({"title": "Work on SHOP-7", "description": "", "source": "default"})
 }
 
 impl Shop {
-    /// A worktree of the ticket with a change that is not committed.
-    fn changed(&self) -> Result<()> {
+    /// Creates the ticket's worktree with an uncommitted change.
+    fn create_change(&self) -> Result<()> {
         let worktree = self.worktree.to_string_lossy().into_owned();
         git(&self.repo, &["worktree", "add", "--quiet", "-b", "shop-7", &worktree])?;
         write(&self.worktree.join("README.md"), "A shop with a cache\n")
@@ -26,27 +26,28 @@ impl Shop {
 
 // OR-42
 #[tokio::test]
-async fn without_changes_or_an_answer_it_is_plain() -> Result<()> {
+async fn default_message_without_changes_or_answer() -> Result<()> {
     let shop = Shop::new().await?;
-    shop.get("commit-message/SHOP-7").await?.is(200, &plain())?;
-    shop.changed()?;
-    for silent in ["exit 1", "echo nothing", "echo '{\"title\": 1'"] {
-        shop.assistant(silent)?;
-        shop.get("commit-message/SHOP-7").await?.is(200, &plain())?;
+    shop.get("commit-message/SHOP-7").await?.is(200, &default_message())?;
+    shop.create_change()?;
+    for script in ["exit 1", "echo nothing", "echo '{\"title\": 1'"] {
+        shop.assistant(script)?;
+        shop.get("commit-message/SHOP-7").await?.is(200, &default_message())?;
     }
-    let gone = shop.local.home.script("own-assistant", "#!/bin/sh\n")?;
+    let assistant = shop.local.home.script("own-assistant", "#!/bin/sh\n")?;
     let set = async |path: Value| {
         let paths = json!({"assistant": path}).to_string();
         shop.local.send(Method::PATCH, "settings/binary-paths", paths).await?.ok()
     };
-    set(json!(gone)).await?;
-    std::fs::remove_file(&gone)?;
-    shop.get("commit-message/SHOP-7").await?.is(200, &plain())?;
+    set(json!(assistant)).await?;
+    std::fs::remove_file(&assistant)?;
+    shop.get("commit-message/SHOP-7").await?.is(200, &default_message())?;
     set(Value::Null).await?;
+    // Untracked files alone do not count as a change to describe.
     git(&shop.worktree, &["checkout", "--quiet", "README.md"])?;
     shop.assistant("echo '{\"title\": \"t\", \"description\": \"d\"}'")?;
     write(&shop.worktree.join("untracked.txt"), "new\n")?;
-    shop.get("commit-message/SHOP-7").await?.is(200, &plain())?;
+    shop.get("commit-message/SHOP-7").await?.is(200, &default_message())?;
     let bare = shop.local.get("orchestrator/commit-message/SHOP-7", &[]).await?;
     bare.refused(400, "repo query parameter is required", "missing_field")?;
     let outside = shop.local.get("orchestrator/commit-message/SHOP-7", &[("repo", "/etc")]).await?;
@@ -55,11 +56,11 @@ async fn without_changes_or_an_answer_it_is_plain() -> Result<()> {
 
 // OR-42
 #[tokio::test]
-async fn changes_are_read_and_names_left_out() -> Result<()> {
+async fn diff_is_sent_and_assistant_name_removed() -> Result<()> {
     let shop = Shop::new().await?;
-    shop.changed()?;
+    shop.create_change()?;
     shop.assistant(
-        "echo \"$@\" > ../args; cat > ../told\n\
+        "echo \"$@\" > ../args; cat > ../prompt\n\
          echo 'noise {\"title\": \"Cache  with Claude Code\", \"description\": \"Faster.\"} noise'; exit 3",
     )?;
     let message = json!({"title": "Cache with", "description": "Faster.", "source": "assistant"});
@@ -69,13 +70,13 @@ async fn changes_are_read_and_names_left_out() -> Result<()> {
         std::fs::read_to_string(parent.join("args"))?
             == "--setting-sources user --add-dir . --model haiku -p\n"
     );
-    let told = std::fs::read_to_string(parent.join("told"))?;
-    ensure!(told.contains("+A shop with a cache") && told.contains("1 file changed"), "{told}");
+    let prompt = std::fs::read_to_string(parent.join("prompt"))?;
+    ensure!(prompt.contains("+A shop with a cache") && prompt.contains("1 file changed"), "{prompt}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn real_assistant_writes_one() -> Result<()> {
+async fn real_assistant_writes_message() -> Result<()> {
     let mut commit = Conversation::when("commit", "Write a commit message")
         .says("{\"title\": \"Grow a garden\", \"description\": \"It was bare.\"}");
     commit.toolless = true;

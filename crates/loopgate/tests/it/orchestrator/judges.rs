@@ -1,4 +1,4 @@
-//! What the judges of a ticket said.
+//! Judges' report of a ticket.
 
 use anyhow::{Result, ensure};
 use serde_json::json;
@@ -7,35 +7,37 @@ use super::Shop;
 
 // OR-30
 #[tokio::test]
-async fn report_is_handed_on_as_it_is() -> Result<()> {
+async fn report_is_returned_unchanged() -> Result<()> {
     let shop = Shop::new().await?;
     let missing =
         json!({"error": "Worktree not found", "code": "not_found", "exists": false, "isMock": false});
     shop.get("judges/SHOP-7").await?.is(404, &missing)?;
     std::fs::create_dir_all(&shop.worktree)?;
-    let awaited = json!({"exists": false, "isMock": false, "message": "Awaiting LLM judges feedback",
+    let pending = json!({"exists": false, "isMock": false, "message": "Awaiting LLM judges feedback",
         "worktreeDir": shop.worktree});
-    shop.get("judges/SHOP-7").await?.is(200, &awaited)?;
+    shop.get("judges/SHOP-7").await?.is(200, &pending)?;
 
-    let spoken = |data| json!({"exists": true, "isMock": false, "data": data, "worktreeDir": shop.worktree});
+    let response =
+        |data| json!({"exists": true, "isMock": false, "data": data, "worktreeDir": shop.worktree});
+    // `,]` within a string must survive the repair of trailing commas.
     shop.write("judges.json", r#"{"final_status":"pass","note":"a,]"}"#)?;
     let report = json!({"final_status": "pass", "note": "a,]"});
-    shop.get("judges/SHOP-7").await?.is(200, &spoken(report))?;
+    shop.get("judges/SHOP-7").await?.is(200, &response(report))?;
     shop.write("judges.json", "[1, 2 ,]")?;
-    shop.get("judges/SHOP-7").await?.is(200, &spoken(json!([1, 2])))?;
+    shop.get("judges/SHOP-7").await?.is(200, &response(json!([1, 2])))?;
 
     shop.write("judges.json", "{")?;
     let broken = shop.get("judges/SHOP-7").await?;
     let text = broken.body["error"].as_str().unwrap_or_default();
     ensure!(broken.status == 500 && text.starts_with("Judges feedback is corrupted: "), "{broken:?}");
     ensure!(broken.body["exists"] == true && broken.body["isMock"] == false, "{broken:?}");
-    std::fs::remove_file(shop.work.join("judges.json"))?;
-    std::os::unix::fs::symlink("/etc/passwd", shop.work.join("judges.json"))?;
-    shop.get("judges/SHOP-7").await?.is(200, &awaited)
+    std::fs::remove_file(shop.work_dir.join("judges.json"))?;
+    std::os::unix::fs::symlink("/etc/passwd", shop.work_dir.join("judges.json"))?;
+    shop.get("judges/SHOP-7").await?.is(200, &pending)
 }
 
 #[tokio::test]
-async fn repository_must_be_named_and_allowed() -> Result<()> {
+async fn repository_is_required_and_checked() -> Result<()> {
     let shop = Shop::new().await?;
     let bare = shop.local.get("orchestrator/judges/SHOP-7", &[]).await?;
     bare.refused(400, "repo query parameter is required", "missing_field")?;

@@ -1,4 +1,4 @@
-//! Launching the loop script of a ticket, with a script in the place where the assistant keeps ours.
+//! Launch of a ticket's loop script. The tests install a script at its path in the assistant's plugin cache.
 
 use std::path::PathBuf;
 
@@ -8,9 +8,9 @@ use loopgate_testkit::{home_processes, wait};
 use serde_json::{Value, json};
 
 use super::Shop;
-use crate::local::{Answer, write};
+use crate::test_gateway::{Answer, write};
 
-/// Tells what it was given, starts others in sessions of their own, and waits for the end.
+/// Prints its arguments, starts one child in its own session and one in the same, and waits for them.
 const SCRIPT: &str = "#!/bin/sh\necho \"$#\" \"$1\" \"$LOOPGATE_WORKDIR\"\npwd\n\
     ls \"$1\" > \"$1/seen\"\nsetsid sleep 600 &\nsleep 600 &\necho complaint >&2\n: > \"$1/started\"\nwait\n";
 
@@ -34,40 +34,44 @@ impl Shop {
     }
 
     fn read(&self, name: &str) -> Result<String> {
-        let file = self.work.join(name);
+        let file = self.work_dir.join(name);
         std::fs::read_to_string(&file).with_context(|| file.display().to_string())
     }
 
-    fn others(&self) -> Vec<home_processes::HomeProcess> {
-        let mut found = home_processes::processes(self.local.home.path());
-        found.retain(|process| Some(process.pid) != self.local.loopgate.pid());
-        found
+    fn other_processes(&self) -> Vec<home_processes::HomeProcess> {
+        let mut processes = home_processes::processes(self.local.home.path());
+        processes.retain(|process| Some(process.pid) != self.local.loopgate.pid());
+        processes
     }
 
-    async fn alone(&self) -> Result<()> {
-        let others = || self.others().into_iter().map(|process| process.pid).collect();
-        wait::all_end(others).await.with_context(|| format!("still running: {:?}", self.others()))
+    async fn no_processes_remain(&self) -> Result<()> {
+        let others = || self.other_processes().into_iter().map(|process| process.pid).collect();
+        wait::all_end(others).await.with_context(|| format!("still running: {:?}", self.other_processes()))
     }
 }
 
 // OR-18, OR-20, OR-21, OR-55
 #[tokio::test]
-async fn ticket_is_launched_once_and_ended_whole() -> Result<()> {
+async fn ticket_is_launched_once_and_killed_with_children() -> Result<()> {
     let shop = Shop::new().await?;
+    // Versions are compared numerically: 1.10.0 is newer than 1.9.3.
     shop.script("1.9.3", "#!/bin/sh\nexit 1\n")?;
     shop.script("1.10.0", SCRIPT)?;
     let launched = shop.launch(shop.launch_body()).await?.ok()?;
     let pid = launched["pid"].as_u64().context("a pid")?;
     let expected = json!({"success": true, "ticketId": "SHOP-7", "branchName": "feature/SHOP-7",
-        "worktreePath": shop.worktree, "pid": pid, "logFile": shop.work.join("orchestrator-launch.log"),
-        "prdFile": shop.work.join("prd.md"), "baseBranch": "HEAD"});
+        "worktreePath": shop.worktree, "pid": pid, "logFile": shop.work_dir.join("orchestrator-launch.log"),
+        "prdFile": shop.work_dir.join("prd.md"), "baseBranch": "HEAD"});
     ensure!(launched == expected, "{launched}\n{expected}");
-    wait::appears(&shop.work.join("started")).await?;
+    wait::appears(&shop.work_dir.join("started")).await?;
     ensure!(git(&shop.worktree, &["branch", "--show-current"])?.trim() == "feature/SHOP-7");
     let log = shop.read("orchestrator-launch.log")?;
-    let told = format!("1 {w} {w}\n{}\n", shop.worktree.display(), w = shop.work.display());
-    ensure!(log.starts_with(&told) && log.contains("complaint"), "{log}");
-    ensure!(shop.read("seen")?.contains("launch-metadata.json"), "what is known is written before the start");
+    let expected_output = format!("1 {w} {w}\n{}\n", shop.worktree.display(), w = shop.work_dir.display());
+    ensure!(log.starts_with(&expected_output) && log.contains("complaint"), "{log}");
+    ensure!(
+        shop.read("seen")?.contains("launch-metadata.json"),
+        "the metadata was not written before the start"
+    );
     ensure!(shop.read("process.pid")? == pid.to_string() && !shop.read("process.start")?.is_empty());
     let prd = shop.read("prd.md")?;
     ensure!(prd.starts_with("# Cache\n\n**Ticket:** [SHOP-7](https://tracker.test/SHOP-7)\n"), "{prd}");
@@ -78,13 +82,13 @@ async fn ticket_is_launched_once_and_ended_whole() -> Result<()> {
         "{metadata}"
     );
 
-    let mut again = shop.launch_body();
-    again["ticket"]["title"] = json!("Bigger cache");
-    let again = shop.launch(again).await?.ok()?;
-    ensure!(again["alreadyRunning"] == true && again["pid"] == pid, "{again}");
+    let mut second = shop.launch_body();
+    second["ticket"]["title"] = json!("Bigger cache");
+    let second = shop.launch(second).await?.ok()?;
+    ensure!(second["alreadyRunning"] == true && second["pid"] == pid, "{second}");
     ensure!(shop.read("prd.md")?.starts_with("# Bigger cache\n"));
 
-    // The other routes find what was launched below the parent that is set.
+    // The other routes read the worktree below the configured parent as well.
     shop.write("plan.json", r#"{"content":"Do it"}"#)?;
     shop.write("state.json", r#"{"status":"IN_PROGRESS","phase":"p"}"#)?;
     let status = shop.get("status/SHOP-7").await?.ok()?;
@@ -92,55 +96,58 @@ async fn ticket_is_launched_once_and_ended_whole() -> Result<()> {
     let logs = shop.get("logs/SHOP-7").await?.ok()?;
     ensure!(logs["format"] == "text" && logs["exists"] == true, "{logs}");
     shop.get("plan/SHOP-7").await?.ok()?;
-    ensure!(git(&shop.worktree, &["status", "--porcelain"])?.is_empty(), "git sees nothing of it");
+    ensure!(
+        git(&shop.worktree, &["status", "--porcelain"])?.is_empty(),
+        "files of the launch are visible to git"
+    );
 
     shop.write(".agent-types/a1", "x|y|")?;
     let ended = shop.local.post("orchestrator/kill", json!({"ticketId": "SHOP-7", "repoPath": shop.repo}));
     let message = json!({"success": true, "message": "Process terminated", "pid": pid});
     ended.await?.is(200, &message)?;
-    shop.alone().await?;
-    ensure!(!shop.work.join("process.pid").exists() && !shop.work.join(".agent-types/a1").exists());
+    shop.no_processes_remain().await?;
+    ensure!(!shop.work_dir.join("process.pid").exists() && !shop.work_dir.join(".agent-types/a1").exists());
     ensure!(serde_json::from_str::<Value>(&shop.read("state.json")?)?["status"] == "STOPPED");
     Ok(())
 }
 
 #[tokio::test]
-async fn script_is_known_again_after_a_restart() -> Result<()> {
+async fn running_script_is_recognized_after_restart() -> Result<()> {
     let mut shop = Shop::new().await?;
     shop.script("1.9.3", SCRIPT)?;
     let launched = shop.launch(shop.launch_body()).await?.ok()?;
-    wait::appears(&shop.work.join("started")).await?;
+    wait::appears(&shop.work_dir.join("started")).await?;
     shop.local.loopgate.kill().await?;
-    shop.local.again().await?;
-    let again = shop.launch(shop.launch_body()).await?.ok()?;
-    ensure!(again["alreadyRunning"] == true && again["pid"] == launched["pid"], "{again}");
+    shop.local.restart().await?;
+    let second = shop.launch(shop.launch_body()).await?.ok()?;
+    ensure!(second["alreadyRunning"] == true && second["pid"] == launched["pid"], "{second}");
     shop.local.post("orchestrator/kill", json!({"pid": launched["pid"]})).await?.ok()?;
-    shop.alone().await
+    shop.no_processes_remain().await
 }
 
-/// Loopgate dies before it has written down which process the script is.
+/// Loopgate crashes before it has recorded the script's process.
 #[tokio::test]
 async fn script_is_recognized_with_partial_records() -> Result<()> {
     let mut shop = Shop::new().await?;
     shop.script("1.9.3", SCRIPT)?;
     let launched = shop.launch(shop.launch_body()).await?.ok()?;
-    wait::appears(&shop.work.join("started")).await?;
+    wait::appears(&shop.work_dir.join("started")).await?;
     shop.local.loopgate.kill().await?;
     for name in ["process.pid", "process.start"] {
-        std::fs::remove_file(shop.work.join(name))?;
+        std::fs::remove_file(shop.work_dir.join(name))?;
     }
-    shop.local.again().await?;
-    let again = shop.launch(shop.launch_body()).await?.ok()?;
-    ensure!(again["alreadyRunning"] == true && again["pid"] == launched["pid"], "{again}");
+    shop.local.restart().await?;
+    let second = shop.launch(shop.launch_body()).await?.ok()?;
+    ensure!(second["alreadyRunning"] == true && second["pid"] == launched["pid"], "{second}");
     let ended = shop.local.post("orchestrator/kill", json!({"ticketId": "SHOP-7", "repoPath": shop.repo}));
     let message = json!({"success": true, "message": "Process terminated", "pid": launched["pid"]});
     ended.await?.is(200, &message)?;
-    shop.alone().await
+    shop.no_processes_remain().await
 }
 
 // OR-22
 #[tokio::test]
-async fn launches_at_the_same_time_start_one_script() -> Result<()> {
+async fn concurrent_launches_start_one_script() -> Result<()> {
     let shop = Shop::new().await?;
     shop.script("1.9.3", SCRIPT)?;
     let launch = || shop.launch(shop.launch_body());
@@ -154,14 +161,14 @@ async fn launches_at_the_same_time_start_one_script() -> Result<()> {
     let started: Vec<&Answer> = [&one, &two].into_iter().filter(|answer| answer.status == 200).collect();
     ensure!(!started.is_empty());
     for answer in started {
-        ensure!(answer.body["pid"].as_u64() == pid.parse().ok(), "{answer:?} beside {pid}");
+        ensure!(answer.body["pid"].as_u64() == pid.parse().ok(), "{answer:?}, process.pid: {pid}");
     }
     Ok(())
 }
 
 // OR-23
 #[tokio::test]
-async fn lock_counts_while_its_owner_lives() -> Result<()> {
+async fn launch_lock_is_valid_while_owner_runs() -> Result<()> {
     let shop = Shop::new().await?;
     shop.script("1.9.3", "#!/bin/sh\n")?;
     let lock = shop.local.at("wt/.loopgate/locks/shop-SHOP-7/launch.lock");
@@ -174,25 +181,26 @@ async fn lock_counts_while_its_owner_lives() -> Result<()> {
     ensure!(!shop.worktree.exists());
     write(&lock, json!({"pid": 4_194_305, "timestamp": 1}).to_string())?;
     shop.launch(shop.launch_body()).await?.ok()?;
-    ensure!(!lock.exists(), "it is released");
+    ensure!(!lock.exists(), "the lock was not released");
 
     let lock = shop.local.at("wt/.loopgate/locks/shop-SHOP-8/launch.lock");
     write(&lock, "")?;
+    // A lock without a readable owner expires by age.
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(10);
     std::fs::File::options().write(true).open(&lock)?.set_modified(old)?;
     shop.launch(json!({"ticketIdentifier": "SHOP-8", "repoPath": shop.repo})).await?.ok()?;
-    ensure!(!lock.exists(), "it is released");
+    ensure!(!lock.exists(), "the lock was not released");
     Ok(())
 }
 
 // OR-25
 #[tokio::test]
-async fn state_at_the_worktree_path_is_kept() -> Result<()> {
+async fn existing_files_at_worktree_path_are_preserved() -> Result<()> {
     let shop = Shop::new().await?;
     shop.script("1.9.3", "#!/bin/sh\n")?;
-    let said = json!({"message": {"id": "1", "role": "user", "content": "Why?", "timestamp": "t"}});
-    shop.post("chat-history/SHOP-7", &said).await?.ok()?;
-    // A launch that was cut off had moved this away.
+    let message = json!({"message": {"id": "1", "role": "user", "content": "Why?", "timestamp": "t"}});
+    shop.post("chat-history/SHOP-7", &message).await?.ok()?;
+    // State of an interrupted launch, which moves existing files aside before it creates the worktree.
     write(&shop.local.at("wt/.shop-SHOP-7.launch-state/work/earlier.md"), "kept")?;
     let launched = shop.launch(shop.launch_body()).await?.ok()?;
     ensure!(launched["pid"].is_u64() && shop.read("earlier.md")? == "kept", "{launched}");
@@ -200,13 +208,13 @@ async fn state_at_the_worktree_path_is_kept() -> Result<()> {
     let history = shop.get("chat-history/SHOP-7").await?.ok()?;
     ensure!(history["messages"][0]["content"] == "Why?", "{history}");
     let mut entries = std::fs::read_dir(shop.local.at("wt"))?.flatten().map(|entry| entry.file_name());
-    ensure!(!entries.any(|name| name.to_string_lossy().ends_with("-state")), "something is left");
+    ensure!(!entries.any(|name| name.to_string_lossy().ends_with("-state")), "a temporary directory remains");
     Ok(())
 }
 
 // OR-26
 #[tokio::test]
-async fn base_is_a_branch_and_never_an_option() -> Result<()> {
+async fn base_branch_is_never_an_option() -> Result<()> {
     let shop = Shop::new().await?;
     shop.script("1.9.3", "#!/bin/sh\n")?;
     git(&shop.repo, &["branch", "release"])?;
@@ -241,7 +249,7 @@ async fn launch_needs_a_ticket_and_allowed_paths() -> Result<()> {
 }
 
 #[tokio::test]
-async fn work_begins_at_the_remotes_newest_state() -> Result<()> {
+async fn worktree_starts_at_newest_remote_commit() -> Result<()> {
     let shop = Shop::new().await?;
     let remote = shop.local.at("remote.git");
     let remote = remote.to_string_lossy();
@@ -252,9 +260,9 @@ async fn work_begins_at_the_remotes_newest_state() -> Result<()> {
     git(&shop.repo, &["remote", "set-head", "origin", "main"])?;
     git(&shop.repo, &["commit", "--quiet", "--allow-empty", "-m", "Newer"])?;
     let newest = git(&shop.repo, &["rev-parse", "HEAD"])?;
-    git(&shop.repo, &["push", "--quiet", &remote, "HEAD:main", "HEAD:beside"])?;
+    git(&shop.repo, &["push", "--quiet", &remote, "HEAD:main", "HEAD:side"])?;
     git(&shop.repo, &["reset", "--quiet", "--hard", "HEAD~1"])?;
-    for (ticket, base, expected) in [("A-1", "", "origin/main"), ("A-2", "beside", "origin/beside")] {
+    for (ticket, base, expected) in [("A-1", "", "origin/main"), ("A-2", "side", "origin/side")] {
         let body = json!({"ticketIdentifier": ticket, "repoPath": shop.repo, "baseBranch": base});
         let launched = shop.launch(body).await?.ok()?;
         ensure!(launched["baseBranch"] == expected, "{launched}");
@@ -265,31 +273,31 @@ async fn work_begins_at_the_remotes_newest_state() -> Result<()> {
 }
 
 #[tokio::test]
-async fn without_a_script_there_is_a_worktree_and_a_warning() -> Result<()> {
+async fn missing_script_creates_worktree_with_warning() -> Result<()> {
     let shop = Shop::new().await?;
     let body = json!({"ticketIdentifier": "SHOP-7", "repoPath": shop.repo, "ticket": "no object"});
     let launched = shop.launch(body).await?.ok()?;
     ensure!(launched["pid"].is_null() && launched["warning"] == "loop script not installed", "{launched}");
-    ensure!(launched["prdFile"].is_string() && !shop.work.join("prd.md").exists());
-    ensure!(shop.worktree.join("README.md").exists() && !shop.work.join("process.pid").exists());
+    ensure!(launched["prdFile"].is_string() && !shop.work_dir.join("prd.md").exists());
+    ensure!(shop.worktree.join("README.md").exists() && !shop.work_dir.join("process.pid").exists());
     Ok(())
 }
 
 #[tokio::test]
-async fn script_that_cannot_run_and_a_place_that_is_taken_are_told() -> Result<()> {
+async fn unstartable_script_and_occupied_path_are_reported() -> Result<()> {
     let shop = Shop::new().await?;
     let script = shop.script("1.9.3", "#!/nowhere/sh\n")?;
     let refused = shop.launch(shop.launch_body()).await?;
     let text = "failed to launch work loop: process did not start";
     refused.refused(500, text, "operation_failed")?;
-    ensure!(!shop.work.join("process.pid").exists());
+    ensure!(!shop.work_dir.join("process.pid").exists());
     std::fs::write(script, "#!/bin/sh\n")?;
     shop.launch(shop.launch_body()).await?.ok()?;
 
     write(&shop.local.at("wt/shop-SHOP-8/notes.txt"), "mine")?;
-    let taken = shop.launch(json!({"ticketIdentifier": "SHOP-8", "repoPath": shop.repo})).await?;
-    let text = "Failed to launch Orchestrator: something else lies in the place of the worktree";
-    taken.refused(500, text, "operation_failed")?;
+    let conflict = shop.launch(json!({"ticketIdentifier": "SHOP-8", "repoPath": shop.repo})).await?;
+    let text = "Failed to launch Orchestrator: the directory of the worktree is not empty";
+    conflict.refused(500, text, "operation_failed")?;
     ensure!(std::fs::read_to_string(shop.local.at("wt/shop-SHOP-8/notes.txt"))? == "mine");
     Ok(())
 }

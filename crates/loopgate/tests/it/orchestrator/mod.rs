@@ -1,4 +1,4 @@
-//! The orchestrator's routes about tickets: what is remembered, said, started and ended.
+//! Orchestrator routes for tickets: sessions, chats, launches, plans and their termination.
 
 mod chat;
 mod chat_history;
@@ -16,38 +16,39 @@ use anyhow::Result;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::foreign::encoded;
-use crate::local::{Answer, Local, write};
+use crate::origin_checks::encoded;
+use crate::test_gateway::{Answer, TestGateway, write};
 
-/// A gateway alone, and ticket `SHOP-7` of a repository in its sandbox, without a worktree.
+/// A gateway without control plane, and ticket `SHOP-7` of a repository in its sandbox. The worktree does not
+/// exist yet.
 struct Shop {
-    local: Local,
+    local: TestGateway,
     repo: PathBuf,
     worktree: PathBuf,
-    work: PathBuf,
+    work_dir: PathBuf,
 }
 
 impl Shop {
     async fn new() -> Result<Self> {
-        Self::in_local(Local::new().await?)
+        Self::with_gateway(TestGateway::new().await?)
     }
 
-    fn in_local(local: Local) -> Result<Self> {
+    fn with_gateway(local: TestGateway) -> Result<Self> {
         let repo = local.repository("shop", &[("README.md", "A shop\n")])?;
         let parent = local.at("wt");
         std::fs::create_dir_all(&parent)?;
         local.manage(&[&repo], Some(&parent))?;
         let worktree = parent.join("shop-SHOP-7");
-        let work = worktree.join(".loopgate/work");
-        Ok(Self { local, repo, worktree, work })
+        let work_dir = worktree.join(".loopgate/work");
+        Ok(Self { local, repo, worktree, work_dir })
     }
 
     fn write(&self, name: &str, text: &str) -> Result<()> {
-        write(&self.work.join(name), text)
+        write(&self.work_dir.join(name), text)
     }
 
-    /// Asks an orchestrator route about the repository; `route` may have a query.
-    async fn ask(&self, method: Method, route: &str, body: &str) -> Result<Answer> {
+    /// Sends a request about the repository. `route` may contain a query.
+    async fn send(&self, method: Method, route: &str, body: &str) -> Result<Answer> {
         let separator = if route.contains('?') { '&' } else { '?' };
         let repo = encoded(&self.repo.to_string_lossy());
         let route = format!("orchestrator/{route}{separator}repo={repo}");
@@ -55,10 +56,10 @@ impl Shop {
     }
 
     async fn get(&self, route: &str) -> Result<Answer> {
-        self.ask(Method::GET, route, "").await
+        self.send(Method::GET, route, "").await
     }
 
     async fn post(&self, route: &str, body: &Value) -> Result<Answer> {
-        self.ask(Method::POST, route, &body.to_string()).await
+        self.send(Method::POST, route, &body.to_string()).await
     }
 }

@@ -1,4 +1,4 @@
-//! The three steps of a page to a plan: what is known here, what was agreed on, taking it back.
+//! The steps of a page for a plan loop: prepare, confirm, cancel.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
@@ -8,19 +8,20 @@ use uuid::Uuid;
 
 use super::Shop;
 use crate::cli;
-use crate::local::{Answer, Local};
 use crate::records::{record, rewrite};
+use crate::test_gateway::{Answer, TestGateway};
 use loopgate_testkit::cloud::Cloud;
 
 const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
 
-/// A shop beside a control plane that writes down what it hears.
-async fn with_cloud() -> Result<(Shop, Cloud)> {
+/// Creates a shop whose gateway is connected to a recording control plane.
+async fn shop_with_cloud() -> Result<(Shop, Cloud)> {
     let cloud = Cloud::start().await?;
     let origin = cloud.origin();
     let local =
-        Local::with(|setup| setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(origin)).await?;
-    Ok((Shop::in_local(local)?, cloud))
+        TestGateway::with(|setup| setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(origin))
+            .await?;
+    Ok((Shop::with_gateway(local)?, cloud))
 }
 
 impl Shop {
@@ -32,7 +33,6 @@ impl Shop {
         self.local.post(&format!("orchestrator/plan-loop/SHOP-7/{step}"), body).await
     }
 
-    /// The record of a loop.
     async fn job(&self, id: Uuid) -> Result<Option<Value>> {
         record(&self.local.loopgate, &id.to_string()).await
     }
@@ -41,24 +41,26 @@ impl Shop {
 // OR-51
 #[tokio::test]
 async fn prepare_returns_repository_and_worktree() -> Result<()> {
-    let (shop, _cloud) = with_cloud().await?;
-    let told = |full_name: &str, branch: &str| {
+    let (shop, _cloud) = shop_with_cloud().await?;
+    let prepared_body = |full_name: &str, branch: &str| {
         json!({"repoPath": shop.repo, "worktreeDir": shop.worktree,
             "repo": {"fullName": full_name, "branch": branch}})
     };
     for step in ["prepare", "select-artifact/prepare"] {
-        shop.step(step, json!({})).await?.is(200, &told("", "main"))?;
+        shop.step(step, json!({})).await?.is(200, &prepared_body("", "main"))?;
     }
     git(&shop.repo, &["remote", "add", "origin", "git@github.com:acme/shop.git"])?;
     git(&shop.repo, &["switch", "--quiet", "-c", "work"])?;
-    shop.step("prepare", json!({})).await?.is(200, &told("acme/shop", "work"))?;
-    shop.step("prepare", json!({"baseBranch": "release"})).await?.is(200, &told("acme/shop", "release"))?;
+    shop.step("prepare", json!({})).await?.is(200, &prepared_body("acme/shop", "work"))?;
+    shop.step("prepare", json!({"baseBranch": "release"}))
+        .await?
+        .is(200, &prepared_body("acme/shop", "release"))?;
     git(&shop.repo, &["remote", "set-url", "origin", "https://github.com/acme/store.git"])?;
     git(&shop.repo, &["switch", "--quiet", "--detach"])?;
-    // Blank stands for the default branch, which nothing here names.
-    shop.step("prepare", json!({"baseBranch": " "})).await?.is(200, &told("acme/store", ""))?;
-    ensure!(!shop.worktree.exists(), "nothing is written");
-    // A directory without git has neither a name nor a branch.
+    // A blank branch stands for the default branch, which the repository does not define.
+    shop.step("prepare", json!({"baseBranch": " "})).await?.is(200, &prepared_body("acme/store", ""))?;
+    ensure!(!shop.worktree.exists(), "the worktree was created");
+    // Without git, neither name nor branch is known.
     let plain = shop.local.at("plain");
     std::fs::create_dir_all(&plain)?;
     let prepared = shop.step("prepare", json!({"repoPath": plain})).await?.ok()?;
@@ -68,18 +70,19 @@ async fn prepare_returns_repository_and_worktree() -> Result<()> {
 
 // OR-51
 #[tokio::test]
-async fn what_was_agreed_on_is_noted_once() -> Result<()> {
-    let (mut shop, _cloud) = with_cloud().await?;
+async fn confirmed_plan_is_recorded_once() -> Result<()> {
+    let (mut shop, _cloud) = shop_with_cloud().await?;
     let (id, other) = (Uuid::new_v4(), Uuid::new_v4());
     let confirmed = json!({"ok": true, "worktreeDir": shop.worktree});
     shop.step("confirm", json!({})).await?.is(200, &confirmed)?;
-    ensure!(!shop.worktree.exists(), "without a loop and its document nothing is noted");
+    ensure!(!shop.worktree.exists(), "metadata was written without a loop");
 
-    let agreed = json!({"loopId": id, "artifactId": "a-1", "issueId": "i-1", "ticketTitle": "Cache"});
-    shop.step("confirm", agreed.clone()).await?.is(200, &confirmed)?;
-    let noted: Value = serde_json::from_slice(&std::fs::read(shop.work.join("launch-metadata.json"))?)?;
+    let confirmation = json!({"loopId": id, "artifactId": "a-1", "issueId": "i-1", "ticketTitle": "Cache"});
+    shop.step("confirm", confirmation.clone()).await?.is(200, &confirmed)?;
+    let metadata: Value =
+        serde_json::from_slice(&std::fs::read(shop.work_dir.join("launch-metadata.json"))?)?;
     let facts = json!({"issueId": "i-1", "ticketTitle": "Cache", "artifactId": "a-1", "loopId": id});
-    ensure!(noted == facts, "{noted}");
+    ensure!(metadata == facts, "{metadata}");
     let first = shop.job(id).await?.context("a record")?;
     ensure!(
         first["status"] == "QUEUED" && first["command"] == "PLAN" && first["kind"] == "ORCHESTRATOR_LOOP",
@@ -91,25 +94,27 @@ async fn what_was_agreed_on_is_noted_once() -> Result<()> {
         first["worktreeDir"] == json!(shop.worktree) && first["startedAt"] == first["updatedAt"],
         "{first}"
     );
-    // What is not said again stays; the record is not touched.
+    // Absent members keep their values, and the job record does not change.
     let again = json!({"loopId": id, "artifactId": "a-2", "outcome": "already-running"});
     shop.step("select-artifact/confirm", again).await?.is(200, &confirmed)?;
-    let noted: Value = serde_json::from_slice(&std::fs::read(shop.work.join("launch-metadata.json"))?)?;
-    ensure!(noted["artifactId"] == "a-2" && noted["ticketTitle"] == "Cache", "{noted}");
+    let metadata: Value =
+        serde_json::from_slice(&std::fs::read(shop.work_dir.join("launch-metadata.json"))?)?;
+    ensure!(metadata["artifactId"] == "a-2" && metadata["ticketTitle"] == "Cache", "{metadata}");
     ensure!(shop.job(id).await? == Some(first));
 
-    // A document has a worktree of its own.
-    let of_document = json!({"loopId": other, "artifactId": "a-3", "artifactSlug": "PLAN-5",
+    // A document has a worktree separate from the ticket's.
+    let for_document = json!({"loopId": other, "artifactId": "a-3", "artifactSlug": "PLAN-5",
         "outcome": "already-running"});
-    let place = shop.local.at("wt/shop-loop-plan-5");
-    shop.step("confirm", of_document).await?.is(200, &json!({"ok": true, "worktreeDir": place}))?;
-    ensure!(place.join(".loopgate/work/launch-metadata.json").is_file());
+    let worktree = shop.local.at("wt/shop-loop-plan-5");
+    shop.step("confirm", for_document).await?.is(200, &json!({"ok": true, "worktreeDir": worktree}))?;
+    ensure!(worktree.join(".loopgate/work/launch-metadata.json").is_file());
     ensure!(shop.job(other).await?.context("a record")?["status"] == "RUNNING");
 
-    // The next start closes what was never begun here, and says nothing of it to anybody.
+    // The next start closes loops that were confirmed but never launched, and reports nothing to the control
+    // plane.
     shop.local.loopgate.kill().await?;
-    shop.local.again().await?;
-    // It says so in its log.
+    shop.local.restart().await?;
+    // The start logs this, so a change of the log directory wakes the test up.
     let logs = shop.local.loopgate.setup().data_dir().join("logs");
     for id in [id, other] {
         let job =
@@ -122,30 +127,30 @@ async fn what_was_agreed_on_is_noted_once() -> Result<()> {
 }
 
 // LR-52
-/// What was agreed on is expected to begin soon. That somebody looks changes nothing.
+/// A confirmed plan must be launched within a minute. Listing it as failed does not change its record.
 #[tokio::test]
-async fn plan_without_a_command_is_shown_as_failed_after_a_minute() -> Result<()> {
-    let (shop, _cloud) = with_cloud().await?;
+async fn confirmed_plan_without_launch_is_listed_as_failed_after_a_minute() -> Result<()> {
+    let (shop, _cloud) = shop_with_cloud().await?;
     let id = Uuid::new_v4();
     shop.step("confirm", json!({"loopId": id, "artifactId": "a-1"})).await?.ok()?;
-    let shown = async || {
+    let listed_status = async || {
         let rows = cli::loops(&shop.local.home, &shop.local.loopgate).await?;
         ensure!(rows.len() == 1 && rows[0]["loopId"] == json!(id), "{rows:?}");
         Ok(rows[0]["status"].clone())
     };
-    ensure!(shown().await? == "QUEUED");
-    let began = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(61);
-    let older = |record: &mut Value| record["startedAt"] = json!(began.to_string());
+    ensure!(listed_status().await? == "QUEUED");
+    let start = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(61);
+    let older = |record: &mut Value| record["startedAt"] = json!(start.to_string());
     rewrite(&shop.local.loopgate, &id.to_string(), older).await?;
-    ensure!(shown().await? == "FAILED");
+    ensure!(listed_status().await? == "FAILED");
     ensure!(shop.job(id).await?.context("a record")?["status"] == "QUEUED");
     Ok(())
 }
 
 // OR-51
 #[tokio::test]
-async fn plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
-    let (shop, cloud) = with_cloud().await?;
+async fn plan_is_cancelled_at_control_plane_and_locally() -> Result<()> {
+    let (shop, cloud) = shop_with_cloud().await?;
     let unknown = json!({"cancelled": true, "warning": "process-unknown"});
     let id = Uuid::new_v4();
     shop.step("cancel", json!({"loopId": id})).await?.is(200, &unknown)?;
@@ -154,7 +159,7 @@ async fn plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
         received.len() == 1 && received[0].loop_id == id.to_string() && received[0].token == API_KEY,
         "{received:?}"
     );
-    ensure!(shop.job(id).await?.is_none(), "nothing is recorded of a loop that was never heard of");
+    ensure!(shop.job(id).await?.is_none(), "an unknown loop was recorded");
 
     let confirm = json!({"loopId": id, "artifactId": "a-1"});
     shop.step("confirm", confirm.clone()).await?.ok()?;
@@ -163,28 +168,28 @@ async fn plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
     let job = shop.job(id).await?.context("a record")?;
     ensure!(job["status"] == "CANCEL_PENDING" && job["warning"] == "process-unknown", "{job}");
 
-    // A process that is gone is no riddle.
-    let gone = Uuid::new_v4();
-    shop.step("confirm", json!({"loopId": gone, "artifactId": "a-1"})).await?.ok()?;
+    // The process is known to have exited, so the cancellation is complete.
+    let exited = Uuid::new_v4();
+    shop.step("confirm", json!({"loopId": exited, "artifactId": "a-1"})).await?.ok()?;
     shop.write("process.pid", "4194305")?;
-    shop.step("cancel", json!({"loopId": gone})).await?.is(200, &json!({"cancelled": true}))?;
-    let job = shop.job(gone).await?.context("a record")?;
+    shop.step("cancel", json!({"loopId": exited})).await?.is(200, &json!({"cancelled": true}))?;
+    let job = shop.job(exited).await?.context("a record")?;
     ensure!(
         job["status"] == "CANCELLED" && job["completedAt"].is_string() && job.get("warning").is_none(),
         "{job}"
     );
-    shop.step("cancel", json!({"loopId": gone})).await?.is(200, &json!({"cancelled": true}))?;
-    std::fs::remove_file(shop.work.join("process.pid"))?;
+    shop.step("cancel", json!({"loopId": exited})).await?.is(200, &json!({"cancelled": true}))?;
+    std::fs::remove_file(shop.work_dir.join("process.pid"))?;
 
-    // Whoever refuses is quoted; what is here stays as it was.
-    let kept = Uuid::new_v4();
-    shop.step("confirm", json!({"loopId": kept, "artifactId": "a-1"})).await?.ok()?;
+    // The control plane's error is quoted, and the job record remains unchanged.
+    let refused_id = Uuid::new_v4();
+    shop.step("confirm", json!({"loopId": refused_id, "artifactId": "a-1"})).await?.ok()?;
     for (status, code) in [(500, "operation_failed"), (403, "forbidden"), (409, "conflict")] {
         cloud.answer_once("loop", status, json!({"error": "Not yours"}));
-        let refused = shop.step("cancel", json!({"loopId": kept})).await?;
+        let refused = shop.step("cancel", json!({"loopId": refused_id})).await?;
         refused.refused(status, "DB cancel failed: Not yours", code)?;
     }
-    ensure!(shop.job(kept).await?.context("a record")?["status"] == "QUEUED");
+    ensure!(shop.job(refused_id).await?.context("a record")?["status"] == "QUEUED");
     Ok(())
 }
 
@@ -193,14 +198,15 @@ async fn plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
 async fn plan_is_cancelled_locally_when_the_control_plane_is_unreachable() -> Result<()> {
     let port = loopgate_testkit::free_port()?;
     let origin = format!("http://127.0.0.1:{port}");
-    let keyless = Local::with(|setup| setup.arg("--api-origin").arg(&origin)).await?;
-    let shop = Shop::in_local(keyless)?;
+    let keyless = TestGateway::with(|setup| setup.arg("--api-origin").arg(&origin)).await?;
+    let shop = Shop::with_gateway(keyless)?;
     let id = Uuid::new_v4();
     let refused = shop.step("cancel", json!({"loopId": id})).await?;
     refused.refused(503, "API key not configured", "unavailable")?;
 
-    let local = Local::with(|setup| setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(&origin));
-    let shop = Shop::in_local(local.await?)?;
+    let local =
+        TestGateway::with(|setup| setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(&origin));
+    let shop = Shop::with_gateway(local.await?)?;
     shop.step("confirm", json!({"loopId": id, "artifactId": "a-1"})).await?.ok()?;
     let answer = shop.step("cancel", json!({"loopId": id})).await?;
     let text = answer.body["error"].as_str().unwrap_or_default();
@@ -211,8 +217,8 @@ async fn plan_is_cancelled_locally_when_the_control_plane_is_unreachable() -> Re
 
 // OR-52
 #[tokio::test]
-async fn step_that_lacks_something_is_refused() -> Result<()> {
-    let (shop, cloud) = with_cloud().await?;
+async fn incomplete_steps_are_refused() -> Result<()> {
+    let (shop, cloud) = shop_with_cloud().await?;
     let id = json!(Uuid::new_v4());
     for step in ["prepare", "select-artifact/prepare", "confirm", "select-artifact/confirm", "cancel"] {
         let route = format!("orchestrator/plan-loop/SHOP-7/{step}");
@@ -227,17 +233,17 @@ async fn step_that_lacks_something_is_refused() -> Result<()> {
     }
     shop.step("cancel", json!({})).await?.refused(400, "loopId is required", "missing_field")?;
     for step in ["confirm", "cancel"] {
-        let odd = shop.step(step, json!({"loopId": "../loops"})).await?;
-        odd.refused(400, "loopId must be a valid UUID", "invalid_request")?;
+        let invalid = shop.step(step, json!({"loopId": "../loops"})).await?;
+        invalid.refused(400, "loopId must be a valid UUID", "invalid_request")?;
     }
     for step in ["", "other", "prepare/more", "select-artifact/cancel"] {
         let unknown = shop.step(step, json!({})).await?;
         ensure!(unknown.status == 501 && unknown.body["error"] == "operation not implemented", "{unknown:?}");
     }
     ensure!(cloud.requests().is_empty() && !shop.local.at("wt/shop-SHOP-7").exists());
-    // Without a control plane there is nothing to agree on.
-    let alone = Shop::new().await?;
-    let unknown = alone.step("prepare", json!({})).await?;
+    // Without a control plane, these routes do not exist.
+    let without_control_plane = Shop::new().await?;
+    let unknown = without_control_plane.step("prepare", json!({})).await?;
     ensure!(unknown.status == 501 && unknown.body["error"] == "operation not implemented", "{unknown:?}");
     Ok(())
 }

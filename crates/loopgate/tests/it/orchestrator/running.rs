@@ -1,4 +1,5 @@
-//! Loops that really run, ended by the routes of tickets; and what those routes leave alone.
+//! Running loops that are stopped through the routes of tickets, and processes that these routes must not
+//! signal.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -6,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::cloud::Cloud;
-use loopgate_testkit::model::{Conversation, Step};
+use loopgate_testkit::model::{Conversation, ModelStep};
 use loopgate_testkit::{story, wait};
 use loopgate_tools::process::identity;
 use reqwest::Method;
@@ -15,11 +16,11 @@ use serde_json::{Value, json};
 use crate::commands::TestDesktop;
 use crate::{records, test_system};
 
-/// A plan that starts a process of its own and then waits.
-fn planner() -> Conversation {
+/// Returns a plan that starts a child in another session and is then held.
+fn held_plan() -> Conversation {
     Conversation::when("plan", "# Coding loop")
-        .turn([Step::bash("setsid sleep 600 > /dev/null 2>&1 & echo started")])
-        .turn([Step::hold("planning")])
+        .turn([ModelStep::bash("setsid sleep 600 > /dev/null 2>&1 & echo started")])
+        .turn([ModelStep::hold("planning")])
 }
 
 struct RunningLoop {
@@ -31,7 +32,7 @@ struct RunningLoop {
 
 impl RunningLoop {
     async fn new() -> Result<Self> {
-        let desktop = TestDesktop::playing([planner()]).await?;
+        let desktop = TestDesktop::playing([held_plan()]).await?;
         Self::of(desktop).await
     }
 
@@ -50,16 +51,19 @@ impl RunningLoop {
         Ok((answer.status().as_u16(), answer.json().await?))
     }
 
-    /// The loop's last word, its recorded status, and nothing that runs.
-    async fn ended(&self, code: &str, status: &str) -> Result<()> {
+    /// Checks the final event and the job record, and waits until all processes of the loop have exited.
+    async fn expect_end(&self, code: &str, status: &str) -> Result<()> {
         let last = self.desktop.ended(self.id).await;
         ensure!(last["type"] == "error" && last["code"] == code, "{last}");
         ensure!(last["abortReason"] == "cancelled" && last["loopId"] == json!(self.id), "{last}");
         self.desktop.free(self.id).await?;
-        test_system::gone(&self.id.to_string()).await?;
+        test_system::wait_for_loop_processes(&self.id.to_string()).await?;
         let job = self.record().await?;
         ensure!(job["status"] == status && job["completedAt"].is_string(), "{job}");
-        ensure!(self.desktop.cloud.accepted(self.id, "upload-artifacts").is_empty(), "nothing is uploaded");
+        ensure!(
+            self.desktop.cloud.accepted(self.id, "upload-artifacts").is_empty(),
+            "artifacts were uploaded"
+        );
         ensure!(self.desktop.cloud.events(self.id, "error").len() == 1);
         Ok(())
     }
@@ -70,58 +74,60 @@ impl RunningLoop {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_that_is_ended_by_its_pid_is_stopped() -> Result<()> {
+async fn loop_killed_by_pid_is_stopped() -> Result<()> {
     let running = RunningLoop::new().await?;
     let answer = running.post("kill", json!({"pid": running.pid})).await?;
-    let wanted = json!({"success": true, "message": "Process terminated", "pid": running.pid});
-    ensure!(answer == (200, wanted), "{answer:?}");
-    running.ended("PROCESS_STOPPED", "STOPPED").await?;
+    let expected = json!({"success": true, "message": "Process terminated", "pid": running.pid});
+    ensure!(answer == (200, expected), "{answer:?}");
+    running.expect_end("PROCESS_STOPPED", "STOPPED").await?;
     let again = running.post("kill", json!({"pid": running.pid})).await?;
     ensure!(again.1["message"] == "Process already terminated", "{again:?}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_is_found_by_its_worktree_when_no_file_names_its_pid() -> Result<()> {
+async fn loop_is_found_by_worktree_without_pid_file() -> Result<()> {
     let running = RunningLoop::new().await?;
     let work = running.worktree.join(".loopgate/work");
     std::fs::remove_file(work.join("process.pid"))?;
     let body = json!({"ticketId": "SHOP-7", "repoPath": running.desktop.clone});
     let answer = running.post("kill", body).await?;
-    let wanted = json!({"success": true, "message": "Process terminated", "pid": running.pid});
-    ensure!(answer == (200, wanted), "{answer:?}");
-    running.ended("PROCESS_STOPPED", "STOPPED").await?;
+    let expected = json!({"success": true, "message": "Process terminated", "pid": running.pid});
+    ensure!(answer == (200, expected), "{answer:?}");
+    running.expect_end("PROCESS_STOPPED", "STOPPED").await?;
     let state: Value = serde_json::from_slice(&std::fs::read(work.join("state.json"))?)?;
     ensure!(state["status"] == "STOPPED" && state["phase"] == "Process stopped by user", "{state}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn plan_that_runs_is_taken_back_whole() -> Result<()> {
+async fn running_plan_is_cancelled() -> Result<()> {
     let running = RunningLoop::new().await?;
     let step = "plan-loop/SHOP-7/cancel";
     let body = json!({"repoPath": running.desktop.clone, "loopId": running.id});
     let answer = running.post(step, body.clone()).await?;
     ensure!(answer == (200, json!({"cancelled": true})), "{answer:?}");
-    running.ended("CANCELLED", "CANCELLED").await?;
+    running.expect_end("CANCELLED", "CANCELLED").await?;
     let again = running.post(step, body).await?;
     ensure!(again == (200, json!({"cancelled": true})), "{again:?}");
     Ok(())
 }
 
-/// Its last process has ended and what it did is being pushed: the button that stops it still does.
+/// The process has exited and the result is being pushed: stopping the ticket aborts the delivery.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
-    let executed = Conversation::when("execute", "# Coding loop")
-        .turn([Step::bash("echo x > more.txt")])
+async fn loop_is_stopped_by_ticket_during_delivery() -> Result<()> {
+    let execution = Conversation::when("execute", "# Coding loop")
+        .turn([ModelStep::bash("echo x > more.txt")])
         .says("<promise>COMPLETE</promise>");
-    let commits = Conversation::when("commit", "git push -u origin HEAD").says("Not I.");
-    let desktop = TestDesktop::playing([executed, commits]).await?;
-    let (pushed, go) = (desktop.testbed.home.path().join("pushed"), desktop.testbed.home.path().join("go"));
+    let failing_commit = Conversation::when("commit", "git push -u origin HEAD").says("Not I.");
+    let desktop = TestDesktop::playing([execution, failing_commit]).await?;
+    let (push_started, go) =
+        (desktop.testbed.home.path().join("pushed"), desktop.testbed.home.path().join("go"));
     let hook = desktop.testbed.remotes.bare(story::REPOSITORY).join("hooks/pre-receive");
+    // The `pre-receive` hook blocks the push until the loop was stopped.
     let text = format!(
         "#!/bin/sh\nmkfifo '{go}'\n: > '{0}'\nread word < '{go}'\n",
-        pushed.display(),
+        push_started.display(),
         go = go.display()
     );
     std::fs::create_dir_all(hook.parent().context("a parent")?)?;
@@ -129,7 +135,7 @@ async fn loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))?;
     let order = json!({"command": "EXECUTE", "prompt": "Do it", "ticketId": "SHOP-7"});
     let (id, started) = desktop.start(order).await?;
-    wait::appears(&pushed).await?;
+    wait::appears(&push_started).await?;
     let worktree = started["worktreePath"].as_str().context("a worktree")?.into();
     let running = RunningLoop { pid: started["pid"].as_u64().context("a pid")?, desktop, id, worktree };
     ensure!(running.record().await?["status"] == "RUNNING");
@@ -138,35 +144,35 @@ async fn loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
     let (status, answer) = running.post("kill", body).await?;
     ensure!(status == 200 && answer["message"] == "Process terminated", "{status} {answer}");
     tokio::fs::write(&go, "go\n").await?;
-    running.ended("PROCESS_STOPPED", "STOPPED").await?;
+    running.expect_end("PROCESS_STOPPED", "STOPPED").await?;
     ensure!(running.desktop.cloud.events(id, "completed").is_empty());
     let state = std::fs::read_to_string(running.worktree.join(".loopgate/work/state.json"))?;
     ensure!(state.contains("Process stopped by user"), "{state}");
     Ok(())
 }
 
-/// What a person wants of a loop is done here, whether or not anybody hears of it.
+/// A cancellation by the user takes effect locally, even when the control plane cannot be reached.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn running_plan_is_cancelled_when_the_control_plane_is_unreachable() -> Result<()> {
     let mut running = RunningLoop::new().await?;
-    // The one that the gateway knows ends with this.
+    // Drops the control plane that the gateway is configured with.
     running.desktop.cloud = Cloud::start().await?;
     let body = json!({"repoPath": running.desktop.clone, "loopId": running.id});
     let (status, refused) = running.post("plan-loop/SHOP-7/cancel", body).await?;
     let text = refused["error"].as_str().unwrap_or_default();
     ensure!(status == 502 && text.starts_with("Failed to reach API: "), "{status} {refused}");
-    test_system::gone(&running.id.to_string()).await?;
+    test_system::wait_for_loop_processes(&running.id.to_string()).await?;
     running.desktop.free(running.id).await?;
     let job = running.record().await?;
     ensure!(job["status"] == "CANCELLED" && job.get("cloudFinalizedAt").is_none(), "{job}");
     Ok(())
 }
 
-/// A page notes the plan before the control plane's order arrives: the loop starts all the same, and
+/// A page confirms the plan before the command of the control plane arrives: the loop still starts, and
 /// belongs to the ticket.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn plan_that_was_agreed_on_starts_when_it_is_ordered() -> Result<()> {
-    let desktop = TestDesktop::playing([planner()]).await?;
+async fn confirmed_plan_starts_with_command() -> Result<()> {
+    let desktop = TestDesktop::playing([held_plan()]).await?;
     let id = LoopId(uuid::Uuid::new_v4());
     let confirm = json!({"repoPath": desktop.clone, "loopId": id, "artifactId": "a-1", "artifactSlug": "SHOP-7",
         "ticketTitle": "Cache"});
@@ -176,7 +182,7 @@ async fn plan_that_was_agreed_on_starts_when_it_is_ordered() -> Result<()> {
     let worktree = desktop.testbed.sandbox().join("garden-notes-loop-shop-7");
     ensure!(confirmed == json!({"ok": true, "worktreeDir": worktree}), "{confirmed}");
     let kill = desktop.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
-    ensure!(kill.json(&json!({"loopId": id})).send().await?.status() == 404, "nothing runs yet");
+    ensure!(kill.json(&json!({"loopId": id})).send().await?.status() == 404, "the loop already runs");
     let body = json!({"loopId": id, "command": "PLAN", "loopgateAuthToken": "t", "artifacts": [],
         "prompt": "Add a file", "repo": {"fullName": story::REPOSITORY, "branch": "main"},
         "artifactSlug": "SHOP-7"});
@@ -184,40 +190,40 @@ async fn plan_that_was_agreed_on_starts_when_it_is_ordered() -> Result<()> {
         || desktop.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop").json(&body).send();
     let started: Value = order().await?.json().await?;
     ensure!(started["success"] == true && started["worktreePath"] == json!(worktree), "{started}");
-    ensure!(worktree.join(".git").exists(), "what was noted is no worktree yet");
-    let noted = std::fs::read_to_string(worktree.join(".loopgate/work/launch-metadata.json"))?;
-    ensure!(noted.contains("Cache"), "{noted}");
+    ensure!(worktree.join(".git").exists(), "the worktree was not created");
+    let metadata = std::fs::read_to_string(worktree.join(".loopgate/work/launch-metadata.json"))?;
+    ensure!(metadata.contains("Cache"), "{metadata}");
     desktop.testbed.model.held("planning").await?;
-    ensure!(order().await?.status() == 409, "it runs");
+    ensure!(order().await?.status() == 409, "the process has exited");
     let running = RunningLoop { pid: started["pid"].as_u64().context("a pid")?, desktop, id, worktree };
     let record = running.record().await?;
     ensure!(record["ticketId"] == "TICKET-1" && record["artifactId"] == "a-1", "{record}");
     let cancel = json!({"repoPath": running.desktop.clone, "loopId": id});
     let answer = running.post("plan-loop/TICKET-1/cancel", cancel).await?;
     ensure!(answer == (200, json!({"cancelled": true})), "{answer:?}");
-    running.ended("CANCELLED", "CANCELLED").await
+    running.expect_end("CANCELLED", "CANCELLED").await
 }
 
-/// Whatever files and records say, only what Loopgate started is ended.
+/// Only processes started by Loopgate are signalled, whatever pid files and records contain.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_route_ends_a_foreign_process() -> Result<()> {
+async fn no_route_signals_unmanaged_processes() -> Result<()> {
     let running = RunningLoop::new().await?;
-    let mut stranger = running.desktop.testbed.home.command("sleep").arg("600").process_group(0).spawn()?;
-    let pid = stranger.id().context("it runs")?;
-    let started = identity(pid).context("it lives")?.to_string();
-    let own = std::process::id();
-    let gateway = running.desktop.loopgate.pid().context("it runs")?;
+    let mut unmanaged = running.desktop.testbed.home.command("sleep").arg("600").process_group(0).spawn()?;
+    let pid = unmanaged.id().context("the process has exited")?;
+    let started = identity(pid).context("the process has exited")?.to_string();
+    let test_pid = std::process::id();
+    let gateway = running.desktop.loopgate.pid().context("the process has exited")?;
     let work = running.worktree.join(".loopgate/work");
     let body = json!({"ticketId": "SHOP-7", "repoPath": running.desktop.clone});
     let other = json!({"repoPath": running.desktop.clone, "loopId": uuid::Uuid::new_v4()});
     let ticket = running.desktop.testbed.sandbox().join("garden-notes-SHOP-8");
-    let of_ticket = ticket.join(".loopgate/work");
-    std::fs::create_dir_all(&of_ticket)?;
-    for pid in [pid, own, gateway, 1] {
-        // The files of the loop's worktree, and those of a ticket without a loop.
-        for place in [&work, &of_ticket] {
-            std::fs::write(place.join("process.pid"), pid.to_string())?;
-            std::fs::write(place.join("process.start"), &started)?;
+    let ticket_work_dir = ticket.join(".loopgate/work");
+    std::fs::create_dir_all(&ticket_work_dir)?;
+    for pid in [pid, test_pid, gateway, 1] {
+        // Pid files of the loop's worktree, and of a ticket without a loop.
+        for work_dir in [&work, &ticket_work_dir] {
+            std::fs::write(work_dir.join("process.pid"), pid.to_string())?;
+            std::fs::write(work_dir.join("process.start"), &started)?;
         }
         for (route, body) in [("kill", body.clone()), ("plan-loop/SHOP-8/cancel", other.clone())] {
             let (status, refused) = running.post(route, body).await?;
@@ -226,39 +232,40 @@ async fn no_route_ends_a_foreign_process() -> Result<()> {
             ensure!(refused["code"] == "process_not_managed", "{refused}");
         }
     }
-    for odd in ["0", "-1", "-7"] {
-        std::fs::write(of_ticket.join("process.pid"), odd)?;
+    for invalid in ["0", "-1", "-7"] {
+        std::fs::write(ticket_work_dir.join("process.pid"), invalid)?;
         let (status, answer) = running.post("plan-loop/SHOP-8/cancel", other.clone()).await?;
         let safe = (status == 200 && answer["warning"] == "process-unknown") || status == 403;
-        ensure!(safe, "{odd}: {status} {answer}");
+        ensure!(safe, "{invalid}: {status} {answer}");
     }
-    for pid in [json!(pid), json!(own), json!(gateway), json!(1), json!(-1), json!(-i64::from(gateway))] {
+    for pid in [json!(pid), json!(test_pid), json!(gateway), json!(1), json!(-1), json!(-i64::from(gateway))]
+    {
         let (status, refused) = running.post("kill", json!({"pid": pid})).await?;
         ensure!(status == 403, "{pid}: {status} {refused}");
     }
-    // A loop's own route knows the loop by its record, not by what the files say.
+    // This route uses the loop's record, not the pid file.
     std::fs::write(work.join("process.pid"), pid.to_string())?;
-    let ended = running.post("loop/kill", json!({"loopId": running.id, "pid": pid})).await?;
-    ensure!(ended.0 == 200, "{ended:?}");
-    running.ended("CANCELLED", "CANCELLED").await?;
-    ensure!(stranger.try_wait()?.is_none(), "it lives on");
+    let expect_end = running.post("loop/kill", json!({"loopId": running.id, "pid": pid})).await?;
+    ensure!(expect_end.0 == 200, "{expect_end:?}");
+    running.expect_end("CANCELLED", "CANCELLED").await?;
+    ensure!(unmanaged.try_wait()?.is_none(), "the process was terminated");
     Ok(())
 }
 
-/// The record of a loop outlives its process, and its pid may be somebody else's by then.
+/// A job record outlives its process, and the pid may have been reused by then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pid_that_was_given_away_is_not_the_loops() -> Result<()> {
+async fn reused_pid_is_not_signalled() -> Result<()> {
     let mut running = RunningLoop::new().await?;
-    let mut stranger = running.desktop.testbed.home.command("sleep").arg("600").process_group(0).spawn()?;
-    let pid = stranger.id().context("it runs")?;
+    let mut unmanaged = running.desktop.testbed.home.command("sleep").arg("600").process_group(0).spawn()?;
+    let pid = unmanaged.id().context("the process has exited")?;
     let (status, cancelled) = running.post("loop/kill", json!({"loopId": running.id})).await?;
     ensure!(status == 200, "{cancelled}");
-    running.ended("CANCELLED", "CANCELLED").await?;
+    running.expect_end("CANCELLED", "CANCELLED").await?;
     running.desktop.loopgate.kill().await?;
     records::rewrite(&running.desktop.loopgate, &running.id.to_string(), |record| {
         record["pid"] = json!(pid);
-        // Whoever got the pid began later, by more than two readings of a clock may differ.
-        record["pidStartedAt"] = json!(record["pidStartedAt"].as_u64().map(|began| began - 60_000));
+        // The start times differ by more than the tolerance for clock readings, so the pid counts as reused.
+        record["pidStartedAt"] = json!(record["pidStartedAt"].as_u64().map(|start| start - 60_000));
         record["process"]["socket"] = json!("/nonexistent/loop.sock");
         record["process"]["exitFile"] = json!("/nonexistent/exit.json");
     })
@@ -272,6 +279,6 @@ async fn pid_that_was_given_away_is_not_the_loops() -> Result<()> {
         let answer = running.post(route, body).await?;
         ensure!(answer.0 == status, "{route}: {answer:?}");
     }
-    ensure!(stranger.try_wait()?.is_none(), "it lives on");
+    ensure!(unmanaged.try_wait()?.is_none(), "the process was terminated");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The list of tickets that a page works on.
+//! Sessions: the tickets a page works on.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::loopgate::Setup;
@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::Shop;
-use crate::local::{Answer, Local, write};
+use crate::test_gateway::{Answer, TestGateway, write};
 
 impl Shop {
     async fn sessions(&self, method: Method, query: &str, body: &Value) -> Result<Answer> {
@@ -14,71 +14,76 @@ impl Shop {
         self.local.send(method, &format!("orchestrator/sessions{query}"), body).await
     }
 
-    async fn listed(&self) -> Result<Vec<Value>> {
+    async fn list(&self) -> Result<Vec<Value>> {
         let body = self.sessions(Method::GET, "", &Value::Null).await?.ok()?;
         body["sessions"].as_array().cloned().context("a list")
     }
 
-    fn stored(&self) -> Result<String> {
+    fn read_file(&self) -> Result<String> {
         Ok(std::fs::read_to_string(self.local.at(".loopgate/sessions.json"))?)
     }
 }
 
 // OR-01, OR-04
 #[tokio::test]
-async fn session_is_noted_renewed_and_forgotten() -> Result<()> {
+async fn session_is_created_updated_and_deleted() -> Result<()> {
     let shop = Shop::new().await?;
-    ensure!(shop.listed().await?.is_empty());
+    ensure!(shop.list().await?.is_empty());
     std::fs::create_dir_all(&shop.worktree)?;
-    let note = json!({"ticketId": "SHOP-7", "repoPath": shop.repo, "worktreePath": shop.worktree, "pid": 77,
+    let session = json!({"ticketId": "SHOP-7", "repoPath": shop.repo, "worktreePath": shop.worktree, "pid": 77,
         "contextRepoPaths": [shop.repo], "baseBranch": "main", "loopId": 5});
     let done = json!({"success": true});
-    shop.sessions(Method::POST, "", &note).await?.is(200, &done)?;
-    let listed = shop.listed().await?;
-    let entry = listed.first().context("one entry")?;
+    shop.sessions(Method::POST, "", &session).await?.is(200, &done)?;
+    let list = shop.list().await?;
+    let entry = list.first().context("one entry")?;
     ensure!(entry["pid"] == 77 && entry["contextRepoPaths"] == json!([shop.repo]), "{entry}");
     ensure!(entry["baseBranch"] == "main" && entry.get("loopId").is_none(), "{entry}");
     for name in ["startedAt", "lastAccessedAt"] {
         ensure!(entry[name].as_str().is_some_and(|at| at.ends_with('Z')), "{entry}");
     }
 
-    // What a later note does not say stays; where it is, is new.
+    // Optional members that are absent in an update keep their values; the paths are replaced.
     let other = shop.local.repository("other", &[])?;
-    let again = json!({"ticketId": "SHOP-7", "repoPath": other, "worktreePath": shop.worktree,
+    let update = json!({"ticketId": "SHOP-7", "repoPath": other, "worktreePath": shop.worktree,
         "contextRepoPaths": ["x", 5], "issueId": "dropped"});
-    shop.sessions(Method::POST, "", &again).await?.is(200, &done)?;
-    let listed = shop.listed().await?;
-    ensure!(listed.len() == 1 && listed[0]["repoPath"] == json!(other), "{listed:?}");
+    shop.sessions(Method::POST, "", &update).await?.is(200, &done)?;
+    let list = shop.list().await?;
+    ensure!(list.len() == 1 && list[0]["repoPath"] == json!(other), "{list:?}");
     for name in ["pid", "startedAt", "contextRepoPaths", "baseBranch"] {
-        ensure!(listed[0][name] == entry[name], "{name} of {listed:?}");
+        ensure!(list[0][name] == entry[name], "{name} of {list:?}");
     }
-    ensure!(listed[0].get("issueId").is_none(), "{listed:?}");
+    ensure!(list[0].get("issueId").is_none(), "{list:?}");
 
     shop.sessions(Method::DELETE, "?ticketId=SHOP-8", &Value::Null).await?.is(200, &done)?;
-    ensure!(shop.listed().await?.len() == 1);
+    ensure!(shop.list().await?.len() == 1);
     shop.sessions(Method::DELETE, "?ticketId=SHOP-7", &Value::Null).await?.is(200, &done)?;
-    ensure!(shop.listed().await?.is_empty());
+    ensure!(shop.list().await?.is_empty());
     Ok(())
 }
 
 // OR-03
 #[tokio::test]
-async fn vanished_worktree_is_forgotten_and_others_keep_what_they_say() -> Result<()> {
+async fn sessions_without_worktree_are_removed_and_others_preserved() -> Result<()> {
     let shop = Shop::new().await?;
     std::fs::create_dir_all(&shop.worktree)?;
     let entry = |ticket: &str, worktree| {
         json!({"ticketId": ticket, "repoPath": shop.repo,
         "worktreePath": worktree, "startedAt": "s", "lastAccessedAt": "l", "colour": "red"})
     };
-    let gone = shop.local.at("wt/gone");
-    let file = json!({"sessions": [entry("SHOP-7", &shop.worktree), entry("SHOP-8", &gone), {"broken": 1}]});
+    let missing = shop.local.at("wt/gone");
+    let file =
+        json!({"sessions": [entry("SHOP-7", &shop.worktree), entry("SHOP-8", &missing), {"broken": 1}]});
     write(&shop.local.at(".loopgate/sessions.json"), file.to_string())?;
-    let listed = shop.listed().await?;
-    ensure!(listed == [entry("SHOP-7", &shop.worktree)], "{listed:?}");
-    ensure!(!shop.stored()?.contains("SHOP-8") && shop.stored()?.contains("colour"), "{}", shop.stored()?);
+    let list = shop.list().await?;
+    ensure!(list == [entry("SHOP-7", &shop.worktree)], "{list:?}");
+    ensure!(
+        !shop.read_file()?.contains("SHOP-8") && shop.read_file()?.contains("colour"),
+        "{}",
+        shop.read_file()?
+    );
     for broken in ["{", "[]", "{\"sessions\":5}", ""] {
         write(&shop.local.at(".loopgate/sessions.json"), broken)?;
-        ensure!(shop.listed().await?.is_empty(), "{broken}");
+        ensure!(shop.list().await?.is_empty(), "{broken}");
     }
     Ok(())
 }
@@ -97,8 +102,8 @@ async fn session_needs_its_members_and_allowed_paths() -> Result<()> {
     }
     let broken = shop.local.send(Method::POST, "orchestrator/sessions", "{").await?;
     broken.refused(400, "Invalid JSON body", "invalid_json_body")?;
-    let nobody = shop.sessions(Method::DELETE, "", &Value::Null).await?;
-    nobody.refused(400, "ticketId parameter is required", "missing_field")?;
+    let without_ticket = shop.sessions(Method::DELETE, "", &Value::Null).await?;
+    without_ticket.refused(400, "ticketId parameter is required", "missing_field")?;
     for (repo, worktree, further) in [
         ("/etc", shop.worktree.as_path(), json!([])),
         (&*shop.repo.to_string_lossy(), std::path::Path::new("/etc"), json!([])),
@@ -109,7 +114,7 @@ async fn session_needs_its_members_and_allowed_paths() -> Result<()> {
         let refused = shop.sessions(Method::POST, "", &body).await?;
         refused.refused(403, "directory not allowed", "directory_not_allowed")?;
     }
-    ensure!(!shop.local.at(".loopgate/sessions.json").exists(), "nothing was written");
+    ensure!(!shop.local.at(".loopgate/sessions.json").exists(), "a file was written");
     Ok(())
 }
 
@@ -128,7 +133,7 @@ async fn tickets_with_unread_answers_are_counted() -> Result<()> {
         ("asked", vec![("chat-history.json", chat("user", early))]),
         ("malformed", vec![("chat-history.json", "{".to_owned())]),
         ("silent", vec![]),
-        // The newest message over all of a ticket's chats counts.
+        // The newest message of all chats of a ticket decides.
         (
             "answered-elsewhere",
             vec![
@@ -150,25 +155,26 @@ async fn tickets_with_unread_answers_are_counted() -> Result<()> {
         for (name, text) in files {
             write(&worktree.join(".loopgate/work").join(name), text)?;
         }
-        let note = json!({"ticketId": ticket, "repoPath": shop.repo, "worktreePath": worktree});
-        shop.sessions(Method::POST, "", &note).await?.ok()?;
+        let session = json!({"ticketId": ticket, "repoPath": shop.repo, "worktreePath": worktree});
+        shop.sessions(Method::POST, "", &session).await?.ok()?;
     }
-    let gone = json!({"ticketId": "gone", "repoPath": shop.repo, "worktreePath": shop.local.at("wt/gone")});
-    shop.sessions(Method::POST, "", &gone).await?.ok()?;
+    let missing =
+        json!({"ticketId": "gone", "repoPath": shop.repo, "worktreePath": shop.local.at("wt/gone")});
+    shop.sessions(Method::POST, "", &missing).await?.ok()?;
     let count = shop.local.send(Method::GET, "orchestrator/sessions/unread-count", "").await?;
     count.is(200, &json!({"count": 2}))
 }
 
 // OR-06
 #[tokio::test]
-async fn without_a_sandbox_there_are_no_sessions() -> Result<()> {
-    let local = Local::with(Setup::without_sandbox).await?;
+async fn sessions_require_a_sandbox() -> Result<()> {
+    let local = TestGateway::with(Setup::without_sandbox).await?;
     let text = "Server not configured — complete onboarding";
-    let note = json!({"ticketId": "SHOP-7", "repoPath": "/x", "worktreePath": "/x"}).to_string();
+    let session = json!({"ticketId": "SHOP-7", "repoPath": "/x", "worktreePath": "/x"}).to_string();
     for (method, route, body) in [
         (Method::GET, "sessions", ""),
         (Method::GET, "sessions/unread-count", ""),
-        (Method::POST, "sessions", note.as_str()),
+        (Method::POST, "sessions", session.as_str()),
         (Method::POST, "sessions", "{"),
         (Method::DELETE, "sessions?ticketId=SHOP-7", ""),
         (Method::DELETE, "sessions", ""),

@@ -1,4 +1,4 @@
-//! A code-host CLI that fails in its own ways.
+//! Failures of the code-host CLI and of the code host.
 
 use anyhow::{Result, ensure};
 use loopgate_testkit::code_host::HostFault;
@@ -11,11 +11,11 @@ use super::PullsFixture;
 
 // GF-30
 #[tokio::test]
-async fn complaints_become_known_sentences() -> Result<()> {
+async fn cli_errors_are_translated() -> Result<()> {
     let desktop = PullsFixture::new().await?;
     desktop.branch("gear")?;
-    let wish = json!({"repoPath": desktop.clone, "title": "handle 404", "body": "already exists"});
-    for (name, complaint, sentence) in [
+    let body = json!({"repoPath": desktop.clone, "title": "handle 404", "body": "already exists"});
+    for (name, stderr, sentence) in [
         ("gh-1", "network is unreachable", "Network error. Check your connection."),
         (
             "gh-2",
@@ -24,27 +24,27 @@ async fn complaints_become_known_sentences() -> Result<()> {
         ),
         ("gh-3", "your token lacks the required scopes", "Permission denied. Check your GitHub access."),
     ] {
-        desktop.replace_gh(name, &format!("cat >/dev/null; echo '{complaint}' >&2; exit 1")).await?;
-        let failed = desktop.local.post("git/pr", wish.clone()).await?;
+        desktop.replace_gh(name, &format!("cat >/dev/null; echo '{stderr}' >&2; exit 1")).await?;
+        let failed = desktop.local.post("git/pr", body.clone()).await?;
         failed.refused(500, sentence, "operation_failed")?;
     }
-    // The number has to be looked up when the answer does not tell it.
+    // Without a URL in the output, the number is requested separately.
     let script = "case \"$2\" in create) cat >/dev/null; echo done;; view) echo '{\"url\":\"https://h/pull/9\",\"number\":9}';; esac";
     desktop.replace_gh("gh-4", script).await?;
-    let opened = desktop.local.post("git/pr", wish.clone()).await?.ok()?;
+    let opened = desktop.local.post("git/pr", body.clone()).await?.ok()?;
     assert_eq!(
         opened,
         json!({"success": true, "url": "https://h/pull/9", "number": 9, "message": "Created PR #9"})
     );
     desktop.replace_gh("gh-5", "cat >/dev/null; test \"$2\" = create").await?;
-    let opened = desktop.local.post("git/pr", wish).await?.ok()?;
+    let opened = desktop.local.post("git/pr", body).await?.ok()?;
     assert_eq!(opened, json!({"success": true, "message": "Created PR #unknown"}));
     Ok(())
 }
 
 // GF-34
 #[tokio::test]
-async fn graph_is_refused_in_five_ways() -> Result<()> {
+async fn graphql_errors_have_codes_and_reasons() -> Result<()> {
     let desktop = PullsFixture::new().await?;
     let query = [("repo", desktop.path()), ("pr", "1")];
     for (name, script, status, error, reason) in [
@@ -87,22 +87,22 @@ async fn graph_is_refused_in_five_ways() -> Result<()> {
     ] {
         desktop.replace_gh(name, script).await?;
         let code = if status == 401 { "unauthorized" } else { "unavailable" };
-        let wanted = json!({"error": error, "code": code, "reason": reason});
-        desktop.local.get("git/pr/comments", &query).await?.is(status, &wanted)?;
+        let expected = json!({"error": error, "code": code, "reason": reason});
+        desktop.local.get("git/pr/comments", &query).await?.is(status, &expected)?;
     }
     Ok(())
 }
 
 // GF-37
 #[tokio::test]
-async fn answers_that_are_none_are_refused() -> Result<()> {
+async fn invalid_cli_output_is_an_error() -> Result<()> {
     let desktop = PullsFixture::new().await?;
     let files = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
     let local = [("repo", desktop.path()), ("pr", "1")];
     let row = r#"{"filename":"a","additions":1,"deletions":0,"status":null,"previous_filename":null}"#;
     desktop.replace_gh("gh-good", &format!("echo '{row}'")).await?;
-    let told = desktop.local.get("git/pr/files", &files).await?.ok()?;
-    assert_eq!(told, json!({"files": [{"filename": "a", "additions": 1, "deletions": 0}]}));
+    let response = desktop.local.get("git/pr/files", &files).await?.ok()?;
+    assert_eq!(response, json!({"files": [{"filename": "a", "additions": 1, "deletions": 0}]}));
     desktop
         .replace_gh("gh-bad", &format!("echo '{row}'; echo '{{\"filename\":\"b\",\"deletions\":0}}'"))
         .await?;
@@ -111,9 +111,9 @@ async fn answers_that_are_none_are_refused() -> Result<()> {
         "Failed to get PR files",
         "operation_failed",
     )?;
-    let mute = "Could not get head SHA";
+    let no_sha = "Could not get head SHA";
     desktop.replace_gh("gh-mute", "true").await?;
-    desktop.local.get("git/pr/head-sha", &local).await?.refused(500, mute, "operation_failed")?;
+    desktop.local.get("git/pr/head-sha", &local).await?.refused(500, no_sha, "operation_failed")?;
     desktop.local.get("git/user", &[]).await?.refused(
         500,
         "Could not determine GitHub user",
@@ -129,8 +129,8 @@ async fn answers_that_are_none_are_refused() -> Result<()> {
 
 const LOGIN: &str = "GitHub CLI not authenticated. Run 'gh auth login' in terminal.";
 
-/// Asks a route that shows why the host said no.
-async fn ask(desktop: &PullsFixture, route: &str) -> Result<crate::local::Answer> {
+/// Sends a request to a route that reports the code host's error.
+async fn send(desktop: &PullsFixture, route: &str) -> Result<crate::test_gateway::Answer> {
     let local = &desktop.local;
     match route {
         "git/pr/list" => local.get(route, &[("repo", desktop.path())]).await,
@@ -139,7 +139,7 @@ async fn ask(desktop: &PullsFixture, route: &str) -> Result<crate::local::Answer
     }
 }
 
-/// The real program, and a host that does not want to.
+/// The real CLI with a code host that returns errors.
 #[tokio::test]
 async fn code_host_errors_have_one_sentence_on_all_routes() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
@@ -163,10 +163,10 @@ async fn code_host_errors_have_one_sentence_on_all_routes() -> Result<()> {
         desktop.host.heal();
         desktop.host.fail(HostFault { on: String::new(), status, message: message.to_owned(), times: None });
         for route in routes {
-            ask(&desktop, route).await?.refused(500, sentence, "operation_failed")?;
+            send(&desktop, route).await?.refused(500, sentence, "operation_failed")?;
         }
-        let named = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
-        let files = desktop.local.get("git/pr/files", &named).await?;
+        let query = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
+        let files = desktop.local.get("git/pr/files", &query).await?;
         files.refused(500, "Failed to get PR files", "operation_failed")?;
         let head = desktop.local.get("git/pr/head-sha", &[("repo", desktop.path()), ("pr", "1")]).await?;
         head.refused(500, "Failed to get PR head SHA", "operation_failed")?;
@@ -182,71 +182,72 @@ async fn missing_login_is_reported() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     std::fs::remove_file(desktop.local.home.path().join(".config/gh/hosts.yml"))?;
     for route in ["git/pr/list", "git/pr", "git/pr/reply", "git/pr/inline-comment"] {
-        ask(&desktop, route).await?.refused(500, LOGIN, "operation_failed")?;
+        send(&desktop, route).await?.refused(500, LOGIN, "operation_failed")?;
     }
     let refused = json!({"error": LOGIN, "code": "unauthorized", "reason": "auth"});
     let comments = desktop.local.get("git/pr/comments", &[("repo", desktop.path()), ("pr", "1")]).await?;
     comments.is(401, &refused)?;
-    let named = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
-    desktop.local.get("git/pr/reviews", &named).await?.refused(500, LOGIN, "operation_failed")
+    let query = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
+    desktop.local.get("git/pr/reviews", &query).await?.refused(500, LOGIN, "operation_failed")
 }
 
-/// What is said is longer than a pipe holds, and nobody reads it.
+/// The body exceeds the capacity of a pipe, and the program closes its stdin.
 #[tokio::test]
-async fn program_that_does_not_listen_is_a_failure_like_any_other() -> Result<()> {
+async fn closed_stdin_of_cli_is_an_error() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     desktop.replace_gh("gh-deaf", "exec <&-; echo 'network is unreachable' >&2; exit 1").await?;
-    let body = "x".repeat(200_000);
+    let text = "x".repeat(200_000);
     for (route, member) in
         [("git/pr/reply", "prNumber"), ("git/pr/inline-comment", "prNumber"), ("git/pr", "title")]
     {
-        let mut wish = json!({"repoPath": desktop.clone, "body": body});
-        wish[member] = json!("1");
-        let answer = desktop.local.post(route, wish).await?;
+        let mut body = json!({"repoPath": desktop.clone, "body": text});
+        body[member] = json!("1");
+        let answer = desktop.local.post(route, body).await?;
         answer.refused(500, "Network error. Check your connection.", "operation_failed")?;
     }
     Ok(())
 }
 
-/// Three questions at most are under way together. Each tells when it begins and when it ends, and
-/// ends when it is allowed to.
+/// At most three GraphQL requests run at once. Each script reports its start and its end, and blocks until it
+/// is released.
 #[tokio::test]
-async fn graph_is_asked_by_three_at_a_time() -> Result<()> {
+async fn graphql_requests_are_limited_to_three() -> Result<()> {
     const ALL: usize = 6;
     let desktop = PullsFixture::new().await?;
     let home = desktop.local.home.path();
-    for pipe in ["told", "go"] {
+    for pipe in ["events", "go"] {
         ensure!(desktop.local.home.command("mkfifo").arg(home.join(pipe)).status().await?.success());
     }
-    let script = "echo in >'HOME/told'; read word <'HOME/go'; echo out >'HOME/told'; echo '{}'";
+    let script = "echo in >'HOME/events'; read word <'HOME/go'; echo out >'HOME/events'; echo '{}'";
     desktop.replace_gh("gh-counting", &script.replace("HOME", &home.display().to_string())).await?;
-    // Both ends are held, so that neither side sees an end of the file.
+    // Both pipes are opened for reading and writing, so that neither side receives EOF when the other side
+    // closes its end.
     let mut pipes = pipe::OpenOptions::new();
-    let told = pipes.read_write(true).open_receiver(home.join("told"))?;
+    let events = pipes.read_write(true).open_receiver(home.join("events"))?;
     let mut go = pipes.read_write(true).open_sender(home.join("go"))?;
-    let counting = async {
-        let (mut lines, mut together, mut most, mut over) = (BufReader::new(told).lines(), 0, 0, 0);
-        while over < ALL {
+    let count = async {
+        let (mut lines, mut running, mut peak, mut finished) = (BufReader::new(events).lines(), 0, 0, 0);
+        while finished < ALL {
             match lines.next_line().await?.as_deref() {
-                Some("in") => together += 1,
-                _ => (together, over) = (together - 1, over + 1),
+                Some("in") => running += 1,
+                _ => (running, finished) = (running - 1, finished + 1),
             }
-            most = most.max(together);
-            // The first ones go when as many are there as there may be.
-            if most >= 3 {
+            peak = peak.max(running);
+            // Release the first requests once the limit is reached.
+            if peak >= 3 {
                 go.write_all(b"go\n").await?;
             }
         }
-        anyhow::Ok(most)
+        anyhow::Ok(peak)
     };
-    let ask = || {
+    let send = || {
         let path = "/api/gateway/git/pr/reviews?owner=acme&repo=widget&number=1";
         tokio::spawn(desktop.local.loopgate.gateway(reqwest::Method::GET, path).send())
     };
-    let asked: Vec<_> = (0..ALL).map(|_| ask()).collect();
-    assert_eq!(counting.await?, 3);
-    for answer in asked {
-        assert_eq!(answer.await??.status(), 404, "the host said nothing of it");
+    let requests: Vec<_> = (0..ALL).map(|_| send()).collect();
+    assert_eq!(count.await?, 3);
+    for answer in requests {
+        assert_eq!(answer.await??.status(), 404, "an empty response is not a missing pull request");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Reading about pull requests: the list, verdicts, files, the last commit, the user.
+//! Reading of pull requests: list, reviews, files, head commit, user.
 
 use anyhow::{Context as _, Result};
 use loopgate_testkit::git::git;
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::{PullsFixture, WIDGET};
 
-const NAMED: [(&str, &str); 3] = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
-const BAD_NAME: &str = "Invalid owner, repo, or number";
+const PULL_QUERY: [(&str, &str); 3] = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
+const INVALID_NAME: &str = "Invalid owner, repo, or number";
 
 // GF-31
 #[tokio::test]
-async fn open_and_merged_ones_are_listed() -> Result<()> {
+async fn open_and_merged_pull_requests_are_listed() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     let list = async |state: &[(&str, &str)]| -> Result<Value> {
         let query: Vec<_> = [("repo", desktop.path())].into_iter().chain(state.iter().copied()).collect();
@@ -36,8 +36,8 @@ async fn open_and_merged_ones_are_listed() -> Result<()> {
     assert_eq!(list(&[("state", "merged")]).await?["prs"][0]["state"], "MERGED");
 
     let local = &desktop.local;
-    let unnamed = local.get("git/pr/list", &[]).await?;
-    unnamed.refused(400, "Missing 'repo' query parameter", "missing_field")?;
+    let without_repo = local.get("git/pr/list", &[]).await?;
+    without_repo.refused(400, "Missing 'repo' query parameter", "missing_field")?;
     let closed = local.get("git/pr/list", &[("repo", desktop.path()), ("state", "closed")]).await?;
     closed.refused(400, "state must be 'open' or 'merged'", "invalid_request")?;
     let outside = local.get("git/pr/list", &[("repo", "/etc")]).await?;
@@ -51,16 +51,16 @@ async fn open_and_merged_ones_are_listed() -> Result<()> {
 
 // GF-35, GF-37
 #[tokio::test]
-async fn last_verdict_of_each_reviewer_counts() -> Result<()> {
+async fn last_review_of_each_reviewer_counts() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     for (author, state) in
         [("ann", "CHANGES_REQUESTED"), ("ann", "APPROVED"), ("bob", "APPROVED"), ("bob", "COMMENTED")]
     {
         desktop.host.review(WIDGET, 1, author, state, "Well").context("review")?;
     }
-    let answer = desktop.local.get("git/pr/reviews", &NAMED).await?.ok()?;
+    let answer = desktop.local.get("git/pr/reviews", &PULL_QUERY).await?.ok()?;
     let reviews = &desktop.host.pull_requests(WIDGET)[0].reviews;
-    let row = |at: usize| json!({"author": reviews[at].author, "state": reviews[at].state, "submittedAt": reviews[at].submitted_at});
+    let row = |index: usize| json!({"author": reviews[index].author, "state": reviews[index].state, "submittedAt": reviews[index].submitted_at});
     assert_eq!(
         answer,
         json!({"reviewDecision": "APPROVED", "reviews": [row(1), row(3)], "approvalCount": 2,
@@ -72,43 +72,44 @@ async fn last_verdict_of_each_reviewer_counts() -> Result<()> {
     for (name, value) in
         [("owner", "@x"), ("owner", ".."), ("repo", "@/etc/passwd"), ("number", "1/../2"), ("number", "@x")]
     {
-        let query = NAMED.map(|(known, default)| (known, if known == name { value } else { default }));
+        let query =
+            PULL_QUERY.map(|(member, default)| (member, if member == name { value } else { default }));
         for route in ["git/pr/reviews", "git/pr/files"] {
-            desktop.local.get(route, &query).await?.refused(400, BAD_NAME, "invalid_request")?;
+            desktop.local.get(route, &query).await?.refused(400, INVALID_NAME, "invalid_request")?;
         }
     }
-    let partial = desktop.local.get("git/pr/reviews", &NAMED[..2]).await?;
+    let partial = desktop.local.get("git/pr/reviews", &PULL_QUERY[..2]).await?;
     partial.refused(400, "owner, repo, and number are required", "missing_field")?;
-    assert_eq!(desktop.host.calls().len(), before, "nobody was asked");
+    assert_eq!(desktop.host.calls().len(), before, "a request was sent to the code host");
     Ok(())
 }
 
 #[tokio::test]
-async fn files_and_head_are_returned() -> Result<()> {
+async fn files_head_and_user_are_returned() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     git(&desktop.clone, &["mv", "src/a.rs", "src/b.rs"])?;
-    // More than the host puts on one page.
-    for at in 0..120 {
-        crate::local::write(&desktop.clone.join(format!("many/{at:03}")), format!("{at}\n"))?;
+    // More files than the code host returns per page.
+    for index in 0..120 {
+        crate::test_gateway::write(&desktop.clone.join(format!("many/{index:03}")), format!("{index}\n"))?;
     }
     git(&desktop.clone, &["add", "--all"])?;
     git(&desktop.clone, &["commit", "-q", "-m", "More"])?;
     desktop.open("Add gear").await?;
-    let named = desktop.local.get("git/pr/files", &NAMED).await?.ok()?;
-    let files = named["files"].as_array().context("files")?;
+    let by_name = desktop.local.get("git/pr/files", &PULL_QUERY).await?.ok()?;
+    let files = by_name["files"].as_array().context("files")?;
     assert_eq!(files.len(), 122);
     assert_eq!(files[0], json!({"filename": "many/000", "additions": 1, "deletions": 0, "status": "added"}));
     let renamed = json!({"filename": "src/b.rs", "status": "renamed", "previous_filename": "src/a.rs"});
-    let found = files.iter().find(|file| file["filename"] == "src/b.rs").context("the renamed one")?;
+    let renamed_file = files.iter().find(|file| file["filename"] == "src/b.rs").context("no renamed file")?;
     for member in ["status", "previous_filename"] {
-        assert_eq!(found[member], renamed[member]);
+        assert_eq!(renamed_file[member], renamed[member]);
     }
     let local = [("repo", desktop.path()), ("pr", "1")];
-    assert_eq!(desktop.local.get("git/pr/files", &local).await?.ok()?, named);
+    assert_eq!(desktop.local.get("git/pr/files", &local).await?.ok()?, by_name);
 
     let head = git(&desktop.clone, &["rev-parse", "HEAD"])?;
-    let told = desktop.local.get("git/pr/head-sha", &local).await?.ok()?;
-    assert_eq!(told, json!({"sha": head.trim()}));
+    let response = desktop.local.get("git/pr/head-sha", &local).await?.ok()?;
+    assert_eq!(response, json!({"sha": head.trim()}));
     let absent = [("repo", desktop.path()), ("pr", "42")];
     let failed = desktop.local.get("git/pr/head-sha", &absent).await?;
     failed.refused(500, "Failed to get PR head SHA", "operation_failed")?;
@@ -135,25 +136,28 @@ async fn files_and_head_are_returned() -> Result<()> {
 }
 
 #[tokio::test]
-async fn repository_that_moved_is_still_read() -> Result<()> {
+async fn renamed_repository_is_readable() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     desktop.host.rename(WIDGET, "acme/gadget")?;
-    let files = desktop.local.get("git/pr/files", &NAMED).await?.ok()?;
+    let files = desktop.local.get("git/pr/files", &PULL_QUERY).await?.ok()?;
     assert_eq!(files["files"][0]["filename"], "src/gear.rs");
-    let reviews = desktop.local.get("git/pr/reviews", &NAMED).await?.ok()?;
+    let reviews = desktop.local.get("git/pr/reviews", &PULL_QUERY).await?.ok()?;
     assert_eq!(reviews["approvalCount"], 0);
-    let said = json!({"repoPath": desktop.clone, "prNumber": 1, "body": "Hm", "commentId": 55});
-    let moved = desktop.local.post("git/pr/reply", said).await?;
-    let text = "The repository has moved. Point the remote of the clone at its new place.";
+    let reply = json!({"repoPath": desktop.clone, "prNumber": 1, "body": "Hm", "commentId": 55});
+    let moved = desktop.local.post("git/pr/reply", reply).await?;
+    let text = "The repository has moved. Change the remote of the clone to its new URL.";
     moved.refused(500, text, "operation_failed")
 }
 
-/// The host gives pull requests in pages, and has far more merged ones than open ones.
+/// The code host paginates, and there are far more merged pull requests than open ones.
 #[tokio::test]
-async fn old_one_is_not_lost_among_newer_ones() -> Result<()> {
+async fn old_open_pull_request_is_listed_despite_newer_merged_ones() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
-    for at in 0..120 {
-        desktop.host.merged(WIDGET, &format!("branch-{at}"), &format!("Change {at}")).context("merged")?;
+    for index in 0..120 {
+        desktop
+            .host
+            .merged(WIDGET, &format!("branch-{index}"), &format!("Change {index}"))
+            .context("merged")?;
     }
     let list = async |state: &str| -> Result<Value> {
         desktop.local.get("git/pr/list", &[("repo", desktop.path()), ("state", state)]).await?.ok()
@@ -172,8 +176,8 @@ async fn old_one_is_not_lost_among_newer_ones() -> Result<()> {
     let more = json!({"hasNextPage": true, "endCursor": null});
     assert_eq!((&merged["hasMore"], &merged["truncated"]), (&json!(true), &json!(true)));
     assert_eq!(merged["pageInfo"], more);
-    for at in 0..49 {
-        desktop.host.open(WIDGET, &format!("open-{at}"), &format!("Wish {at}")).context("opened")?;
+    for index in 0..49 {
+        desktop.host.open(WIDGET, &format!("open-{index}"), &format!("Open {index}")).context("opened")?;
     }
     let open = list("open").await?;
     assert_eq!((open["prs"].as_array().map(Vec::len), &open["hasMore"]), (Some(50), &json!(false)));

@@ -1,4 +1,4 @@
-//! The floor of every request: a hyper server that does nothing but answer the same bytes.
+//! Baseline of HTTP measurements: a hyper server that returns a constant body.
 
 use std::convert::Infallible;
 
@@ -12,20 +12,21 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
 
-/// A running bare server; it ends when this is dropped.
+/// A running baseline server. Stops when dropped.
 pub struct BareServer {
-    /// Where it answers.
+    /// URL of its only response.
     pub url: String,
     _task: AbortOnDropHandle<()>,
 }
 
-/// Serves `body` to every request on a free port of loopback.
+/// Serves `body` in response to every request, on a free loopback port.
 pub async fn serve(body: Bytes) -> anyhow::Result<BareServer> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let url = format!("http://{}/health", listener.local_addr()?);
     let task = tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let body = body.clone();
+            // Best-effort: without it Nagle's algorithm distorts the baseline, but does not fail.
             let _ = stream.set_nodelay(true);
             tokio::spawn(async move {
                 let service = service_fn(move |_: Request<Incoming>| {
@@ -38,6 +39,7 @@ pub async fn serve(body: Bytes) -> anyhow::Result<BareServer> {
                         Ok::<_, Infallible>(response)
                     }
                 });
+                // Clients close their connections at the end of a measurement.
                 let _ = hyper::server::conn::http1::Builder::new()
                     .serve_connection(TokioIo::new(stream), service)
                     .await;

@@ -1,6 +1,6 @@
-//! Chats: from what the assistant prints to what the client reads, beside a bare pipe of the same lines.
+//! Measures chats from the assistant's output to the client, compared with a plain pipe of the same lines.
 //!
-//! The stand-in assistant is a script that prints prepared lines, or the time at which it prints.
+//! The assistant is replaced by a shell script that prints prepared lines or the current time.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -16,20 +16,20 @@ use tokio::process::{Child, ChildStdout, Command};
 use crate::gateway::{GatewayProcess, TestDirectories};
 use crate::table::Table;
 
-/// Lines of a long answer.
+/// Lines of the assistant's output in the throughput measurements.
 const LINES: usize = 20_000;
-/// Answers from which the median is taken.
+/// Samples for the median of the latency.
 const FIRST_BYTES: usize = 21;
-/// Chats at once.
+/// Number of concurrent chats.
 const CHATS: usize = 8;
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 const MAX_FIRST_BYTE: Duration = Duration::from_millis(20);
 const TARGET_LINES_PER_SECOND: f64 = 260_000.0;
-/// Megabytes above the idle gateway.
+/// In megabytes above the idle gateway.
 const MAX_MEMORY: f64 = 60.0;
 
-/// Measures one chat, and several at once.
+/// Measures a single chat, then several concurrent ones.
 pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let directories = TestDirectories::new()?;
     let assistant = prepare(&directories)?;
@@ -45,37 +45,39 @@ async fn measure_first_byte(
     assistant: &Path,
     table: &mut Table,
 ) -> anyhow::Result<()> {
-    let (mut figures, mut floors) = (Vec::new(), Vec::new());
+    // Chat and pipe alternate, so that a change of the machine's load affects both.
+    let (mut latencies, mut baselines) = (Vec::new(), Vec::new());
     for _ in 0..FIRST_BYTES {
         let mut chat = Chat::send(gateway, "T-1", "time").await?;
-        figures.push(since(&chat.next_text().await?.context("the chat says no time")?)?);
+        latencies.push(since(&chat.next_text().await?.context("the chat returned no time")?)?);
+        // Drain the response, so that the chat ends before the pipe is measured.
         while chat.next_text().await?.is_some() {}
         let mut pipe = Pipe::start(assistant, "time").await?;
-        let line = pipe.lines.next_line().await?.context("the pipe says no time")?;
-        floors.push(since(&text_of_line(&line)?)?);
+        let line = pipe.lines.next_line().await?.context("the pipe returned no time")?;
+        baselines.push(since(&text_of_line(&line)?)?);
         pipe.child.wait().await?;
     }
-    let figure = median(figures)?;
-    table.latency("chat: printed to received, p50 (floor: a pipe)", figure, median(floors)?);
-    table.time("chat: printed to received, p50", figure, MAX_FIRST_BYTE);
+    let figure = median(latencies)?;
+    table.latency("chat: assistant to client, p50 (floor: a pipe)", figure, median(baselines)?);
+    table.time("chat: assistant to client, p50", figure, MAX_FIRST_BYTE);
     Ok(())
 }
 
 async fn measure_lines(gateway: &GatewayProcess, assistant: &Path, table: &mut Table) -> anyhow::Result<()> {
     let before = gateway.resident_memory()?;
-    let mut most = before;
+    let mut peak = before;
     let mut chat = Chat::send(gateway, "T-1", "lines").await?;
-    let (mut lines, mut begin, mut end) = (0, None, None);
+    let (mut lines, mut first, mut last) = (0, None, None);
     while chat.next_text().await?.is_some() {
-        begin.get_or_insert_with(Instant::now);
+        first.get_or_insert_with(Instant::now);
         lines += 1;
         if lines % 1000 == 0 {
-            most = most.max(gateway.resident_memory()?);
+            peak = peak.max(gateway.resident_memory()?);
         }
-        end = Some(Instant::now());
+        last = Some(Instant::now());
     }
-    ensure!(lines == LINES, "{lines} lines arrived where {LINES} were printed");
-    let time = end.zip(begin).map(|(end, begin)| end - begin).context("nothing was said")?;
+    ensure!(lines == LINES, "{lines} of {LINES} lines arrived");
+    let time = last.zip(first).map(|(last, first)| last - first).context("the chat returned no text")?;
 
     let mut pipe = Pipe::start(assistant, "lines").await?;
     let mut begin = None;
@@ -89,28 +91,32 @@ async fn measure_lines(gateway: &GatewayProcess, assistant: &Path, table: &mut T
     table.rate("chat: lines/s (floor: a pipe)", rate, LINES as f64 / bare.as_secs_f64());
     table.plain("chat: share of 260,000 lines/s", format!("{:.0} %", 100.0 * rate / TARGET_LINES_PER_SECOND));
     table.memory("gateway resident, before 20,000 lines of a chat", before, None);
-    table.memory("gateway resident, most meanwhile", most, None);
+    table.memory("gateway resident, peak during them", peak, None);
     Ok(())
 }
 
-/// Every assistant prints a line and waits at the gate until all clients have theirs: no chat waits for another.
+/// Measures concurrent chats. Each assistant prints a line and blocks on a FIFO until all clients have
+/// received theirs, which proves that chats do not block each other.
 async fn measure_several(gateway: &GatewayProcess, gate: &Path, table: &mut Table) -> anyhow::Result<()> {
     let idle = gateway.resident_memory()?;
     let begin = Instant::now();
     let chats = (0..CHATS).map(async |number| {
+        // A chat that waited for another one to finish would never receive its first line: this is a deadlock
+        // unless chats are independent.
         let mut chat = Chat::send(gateway, &format!("S-{number}"), "gate").await?;
-        chat.next_text().await?.context("a chat said nothing")?;
+        chat.next_text().await?.context("a chat returned no text")?;
         anyhow::Ok(chat)
     });
-    let chats =
-        tokio::time::timeout(TIMEOUT, try_join_all(chats)).await.context("a chat waits for another")??;
+    let chats = tokio::time::timeout(TIMEOUT, try_join_all(chats))
+        .await
+        .context("a chat is blocked by another one")??;
     let first = begin.elapsed();
-    let mut most = gateway.resident_memory()?;
+    let mut peak = gateway.resident_memory()?;
     let (gate, begin) = (gate.to_owned(), Instant::now());
-    // Held until the end: an assistant that comes later goes on at once.
+    // Kept open until the end: an assistant that opens the FIFO later must not block.
     let _open =
         tokio::task::spawn_blocking(move || std::fs::OpenOptions::new().write(true).open(gate)).await??;
-    let rest = chats.into_iter().map(async |mut chat| {
+    let reads = chats.into_iter().map(async |mut chat| {
         let mut lines = 0;
         while chat.next_text().await?.is_some() {
             lines += 1;
@@ -118,28 +124,29 @@ async fn measure_several(gateway: &GatewayProcess, gate: &Path, table: &mut Tabl
         ensure!(lines == LINES, "{lines} of {LINES} lines arrived");
         anyhow::Ok(())
     });
-    let rest = try_join_all(rest);
-    tokio::pin!(rest);
+    let reads = try_join_all(reads);
+    tokio::pin!(reads);
     loop {
-        let waited = tokio::time::timeout(Duration::from_millis(20), &mut rest).await;
-        most = most.max(gateway.resident_memory()?);
-        if let Ok(ended) = waited {
-            ended?;
+        // Samples the memory every 20 ms while the responses are read.
+        let result = tokio::time::timeout(Duration::from_millis(20), &mut reads).await;
+        peak = peak.max(gateway.resident_memory()?);
+        if let Ok(result) = result {
+            result?;
             break;
         }
     }
-    table.plain("8 chats at once: the last one's first line", format!("{first:.1?}"));
+    table.plain("8 concurrent chats: first line of the last one", format!("{first:.1?}"));
     let rate = (CHATS * LINES) as f64 / begin.elapsed().as_secs_f64();
-    table.plain("8 chats at once: lines/s of all", format!("{rate:.0}"));
-    table.memory("8 chats at once: memory above idle, most", most - idle, Some(MAX_MEMORY));
+    table.plain("8 concurrent chats: total lines/s", format!("{rate:.0}"));
+    table.memory("8 concurrent chats: peak memory above idle", peak - idle, Some(MAX_MEMORY));
     Ok(())
 }
 
-/// A chat that is being answered.
+/// A chat whose response is being streamed.
 struct Chat {
-    answer: reqwest::Response,
+    response: reqwest::Response,
     pending: Vec<u8>,
-    /// Texts that were received and not asked for yet, the last one first.
+    /// Texts that were received but not returned yet, in reverse order.
     texts: Vec<String>,
 }
 
@@ -148,19 +155,20 @@ impl Chat {
         let context = json!({"identifier": ticket, "title": "t", "url": "https://tickets.example.com/1"});
         let body = json!({"ticketId": ticket, "message": message, "ticketContext": context});
         let request = reqwest::Client::new().post(gateway.url("/api/gateway/ticket-chat")).json(&body);
-        let answer = request.header("X-Desktop-Gateway-Token", &gateway.token).send().await?;
-        ensure!(answer.status().is_success(), "a chat was refused: {}", answer.text().await?);
-        Ok(Self { answer, pending: Vec::new(), texts: Vec::new() })
+        let response = request.header("X-Desktop-Gateway-Token", &gateway.token).send().await?;
+        ensure!(response.status().is_success(), "a chat was rejected: {}", response.text().await?);
+        Ok(Self { response, pending: Vec::new(), texts: Vec::new() })
     }
 
-    /// The next text; `None` after the last.
+    /// Returns the next text, or `None` at the end of the response.
     async fn next_text(&mut self) -> anyhow::Result<Option<String>> {
         while self.texts.is_empty() {
-            let Some(piece) = tokio::time::timeout(TIMEOUT, self.answer.chunk()).await?? else {
+            let Some(piece) = tokio::time::timeout(TIMEOUT, self.response.chunk()).await?? else {
                 return Ok(None);
             };
             self.pending.extend_from_slice(&piece);
             let Some(end) = self.pending.iter().rposition(|byte| *byte == b'\n') else { continue };
+            // A chunk may end in the middle of a line; the incomplete line stays in the buffer.
             let lines: Vec<u8> = self.pending.drain(..=end).collect();
             for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
                 let event: Value = serde_json::from_slice(line)?;
@@ -175,27 +183,27 @@ impl Chat {
     }
 }
 
-/// The assistant with a pipe as its output, and nothing between.
+/// The assistant with its output connected directly to a pipe.
 struct Pipe {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Pipe {
-    #[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
+    #[expect(clippy::disallowed_methods, reason = "part of the benchmark, not of the product")]
     async fn start(assistant: &Path, message: &str) -> anyhow::Result<Self> {
         let mut child = Command::new(assistant)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()?;
-        child.stdin.take().context("no input")?.write_all(message.as_bytes()).await?;
-        let stdout = child.stdout.take().context("no output")?;
+        child.stdin.take().context("standard input is not piped")?.write_all(message.as_bytes()).await?;
+        let stdout = child.stdout.take().context("standard output is not piped")?;
         Ok(Self { child, lines: BufReader::new(stdout).lines() })
     }
 }
 
-/// A line of the assistant with this text.
+/// Formats a text as an output line of the assistant.
 fn line(text: &str) -> String {
     json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}}).to_string()
 }
@@ -205,7 +213,8 @@ fn text_of_line(line: &str) -> anyhow::Result<String> {
     Ok(record["delta"]["text"].as_str().context("a line without text")?.to_owned())
 }
 
-/// The script, which does what the end of its prompt names, and the lines that it prints.
+/// Writes the assistant's script, which selects its behavior by the last word of the prompt, and the prepared
+/// lines.
 fn prepare(directories: &TestDirectories) -> anyhow::Result<PathBuf> {
     let (lines, gate) = (directories.path("lines"), directories.path("gate"));
     let text: String = (0..LINES).map(|number| line(&format!("measured line {number} ")) + "\n").collect();
@@ -231,13 +240,13 @@ fn prepare(directories: &TestDirectories) -> anyhow::Result<PathBuf> {
     Ok(assistant)
 }
 
-/// Time since an instant, in nanoseconds since the epoch.
+/// Returns the time elapsed since a timestamp in nanoseconds since the Unix epoch.
 fn since(nanoseconds: &str) -> anyhow::Result<Duration> {
-    let then = Duration::from_nanos(nanoseconds.trim().parse()?);
-    Ok(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.saturating_sub(then))
+    let start = Duration::from_nanos(nanoseconds.trim().parse()?);
+    Ok(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.saturating_sub(start))
 }
 
 fn median(mut times: Vec<Duration>) -> anyhow::Result<Duration> {
     times.sort_unstable();
-    times.get(times.len() / 2).copied().context("nothing was measured")
+    times.get(times.len() / 2).copied().context("no samples")
 }

@@ -1,14 +1,14 @@
-//! A control plane on SQLite: a thousand connected desktops with the events of loops, and the list of a hundred
-//! thousand loops.
+//! Measures a control plane on SQLite: events of loops while a thousand desktops are connected, and lists of
+//! a hundred thousand loops.
 //!
-//! The desktops are WebSockets that say hello and are present; the loops are dispatched to the first of them. The
-//! floor of an answer is that of a bare server beside the same load.
+//! Desktops are simulated WebSocket clients; all loops are dispatched to the first one. The baseline is a
+//! bare server under the same load.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use loopgate_testkit::control_plane::{ControlPlane, data};
+use loopgate_testkit::control_plane::{TestControlPlane, data};
 use reqwest::Client;
 use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
 use serde_json::{Value, json};
@@ -20,35 +20,35 @@ use crate::pulse;
 use crate::table::Table;
 
 const DESKTOPS: usize = 1_000;
-/// Loops that report, and how often each does.
+/// Number of loops that report events, and the interval of their reports.
 const LOOPS: usize = 20;
 const PACE: Duration = Duration::from_millis(100);
-/// Time over which the desktops begin to say that they are there.
+/// The desktops' presence messages are spread over this time.
 const SPREAD: Duration = Duration::from_secs(30);
 const EVENT_LIMIT: Duration = Duration::from_millis(50);
-const LISTED: usize = 100_000;
+const STORED_LOOPS: usize = 100_000;
 const LIST_LIMIT: Duration = Duration::from_millis(20);
 const LISTINGS: usize = 200;
 
-/// Measures both.
+/// Measures events, then lists.
 pub async fn measure(binary: &Path, load: Duration, table: &mut Table) -> anyhow::Result<()> {
     let directory = tempfile::tempdir()?;
-    let plane = ControlPlane::start(binary, directory.path()).await?;
+    let plane = TestControlPlane::start(binary, directory.path()).await?;
     table.memory("control plane resident, idle", memory_of(&plane)?, None);
     measure_events(&plane, load, table).await?;
     plane.kill().await?;
     write_loops(&directory.path().join("data/control-plane.db")).await?;
-    let plane = ControlPlane::start(binary, directory.path()).await?;
+    let plane = TestControlPlane::start(binary, directory.path()).await?;
     measure_list(&plane, table).await?;
     plane.kill().await
 }
 
-fn memory_of(plane: &ControlPlane) -> anyhow::Result<f64> {
-    resident_memory(plane.pid().context("the control plane has ended")?)
+fn memory_of(plane: &TestControlPlane) -> anyhow::Result<f64> {
+    resident_memory(plane.pid().context("the control plane has exited")?)
 }
 
-/// The desktops, and the loops that report beside them.
-async fn measure_events(plane: &ControlPlane, load: Duration, table: &mut Table) -> anyhow::Result<()> {
+/// Measures the latency of loop events while the desktops are connected.
+async fn measure_events(plane: &TestControlPlane, load: Duration, table: &mut Table) -> anyhow::Result<()> {
     let settings = json!({"maxConcurrentLoops": LOOPS});
     data(plane.request("PUT", "/organization/settings").json(&settings).send().await?).await?;
     plane.post("/repositories", json!({"fullName": "acme/shop"})).await?;
@@ -59,14 +59,14 @@ async fn measure_events(plane: &ControlPlane, load: Duration, table: &mut Table)
         let desktop = plane.connect_desktop(&name, delay).await.with_context(|| name)?;
         first.get_or_insert(desktop);
     }
-    table.plain("1,000 desktops claim a key and connect", format!("{:.1?}", begin.elapsed()));
+    table.plain("1,000 desktops create a key and connect", format!("{:.1?}", begin.elapsed()));
     table.memory("control plane resident, 1,000 desktops", memory_of(plane)?, None);
 
     let mut desktop = first.context("no desktop is connected")?;
     let mut runners = Vec::with_capacity(LOOPS);
     for number in 0..LOOPS {
-        let made = plane.plan(&mut desktop, "acme/shop", &format!("Wish {number}")).await?;
-        runners.push((plane.url(&format!("/loops/{}/events", made.id)), made.token));
+        let runner = plane.plan(&mut desktop, "acme/shop", &format!("Request {number}")).await?;
+        runners.push((plane.url(&format!("/loops/{}/events", runner.id)), runner.token));
     }
     let client = Client::new();
     for (url, token) in &runners {
@@ -76,21 +76,25 @@ async fn measure_events(plane: &ControlPlane, load: Duration, table: &mut Table)
         bare::serve(bytes::Bytes::from_static(b"{\"success\":true,\"data\":{\"received\":true}}")).await?;
     let floor = async { pulse::p99(bare.url.clone(), load).await };
     let reports = runners.iter().enumerate().map(|(number, (url, token))| {
-        // They do not all report at the same instant.
+        // Offsets spread the reports evenly over the interval.
         let offset = PACE.mul_f64(number as f64 / LOOPS as f64);
         report_for(&client, url, token, offset, load)
     });
     let (times, floor) = tokio::join!(futures_util::future::try_join_all(reports), floor);
+    // The baseline runs at the same time, so that it sees the same load.
     let mut times: Vec<Duration> = times?.into_iter().flatten().collect();
     times.sort_unstable();
     let floor = floor?;
     let percentile = |hundredths: usize| times.get(times.len() * hundredths / 100).copied();
-    let (p50, p99) = (percentile(50).context("no event")?, percentile(99).context("no event")?);
+    let (p50, p99) = (
+        percentile(50).context("no events were reported")?,
+        percentile(99).context("no events were reported")?,
+    );
     let rate = times.len() as f64 / load.as_secs_f64();
-    table.plain("events of loops beside 1,000 desktops, per second", format!("{rate:.0}"));
+    table.plain("loop events with 1,000 desktops, per second", format!("{rate:.0}"));
     table.latency("  event stored, p50 (floor: bare server's p99)", p50, floor);
     table.time("  event stored, p99", p99, EVENT_LIMIT);
-    table.memory("control plane resident after them", memory_of(plane)?, None);
+    table.memory("control plane resident after the events", memory_of(plane)?, None);
     Ok(())
 }
 
@@ -100,7 +104,8 @@ async fn report(client: &Client, url: &str, token: &str, event: Value) -> anyhow
     data(request.json(&event).send().await?).await.map(drop)
 }
 
-/// Reports at the pace for a while. Each time is counted from the moment when the report was due.
+/// Sends a report in each interval. Latency is measured from the due time, so that a delayed report counts
+/// its delay (no coordinated omission).
 async fn report_for(
     client: &Client,
     url: &str,
@@ -123,21 +128,22 @@ async fn report_for(
     Ok(times)
 }
 
-/// Loops that ended, each like one that is there.
+/// Inserts finished loops, which are copies of an existing row.
 async fn write_loops(file: &Path) -> anyhow::Result<()> {
     let db = Database::connect(format!("sqlite://{}", file.display())).await?;
     let columns = Statement::from_string(DbBackend::Sqlite, "PRAGMA table_info(loops)");
     let columns = db.query_all_raw(columns).await?;
     let columns: Vec<String> = columns.iter().map(|row| row.try_get("", "name")).collect::<Result<_, _>>()?;
     let values = columns.iter().map(|column| match column.as_str() {
+        // Ids are stored as 16 bytes.
         "id" => "randomblob(16)",
         "status" => "'COMPLETED'",
-        // Older than the row that they are made from.
+        // Distinct timestamps, all before that of the copied row.
         "created_at" | "updated_at" => "created_at - n",
         other => other,
     });
     let sql = format!(
-        "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {LISTED}) \
+        "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {STORED_LOOPS}) \
          INSERT INTO loops ({}) SELECT {} FROM (SELECT * FROM loops LIMIT 1), numbers",
         columns.join(", "),
         values.collect::<Vec<_>>().join(", ")
@@ -147,7 +153,7 @@ async fn write_loops(file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn measure_list(plane: &ControlPlane, table: &mut Table) -> anyhow::Result<()> {
+async fn measure_list(plane: &TestControlPlane, table: &mut Table) -> anyhow::Result<()> {
     let mut last = Value::Null;
     for (name, path) in [
         ("GET /loops of 100,000", "/loops"),
@@ -156,18 +162,19 @@ async fn measure_list(plane: &ControlPlane, table: &mut Table) -> anyhow::Result
         ("GET /loops, the page after 50,000", "/loops?offset=50000"),
         ("GET /loops, the page after a loop", "/loops?after={}"),
     ] {
+        // The last query continues after the last row of the previous one.
         let path = path.replace("{}", last.as_str().unwrap_or_default());
         let mut times = Vec::with_capacity(LISTINGS);
         for _ in 0..LISTINGS {
             let begin = Instant::now();
-            let mut listed = data(plane.request("GET", &path).send().await?).await?;
+            let mut loops = data(plane.request("GET", &path).send().await?).await?;
             times.push(begin.elapsed());
-            let rows = listed.as_array_mut().context("loops")?;
-            ensure!(rows.len() >= 50, "{path} listed {} loops", rows.len());
+            let rows = loops.as_array_mut().context("the response is not an array")?;
+            ensure!(rows.len() >= 50, "{path} returned {} loops", rows.len());
             last = rows.pop().map_or(Value::Null, |mut row| row["id"].take());
         }
         times.sort_unstable();
-        let p99 = times.get(LISTINGS * 99 / 100).copied().context("no answer")?;
+        let p99 = times.get(LISTINGS * 99 / 100).copied().context("no samples")?;
         table.time(&format!("{name}, p99"), p99, LIST_LIMIT);
     }
     Ok(())

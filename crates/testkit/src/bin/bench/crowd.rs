@@ -1,7 +1,7 @@
-//! Many clients at once: each local route under 32 of them, `/health` beside eight of another
-//! route, and the memory that all of it takes.
+//! Measures many concurrent clients: throughput of each local route with 32 clients, latency of `/health`
+//! while eight clients load another route, and memory.
 //!
-//! Floors are of the same run: `/health` under the same clients, or a limit.
+//! Baselines are `/health` with the same clients, or a fixed limit.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,24 +16,26 @@ use crate::pulse;
 use crate::table::Table;
 use crate::wrk::{self, Load};
 
-/// Clients of the crowd, and of the routes beside which `/health` is measured.
-const CROWD: usize = 32;
-const BESIDE: usize = 8;
-/// What `/health` may take beside them, 99 times of 100.
+/// Concurrent clients of the throughput measurement.
+const CLIENTS: usize = 32;
+/// Concurrent clients of the background load for the latency of `/health`.
+const BACKGROUND_CLIENTS: usize = 8;
+/// Limit for the 99th percentile of `/health` under load.
 const HEALTH_LIMIT: Duration = Duration::from_millis(2);
-/// Megabytes that are never exceeded.
+/// Limit for the resident memory in megabytes.
 const MEMORY_LIMIT: f64 = 60.0;
-/// Files of the repository, and bytes of an uploaded picture.
+/// Number of files in the repository.
 const FILES: usize = 5_000;
+/// Size of an uploaded image.
 const PICTURE_BYTES: usize = 1_000_000;
 
-/// A route with what is sent to it.
+/// A route and its load.
 struct CrowdRoute {
     name: &'static str,
     load: Load,
 }
 
-/// Measures them all, on one gateway.
+/// Measures all routes with one gateway.
 pub async fn measure(binary: &Path, time: Duration, table: &mut Table) -> anyhow::Result<()> {
     let directories = TestDirectories::new()?;
     let repository = fill(&directories.path("sandbox"))?;
@@ -41,35 +43,40 @@ pub async fn measure(binary: &Path, time: Duration, table: &mut Table) -> anyhow
     let health = Load::get(gateway.url("/health"), None);
     let body = reqwest::get(gateway.url("/health")).await?.bytes().await?;
     let bare = bare::serve(body).await?;
-    let mut most = gateway.resident_memory()?;
-    let floor = wrk::load(&health, CROWD, time).await?;
+    let mut peak = gateway.resident_memory()?;
+    let floor = wrk::load(&health, CLIENTS, time).await?;
     let routes = routes(&gateway, &directories.path("sandbox"), &repository)?;
     for CrowdRoute { name, load } in &routes {
-        let crowd = wrk::load(load, CROWD, time).await.with_context(|| (*name).to_owned())?;
-        ensure!(crowd.failures == 0, "{name} answered {} of the crowd with an error", crowd.failures);
-        table.rate(&format!("{name}, {CROWD} clients, requests/s"), crowd.per_second, floor.per_second);
+        let figures = wrk::load(load, CLIENTS, time).await.with_context(|| (*name).to_owned())?;
+        ensure!(figures.failures == 0, "{name} answered {} requests with an error", figures.failures);
+        table.rate(&format!("{name}, {CLIENTS} clients, requests/s"), figures.per_second, floor.per_second);
         let resident = gateway.resident_memory()?;
-        table.memory(&format!("  gateway resident after {CROWD} of {name}"), resident, Some(MEMORY_LIMIT));
-        most = most.max(resident);
+        table.memory(&format!("  gateway resident after {CLIENTS} of {name}"), resident, Some(MEMORY_LIMIT));
+        peak = peak.max(resident);
     }
     for CrowdRoute { name, load } in &routes {
-        // The one client of `/health` asks while the others do.
-        let (beside, watched) =
-            tokio::join!(wrk::load(load, BESIDE, time), pulse::p99(gateway.url("/health"), time));
-        beside?;
-        table.time(&format!("/health p99 beside {BESIDE} of {name}"), watched?, HEALTH_LIMIT);
-        // What the machine has left for anybody beside the same.
-        let (beside, anybody) =
-            tokio::join!(wrk::load(load, BESIDE, time), pulse::p99(bare.url.clone(), time));
-        beside?;
-        table.time("  a bare server's p99 beside the same", anybody?, HEALTH_LIMIT);
-        most = most.max(gateway.resident_memory()?);
+        // The client of `/health` runs while the others load the route.
+        let (background, latency) =
+            tokio::join!(wrk::load(load, BACKGROUND_CLIENTS, time), pulse::p99(gateway.url("/health"), time));
+        background?;
+        table.time(
+            &format!("/health p99 with {BACKGROUND_CLIENTS} clients of {name}"),
+            latency?,
+            HEALTH_LIMIT,
+        );
+        // The same with a bare server shows how much latency is due to the busy machine rather than to the
+        // gateway.
+        let (background, baseline) =
+            tokio::join!(wrk::load(load, BACKGROUND_CLIENTS, time), pulse::p99(bare.url.clone(), time));
+        background?;
+        table.time("  p99 of a bare server under the same load", baseline?, HEALTH_LIMIT);
+        peak = peak.max(gateway.resident_memory()?);
     }
-    table.memory("gateway resident, most under any crowd", most, Some(MEMORY_LIMIT));
+    table.memory("gateway resident, peak with many clients", peak, Some(MEMORY_LIMIT));
     Ok(())
 }
 
-/// Ten folders, one of them a managed repository with a ticket's worktree beside it.
+/// Creates ten directories in the sandbox, among them a registered repository and the worktree of a ticket.
 fn fill(sandbox: &Path) -> anyhow::Result<PathBuf> {
     let repository = sandbox.join("shop");
     plant(&repository, FILES)?;

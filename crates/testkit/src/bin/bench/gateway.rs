@@ -1,4 +1,4 @@
-//! A `loopgate gateway` in a place of its own, from its start to its end.
+//! Starts and stops a `loopgate gateway` in temporary directories.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -9,51 +9,53 @@ use loopgate_testkit::free_port;
 use serde_json::Value;
 use tokio::process::{Child, Command};
 
-/// A gateway that is not there after this long will not come.
+/// Upper bound for the time until the first response.
 const START_LIMIT: Duration = Duration::from_secs(20);
 
-/// Home, data directory and sandbox of a gateway, thrown away at the end.
+/// Temporary home, data directory and sandbox of a gateway. Removed when dropped.
 pub struct TestDirectories {
     dir: tempfile::TempDir,
-    /// Origin of the control plane that it is told to call.
+    /// Origin of the control plane that the gateway reports to.
     pub api_origin: String,
-    /// Further environment of the gateway.
+    /// Additional environment variables of the gateway.
     pub environment: Vec<(String, String)>,
 }
 
 impl TestDirectories {
-    /// An empty place whose control plane does not exist.
+    /// Creates empty directories. The default control plane refuses connections.
     pub fn new() -> anyhow::Result<Self> {
         let dir = tempfile::tempdir()?;
         for name in ["home", "data", "sandbox"] {
             std::fs::create_dir(dir.path().join(name))?;
         }
         std::fs::write(dir.path().join("data/settings.toml"), "onboarding_completed = true\n")?;
+        // Port 9 (discard) is normally closed, so connections fail at once.
         Ok(Self { dir, api_origin: "http://127.0.0.1:9".to_owned(), environment: Vec::new() })
     }
 
-    /// A path in the place.
+    /// Returns a path below the temporary directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 }
 
-/// A running gateway; killed when dropped.
+/// A running gateway process. Killed when dropped.
 pub struct GatewayProcess {
     child: Child,
     port: u16,
-    /// The token for every route.
+    /// Token that authorizes all routes.
     pub token: String,
 }
 
 impl GatewayProcess {
-    /// Starts the binary and waits until it answers.
+    /// Starts the binary and waits for its first response.
     pub async fn start(binary: &Path, directories: &TestDirectories) -> anyhow::Result<Self> {
         Ok(Self::start_timed(binary, directories).await?.0)
     }
 
-    /// As [`GatewayProcess::start`], with the time from the spawn to the first 200.
-    #[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
+    /// Like [`GatewayProcess::start`], and returns the time from the spawn to the first response with status
+    /// 200.
+    #[expect(clippy::disallowed_methods, reason = "part of the benchmark, not of the product")]
     pub async fn start_timed(
         binary: &Path,
         directories: &TestDirectories,
@@ -77,69 +79,71 @@ impl GatewayProcess {
             .kill_on_drop(true);
         let begin = Instant::now();
         let mut child = command.spawn().with_context(|| format!("cannot start {}", binary.display()))?;
-        while !answers(port).await {
+        // Polls without a sleep, which would limit the resolution of the measurement.
+        while !responds(port).await {
             if let Some(status) = child.try_wait()? {
-                bail!("the gateway ended at once: {status}");
+                bail!("the gateway exited during its start: {status}");
             }
             if begin.elapsed() > START_LIMIT {
-                bail!("the gateway does not answer");
+                bail!("the gateway did not respond within {START_LIMIT:?}");
             }
             tokio::task::yield_now().await;
         }
         let time = begin.elapsed();
-        let token = std::fs::read_to_string(&token_file).context("the gateway wrote no token file")?;
+        let token = std::fs::read_to_string(&token_file).context("read the gateway's token file")?;
         Ok((Self { child, port, token: token.trim().to_owned() }, time))
     }
 
-    /// The URL of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// Resident memory in megabytes.
+    /// Resident memory of the process in megabytes.
     pub fn resident_memory(&self) -> anyhow::Result<f64> {
-        resident_memory(self.child.id().context("the gateway has ended")?)
+        resident_memory(self.child.id().context("the gateway has exited")?)
     }
 
-    /// How long processors have worked for it.
+    /// User and system CPU time of the process.
     pub fn processor_time(&self) -> anyhow::Result<Duration> {
-        let pid = self.child.id().context("the gateway has ended")?;
+        let pid = self.child.id().context("the gateway has exited")?;
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-        let (_, numbers) = stat.rsplit_once(')').context("the kernel does not tell the processor time")?;
-        // User and system time are members 14 and 15 of the line; the first two are before the bracket.
+        let (_, numbers) = stat.rsplit_once(')').context("/proc/<pid>/stat has an unexpected format")?;
+        // The program's name in parentheses may contain spaces. After it, utime and stime (fields 14 and 15)
+        // are at index 11 and 12.
         let ticks = numbers.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
         let ticks = ticks.sum::<Result<u64, _>>()?;
         Ok(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
     }
 
-    /// Sends a JSON body to a path; anything but a success is an error.
+    /// Sends a JSON body to a path. Fails on an error status.
     pub async fn post(&self, path: &str, body: &Value) -> anyhow::Result<()> {
         let request = reqwest::Client::new().post(self.url(path)).json(body);
-        let answer = request.header("X-Desktop-Gateway-Token", &self.token).send().await?;
-        let status = answer.status();
-        ensure!(status.is_success(), "{path}: {status} {}", answer.text().await?);
+        let response = request.header("X-Desktop-Gateway-Token", &self.token).send().await?;
+        let status = response.status();
+        ensure!(status.is_success(), "{path}: {status} {}", response.text().await?);
         Ok(())
     }
 
-    /// Asks it to end and waits for that.
+    /// Kills the process and waits until it has exited.
     pub async fn stop(mut self) -> anyhow::Result<()> {
+        // SIGKILL: measurements do not include a graceful shutdown.
         self.child.start_kill()?;
         self.child.wait().await?;
         Ok(())
     }
 }
 
-/// Resident memory of a process in megabytes.
+/// Returns the resident memory of a process in megabytes.
 pub fn resident_memory(pid: u32) -> anyhow::Result<f64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let kilobytes = status
         .lines()
         .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok())
-        .context("the kernel does not tell the resident memory")?;
+        .context("/proc/<pid>/status has no VmRSS")?;
     Ok(kilobytes / 1024.0)
 }
 
-async fn answers(port: u16) -> bool {
+async fn responds(port: u16) -> bool {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let Ok(mut stream) = tokio::net::TcpStream::connect(("127.0.0.1", port)).await else { return false };
     let request = format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");

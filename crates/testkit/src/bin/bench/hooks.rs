@@ -1,5 +1,7 @@
-//! The commands that an assistant waits for: set-up, the hooks, the validators. Each is measured beside the start of
-//! `true` and of `python3`, in turn, so that none profits from a quiet moment.
+//! Measures commands that block the assistant: the loop's set-up, hooks and validators.
+//!
+//! Baselines are the start of `true` and of `python3`. All commands run in turn, so that a change of the
+//! machine's load affects all of them.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -12,13 +14,13 @@ use serde_json::{Value, json};
 
 use crate::table::Table;
 
-/// Runs of each command; the median counts.
+/// Runs of each command, of which the median is reported.
 const RUNS: usize = 41;
 const LIMIT: Duration = Duration::from_millis(15);
-/// The session of the assistant that calls the hooks.
+/// Id of the assistant's session in the hook input.
 const SESSION: &str = "bench-session";
 
-/// A program with its arguments and input.
+/// A command line with its standard input and the measured times.
 struct MeasuredCommand {
     name: &'static str,
     program: String,
@@ -46,12 +48,12 @@ impl MeasuredCommand {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut child = command.spawn().with_context(|| format!("start {}", self.program))?;
-        // A program that does not read its input may have ended.
-        let _ = child.stdin.take().context("its input")?.write_all(self.input.as_bytes());
+        // Fails with EPIPE for a program that exits without reading its input.
+        let _ = child.stdin.take().context("standard input is not piped")?.write_all(self.input.as_bytes());
         let status = child.wait()?;
-        self.times.push(begun.elapsed());
+        self.times.push(start.elapsed());
         ensure!(status.success(), "{} failed: {status}", self.name);
         Ok(())
     }
@@ -62,22 +64,22 @@ impl MeasuredCommand {
     }
 }
 
-/// Measures them in a project with a plan.
+/// Measures all commands in a project with a plan.
 pub fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let project = tempfile::tempdir()?;
     let root = project.path().canonicalize()?;
     let work = root.join(".loopgate/work");
     std::fs::create_dir_all(&work)?;
-    std::fs::write(work.join("prd.md"), story::WISH)?;
+    std::fs::write(work.join("prd.md"), story::REQUEST)?;
     std::fs::write(work.join("plan.md"), story::PLAN_MARKDOWN)?;
-    let binary = binary.to_str().context("the binary's path is no text")?;
-    let place = work.to_str().context("the temporary directory's path is no text")?;
+    let binary = binary.to_str().context("the binary's path is not valid UTF-8")?;
+    let work_path = work.to_str().context("the temporary directory's path is not valid UTF-8")?;
     let prd = work.join("prd.md").display().to_string();
 
-    let input = |more: Value| {
+    let input = |extra: Value| {
         let mut input = json!({"session_id": SESSION, "cwd": root, "agent_id": "a-1", "agent_type": "code:task-reviewer"});
-        if let (Some(input), Value::Object(more)) = (input.as_object_mut(), more) {
-            input.extend(more);
+        if let (Some(input), Value::Object(extra)) = (input.as_object_mut(), extra) {
+            input.extend(extra);
         }
         input
     };
@@ -89,10 +91,10 @@ pub fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
         MeasuredCommand::new("python3 -c pass", "python3", &["-c", "pass"], &none),
     ];
     let mut commands = [
-        loopgate("plan build", &["plan", "build", place], &none),
-        loopgate("loop setup", &["loop", "setup", place], &none),
-        loopgate("plan validate", &["plan", "validate", place], &none),
-        loopgate("plan check", &["plan", "check", &prd, place], &none),
+        loopgate("plan build", &["plan", "build", work_path], &none),
+        loopgate("loop setup", &["loop", "setup", work_path], &none),
+        loopgate("plan validate", &["plan", "validate", work_path], &none),
+        loopgate("plan check", &["plan", "check", &prd, work_path], &none),
         loopgate("hook session-start", &["hook", "session-start"], &input(json!({}))),
         loopgate("hook subagent-start", &["hook", "subagent-start"], &input(json!({}))),
         loopgate(
@@ -111,13 +113,18 @@ pub fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     for _ in 0..RUNS {
         floors.iter_mut().chain(&mut commands).try_for_each(|command| command.run(&root))?;
     }
-    let [nothing, python] = floors.each_mut().map(MeasuredCommand::median);
-    table.plain("start of `true`", format!("{nothing:.1?}"));
-    table.plain("start of `python3 -c pass`", format!("{python:.1?}"));
+    let [true_median, python_median] = floors.each_mut().map(MeasuredCommand::median);
+    table.plain("start of `true`", format!("{true_median:.1?}"));
+    table.plain("start of `python3 -c pass`", format!("{python_median:.1?}"));
     for command in &mut commands {
         let median = command.median();
-        let of = |floor: Duration| median.as_secs_f64() / floor.as_secs_f64();
-        let name = format!("{} ({:.1} × true, {:.1} × python3)", command.name, of(nothing), of(python));
+        let ratio = |floor: Duration| median.as_secs_f64() / floor.as_secs_f64();
+        let name = format!(
+            "{} ({:.1} × true, {:.1} × python3)",
+            command.name,
+            ratio(true_median),
+            ratio(python_median)
+        );
         table.time(&name, median, LIMIT);
     }
     Ok(())

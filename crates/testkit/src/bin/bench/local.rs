@@ -1,7 +1,7 @@
-//! The routes that work on local directories, each beside the bare work that it cannot go below.
+//! Measures the routes that work on local directories, compared with the minimal work that each requires.
 //!
-//! A route and its floor are asked in turn, so that neither profits from a quiet moment; the table
-//! shows the medians.
+//! Route and baseline alternate, so that a change of the machine's load affects both. The table shows
+//! medians.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -18,30 +18,32 @@ use serde_json::{Value, json};
 use crate::gateway::{GatewayProcess, TestDirectories};
 use crate::table::Table;
 
-/// Times that each is asked.
+/// Samples of each route and baseline.
 const ROUNDS: usize = 25;
-/// Times that a tree is searched for the first time.
+/// Samples of the first search in a tree, which builds its index.
 const COLD_ROUNDS: usize = 5;
-/// The measured upload: pictures of nearly the size that one may have, in one request.
+/// Number of images in the measured upload.
 const PICTURES: usize = 5;
+/// Size of each image, just below the limit of 10 MB per image.
 const PICTURE_BYTES: usize = 9_900_000;
-/// What shows the same change on a terminal.
+/// Arguments of git that produce the same diff on a terminal.
 const DIFF: [&str; 4] = ["diff", "HEAD", "--", "d0/big.txt"];
-/// The measured log. Each answer counts all its lines.
+/// Size of the measured log. Each response counts all its lines.
 const LOG_BYTES: usize = 50_000_000;
 const LOG_PIECE: usize = 10_000_000;
 const LOG_LINE: usize = 400;
 const LOG_LIMIT: Duration = Duration::from_millis(20);
 
-/// Measures them all, on one gateway.
+/// Measures all routes with one gateway.
 pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
-    let place = TestDirectories::new()?;
+    let directories = TestDirectories::new()?;
     let desktop = BenchDesktop {
-        gateway: GatewayProcess::start(binary, &place).await?,
+        gateway: GatewayProcess::start(binary, &directories).await?,
         client: Client::new(),
-        sandbox: place.path("sandbox"),
+        sandbox: directories.path("sandbox"),
     };
-    // Made first: nobody can tell yet whether what was written a moment ago changes once more.
+    // Repositories are created first: results for files that changed very recently are not cached, because a
+    // further change within the same timestamp would go unnoticed.
     let few = desktop.repository("status-100", 100)?;
     let many = desktop.repository("status-50000", 50_000)?;
     desktop.status(&few, 100, table).await?;
@@ -56,7 +58,7 @@ pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     }
     desktop.upload(table).await?;
     desktop.logs(table).await?;
-    table.memory("gateway resident, after all local routes", desktop.gateway.resident_memory()?, Some(60.0));
+    table.memory("gateway resident after all local routes", desktop.gateway.resident_memory()?, Some(60.0));
     Ok(())
 }
 
@@ -69,15 +71,16 @@ struct BenchDesktop {
 impl BenchDesktop {
     async fn status(&self, repository: &Path, files: usize, table: &mut Table) -> anyhow::Result<()> {
         std::fs::write(repository.join("d0/f0.rs"), "changed\n")?;
-        let ask = |place: &Path| {
-            let body = json!({"action": "status", "repoPath": place});
+        let request = |directory: &Path| {
+            let body = json!({"action": "status", "repoPath": directory});
             self.timed(self.post("/api/gateway/git").json(&body))
         };
         let floor = || bare_git(repository, &["status", "--porcelain=v2", "--branch"]);
-        // Below the root of a working tree nothing is kept.
+        // Results are only cached for the root of a working tree, so a request below it always runs git.
         let below = repository.join("d0");
-        pair(table, &format!("git status, {files} files, git asked, p50"), || ask(&below), floor).await?;
-        pair(table, &format!("git status, {files} files, seen, p50"), || ask(repository), floor).await?;
+        pair(table, &format!("git status, {files} files, uncached, p50"), || request(&below), floor).await?;
+        pair(table, &format!("git status, {files} files, cached, p50"), || request(repository), floor)
+            .await?;
         let changes = AtomicUsize::new(0);
         let change = || {
             let text = format!("{}\n", changes.fetch_add(1, Ordering::Relaxed));
@@ -85,9 +88,11 @@ impl BenchDesktop {
         };
         let changed = async || {
             change()?;
-            ask(repository).await
+            request(repository).await
         };
-        pair(table, &format!("git status, {files} files, one changed, p50"), changed, floor).await.map(drop)
+        pair(table, &format!("git status, {files} files, one file changed, p50"), changed, floor)
+            .await
+            .map(drop)
     }
 
     async fn branches(&self, count: usize, table: &mut Table) -> anyhow::Result<()> {
@@ -101,12 +106,14 @@ impl BenchDesktop {
         let path = format!("/api/gateway/git/branches?repo={}", repository.display());
         let route = || self.timed(self.get(&path));
         let floor = || bare_git(&repository, &["for-each-ref", "refs/heads", "refs/remotes"]);
-        pair(table, &format!("branches, {count} branches, seen, p50"), route, floor).await?;
+        pair(table, &format!("branches, {count} branches, cached, p50"), route, floor).await?;
         let moved = async || {
             std::fs::write(repository.join(".git/refs/heads/moving"), format!("{head}\n"))?;
             route().await
         };
-        pair(table, &format!("branches, {count} branches, one moved, p50"), moved, floor).await.map(drop)
+        pair(table, &format!("branches, {count} branches, one branch changed, p50"), moved, floor)
+            .await
+            .map(drop)
     }
 
     async fn diff(&self, lines: usize, table: &mut Table) -> anyhow::Result<()> {
@@ -116,49 +123,55 @@ impl BenchDesktop {
         git(&repository, &["add", "."])?;
         git(&repository, &["commit", "-q", "-m", "big"])?;
         std::fs::write(repository.join("d0/big.txt"), text("after"))?;
-        let ask = |place: &Path, file: &str| {
-            let body = json!({"repoPath": place, "filePath": file});
+        let request = |directory: &Path, file: &str| {
+            let body = json!({"repoPath": directory, "filePath": file});
             self.timed(self.post("/api/gateway/git/diff").json(&body))
         };
         let floor = || bare_git(&repository, &DIFF);
-        let seen = || ask(&repository, "d0/big.txt");
-        pair(table, &format!("diff, {lines} lines, seen, p50"), seen, floor).await?;
+        let cached = || request(&repository, "d0/big.txt");
+        pair(table, &format!("diff, {lines} lines, cached, p50"), cached, floor).await?;
         let changes = AtomicUsize::new(0);
         let changed = async || {
             let word = format!("after {}", changes.fetch_add(1, Ordering::Relaxed));
             std::fs::write(repository.join("d0/big.txt"), text(&word))?;
-            seen().await
+            cached().await
         };
         pair(table, &format!("diff, {lines} lines, just changed, p50"), changed, floor).await?;
-        // A file that has a second name could change unheard: nothing is kept.
-        let unseen = self.repository("diff-unseen", 10)?;
-        std::fs::write(unseen.join("d0/big.txt"), text("before"))?;
-        git(&unseen, &["add", "."])?;
-        git(&unseen, &["commit", "-q", "-m", "big"])?;
-        std::fs::write(unseen.join("d0/big.txt"), text("after"))?;
-        std::fs::hard_link(unseen.join("d0/f0.rs"), self.sandbox.join("second-name"))?;
-        let asked = || ask(&unseen, "d0/big.txt");
-        let floor = || bare_git(&unseen, &DIFF);
-        pair(table, &format!("diff, {lines} lines, git asked, p50"), asked, floor).await.map(drop)
+        // A change through another hard link raises no event in the watched directory, so the result is not
+        // cached.
+        let uncached_repository = self.repository("diff-unseen", 10)?;
+        std::fs::write(uncached_repository.join("d0/big.txt"), text("before"))?;
+        git(&uncached_repository, &["add", "."])?;
+        git(&uncached_repository, &["commit", "-q", "-m", "big"])?;
+        std::fs::write(uncached_repository.join("d0/big.txt"), text("after"))?;
+        std::fs::hard_link(uncached_repository.join("d0/f0.rs"), self.sandbox.join("second-name"))?;
+        let uncached = || request(&uncached_repository, "d0/big.txt");
+        let floor = || bare_git(&uncached_repository, &DIFF);
+        pair(table, &format!("diff, {lines} lines, uncached, p50"), uncached, floor).await.map(drop)
     }
 
-    /// Cold against a bare walk of the tree, warm against its limit and the matcher alone.
+    /// Compares the first search with a plain walk of the tree, later ones with a limit and with the matcher
+    /// alone.
     async fn search(&self, files: usize, table: &mut Table) -> anyhow::Result<()> {
         let mut directory = self.sandbox.join(format!("search-{files}"));
         plant(&directory, files)?;
         let url = |directory: &Path, query: &str| {
             format!("/api/gateway/files/search?repo={}&base=true&query={query}", directory.display())
         };
-        let (mut walks, mut colds) = (Vec::new(), Vec::new());
+        let (mut walk_times, mut cold_times) = (Vec::new(), Vec::new());
         for round in 0..COLD_ROUNDS {
-            // Under another name nobody knows the tree.
+            // Renaming the directory invalidates the index of the earlier round.
             let moved = self.sandbox.join(format!("search-{files}-{round}"));
             std::fs::rename(&directory, &moved)?;
             directory = moved;
-            walks.push(bare_walk(&directory).await?);
-            colds.push(self.timed(self.get(&url(&directory, "f42"))).await?);
+            walk_times.push(bare_walk(&directory).await?);
+            cold_times.push(self.timed(self.get(&url(&directory, "f42"))).await?);
         }
-        table.latency(&format!("files/search, {files} files, first answer"), median(colds), median(walks));
+        table.latency(
+            &format!("files/search, {files} files, first search"),
+            median(cold_times),
+            median(walk_times),
+        );
         let paths: Vec<String> = (0..files).map(|n| format!("d{}/f{n}.rs", n / 100)).collect();
         let (mut times, mut matchers) = (Vec::with_capacity(ROUNDS), Vec::with_capacity(ROUNDS));
         for n in 0..ROUNDS {
@@ -214,7 +227,7 @@ impl BenchDesktop {
         pair(table, "upload of 50 MB, p50", route, floor).await.map(drop)
     }
 
-    /// The end of a large log.
+    /// Measures reading the last lines of a large log.
     async fn logs(&self, table: &mut Table) -> anyhow::Result<()> {
         let repository = self.repository("logs", 10)?;
         let work = self.sandbox.join("logs-AB-1/.loopgate/work");
@@ -243,19 +256,20 @@ impl BenchDesktop {
         self.client.post(self.gateway.url(path)).header("X-Desktop-Gateway-Token", &self.gateway.token)
     }
 
-    /// From the first byte sent to the last one read.
+    /// Returns the time from sending the request to reading the complete response.
     async fn timed(&self, request: RequestBuilder) -> anyhow::Result<Duration> {
         let begin = Instant::now();
         let response = request.send().await?;
         let status = response.status();
         let body = response.bytes().await?;
         let time = begin.elapsed();
-        let told = serde_json::from_slice::<Value>(&body).unwrap_or_default();
-        ensure!(status.is_success() && told.get("error").is_none(), "{status}: {told}");
+        let json = serde_json::from_slice::<Value>(&body).unwrap_or_default();
+        // Some routes report an error in a body with status 200.
+        ensure!(status.is_success() && json.get("error").is_none(), "{status}: {json}");
         Ok(time)
     }
 
-    /// A repository with that many committed files.
+    /// Creates a repository with this many committed files.
     fn repository(&self, name: &str, files: usize) -> anyhow::Result<PathBuf> {
         let directory = self.sandbox.join(name);
         plant(&directory, files)?;
@@ -268,7 +282,7 @@ impl BenchDesktop {
     }
 }
 
-/// Files in directories of a hundred.
+/// Creates this many files, a hundred per directory.
 pub fn plant(directory: &Path, files: usize) -> anyhow::Result<()> {
     for n in 0..files {
         if n % 100 == 0 {
@@ -279,7 +293,8 @@ pub fn plant(directory: &Path, files: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Answers the route's median.
+/// Measures route and baseline alternately, and adds their medians to the table. Returns the median of the
+/// route.
 async fn pair<R, F>(
     table: &mut Table,
     name: &str,
@@ -291,6 +306,7 @@ where
     F: Future<Output = anyhow::Result<Duration>>,
 {
     let (mut routes, mut floors) = (Vec::with_capacity(ROUNDS), Vec::with_capacity(ROUNDS));
+    // Warms up caches; the first call of each is not measured.
     route().await.with_context(|| name.to_owned())?;
     floor().await?;
     for _ in 0..ROUNDS {
@@ -307,8 +323,8 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// A run of git whose output is read.
-#[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
+/// Returns the run time of git, including reading its output.
+#[expect(clippy::disallowed_methods, reason = "part of the benchmark, not of the product")]
 async fn bare_git(directory: &Path, arguments: &[&str]) -> anyhow::Result<Duration> {
     let mut command = tokio::process::Command::new("git");
     command.current_dir(directory).args(arguments).stdin(Stdio::null());
@@ -319,8 +335,8 @@ async fn bare_git(directory: &Path, arguments: &[&str]) -> anyhow::Result<Durati
     Ok(time)
 }
 
-/// A run of a program on a file, whose output is read.
-#[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
+/// Returns the run time of a program on a file, including reading its output.
+#[expect(clippy::disallowed_methods, reason = "part of the benchmark, not of the product")]
 async fn bare(program: &Path, file: &Path, arguments: &[&str]) -> anyhow::Result<Duration> {
     let mut command = tokio::process::Command::new(program);
     command.args(arguments).arg(file).stdin(Stdio::null());
@@ -331,23 +347,23 @@ async fn bare(program: &Path, file: &Path, arguments: &[&str]) -> anyhow::Result
     Ok(time)
 }
 
-/// A walk of the tree on all cores that only looks.
+/// Walks a directory tree with two threads and counts the entries.
 async fn bare_walk(directory: &Path) -> anyhow::Result<Duration> {
     let directory = directory.to_owned();
     blocking(move || {
-        let found = std::sync::atomic::AtomicUsize::new(0);
+        let entries = std::sync::atomic::AtomicUsize::new(0);
         ignore::WalkBuilder::new(directory).threads(2).build_parallel().run(|| {
             Box::new(|_| {
-                found.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                entries.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                 ignore::WalkState::Continue
             })
         });
-        Ok(found.into_inner())
+        Ok(entries.into_inner())
     })
     .await
 }
 
-/// The matcher over paths that are in memory.
+/// Matches a query against paths in memory.
 fn bare_matcher(paths: &[String], query: &str) -> Duration {
     let begin = Instant::now();
     let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
@@ -364,7 +380,7 @@ async fn blocking(work: impl FnOnce() -> anyhow::Result<usize> + Send + 'static)
     Ok(begin.elapsed())
 }
 
-#[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
+#[expect(clippy::disallowed_methods, reason = "part of the benchmark, not of the product")]
 fn text_of(directory: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     let output = std::process::Command::new("git").current_dir(directory).args(arguments).output()?;
     ensure!(output.status.success(), "git {arguments:?} failed");

@@ -1,7 +1,7 @@
-//! Measures the release binary, each figure beside its floor from the same run.
+//! Benchmarks of the release binary, each compared with a baseline from the same run.
 //!
-//! `cargo xtask bench` builds the binary and starts this. It needs `wrk` on PATH, sends traffic to
-//! loopback only, and stops by itself.
+//! Started by `cargo xtask bench`, which builds the binary. Requires `wrk` on PATH and sends traffic to
+//! loopback only.
 
 mod bare;
 mod chats;
@@ -28,64 +28,64 @@ use crate::table::Table;
 
 /// Measure a Loopgate binary.
 #[derive(Parser)]
-struct Options {
-    /// The binary to measure.
+struct BenchOptions {
+    /// Path of the Loopgate binary to measure.
     #[arg(long, env = "LOOPGATE_BIN", required_unless_present = "stand_in")]
     binary: Option<PathBuf>,
-    /// Seconds of load a figure.
+    /// Duration of the load of each measurement, in seconds.
     #[arg(long, default_value_t = 4)]
     seconds: u64,
-    /// Stands in for an assistant, which begins when this pipe is opened.
+    /// Run as the assistant of a loop, which starts to print when this FIFO is opened.
     #[arg(long, hide = true)]
     stand_in: Option<PathBuf>,
-    /// Measure only this; may be given several times.
+    /// Run only this benchmark; can be given several times.
     #[arg(long, value_enum)]
     only: Vec<BenchPart>,
 }
 
-/// What is measured.
+/// A benchmark that can be selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum BenchPart {
-    /// Cheap requests, many of them.
+    /// Throughput and latency of cheap requests.
     Requests,
-    /// From the start to the first answer.
+    /// Time from the start to the first response.
     Start,
-    /// The start with ten thousand ended loops, and with living ones.
+    /// Start with ten thousand finished loops and several running ones.
     Past,
-    /// What an assistant prints, until it is sent.
+    /// Streaming of one assistant's output to the control plane.
     Stream,
-    /// The routes that work on local directories.
+    /// Routes that work on local directories.
     Local,
-    /// Many loops at once.
+    /// Resources of many concurrent loops.
     Loops,
-    /// Many clients at once.
+    /// Throughput and latency with many clients.
     Crowd,
-    /// Chats, from the assistant to the client.
+    /// Chats from the assistant's output to the client.
     Chats,
-    /// The commands that an assistant waits for.
+    /// Commands that block the assistant.
     Hooks,
-    /// A control plane with many desktops and many loops.
+    /// Control plane with many desktops and loops.
     ControlPlane,
 }
 
-/// Starts from which the median is taken.
+/// Samples for the median of the start time.
 const COLD_STARTS: usize = 15;
-/// Requests after which the resident memory is read again.
+/// Number of requests before the resident memory is read again.
 const MEMORY_REQUESTS: u64 = 10_000;
-/// Lines that the stand-in assistant prints.
+/// Lines printed by the assistant in the stream benchmark.
 const STREAM_LINES: usize = 20_000;
 
 fn main() -> anyhow::Result<()> {
-    let options = Options::parse();
+    let options = BenchOptions::parse();
     match (&options.stand_in, &options.binary) {
-        (Some(pipe), _) => loops::stand_in(pipe),
+        (Some(pipe), _) => loops::run_as_assistant(pipe),
         (None, Some(binary)) => measure(binary, &options),
-        (None, None) => anyhow::bail!("name the binary with --binary"),
+        (None, None) => anyhow::bail!("set the path of the binary with --binary"),
     }
 }
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
-async fn measure(binary: &Path, options: &Options) -> anyhow::Result<()> {
+async fn measure(binary: &Path, options: &BenchOptions) -> anyhow::Result<()> {
     let load = Duration::from_secs(options.seconds);
     let mut table = Table::default();
 
@@ -121,12 +121,12 @@ async fn measure_requests(
     let idle = gateway.resident_memory()?;
     let health = gateway.url("/health");
     let body = reqwest::get(&health).await?.bytes().await?;
-    let floor = bare::serve(body).await?;
+    let baseline = bare::serve(body).await?;
 
-    // Both are warmed, and measured in turn, so that neither profits from a quiet moment.
-    wrk::run(&floor.url, None, Duration::from_secs(1)).await?;
+    // Both servers are warmed up, and measured in turn, so that a change of the machine's load affects both.
+    wrk::run(&baseline.url, None, Duration::from_secs(1)).await?;
     wrk::run(&health, None, Duration::from_secs(1)).await?;
-    let bare = wrk::run(&floor.url, None, load).await?;
+    let bare = wrk::run(&baseline.url, None, load).await?;
     let token = Some(gateway.token.as_str());
     let listing = format!("/api/gateway/directories?path={}", directories.path("sandbox").display());
     let routes = [
@@ -146,8 +146,8 @@ async fn measure_requests(
     }
     table.memory("gateway resident, idle", idle, Some(45.0));
 
-    let fresh = TestDirectories::new()?;
-    let gateway = GatewayProcess::start(binary, &fresh).await?;
+    let directories = TestDirectories::new()?;
+    let gateway = GatewayProcess::start(binary, &directories).await?;
     let client = reqwest::Client::new();
     for _ in 0..MEMORY_REQUESTS {
         client.get(gateway.url("/health")).send().await?.bytes().await?;

@@ -1,7 +1,7 @@
-//! From a line that an assistant prints to the event that leaves the machine.
+//! Measures throughput from a line of the assistant's output to the event at the control plane.
 //!
-//! A stand-in assistant prints its lines as fast as it can; a control plane of our own counts what
-//! arrives as `output` events.
+//! The assistant is replaced by a script that prints as fast as it can; a fake control plane counts the lines
+//! in `output` events.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -26,68 +26,68 @@ const LIMIT: Duration = Duration::from_secs(120);
 struct StreamCount {
     lines: AtomicUsize,
     changed: Notify,
-    ended: AtomicUsize,
+    finished: AtomicUsize,
 }
 
-/// Runs one loop whose assistant prints `lines` lines, and measures what comes out.
+/// Runs one loop whose assistant prints this many lines, and reports the measurements.
 pub async fn measure(binary: &Path, lines: usize, table: &mut Table) -> anyhow::Result<()> {
-    let counted = Arc::new(StreamCount::default());
+    let counts = Arc::new(StreamCount::default());
     let mut directories = TestDirectories::new()?;
-    directories.api_origin = control_plane(counted.clone()).await?;
+    directories.api_origin = control_plane(counts.clone()).await?;
     prepare(&directories, lines)?;
     let gateway = GatewayProcess::start(binary, &directories).await?;
     let before = gateway.resident_memory()?;
 
     let begin = Instant::now();
     start_loop(&gateway, &directories).await?;
-    let mut most = before;
+    let mut peak = before;
     tokio::time::timeout(LIMIT, async {
-        while counted.lines.load(Ordering::Acquire) < lines {
-            counted.changed.notified().await;
-            most = most.max(gateway.resident_memory()?);
+        while counts.lines.load(Ordering::Acquire) < lines {
+            counts.changed.notified().await;
+            peak = peak.max(gateway.resident_memory()?);
         }
         anyhow::Ok(())
     })
     .await
-    .with_context(|| format!("only {} of {lines} lines arrived", counted.lines.load(Ordering::Acquire)))??;
+    .with_context(|| format!("only {} of {lines} lines arrived", counts.lines.load(Ordering::Acquire)))??;
     let time = begin.elapsed();
-    let arrived = counted.lines.load(Ordering::Acquire);
-    ensure!(arrived == lines, "{arrived} lines arrived where {lines} were printed");
+    let arrived = counts.lines.load(Ordering::Acquire);
+    ensure!(arrived == lines, "{arrived} of {lines} lines arrived");
 
     table.plain("20,000 lines, loop request to the last event", format!("{time:.2?}"));
     table.plain("lines/s through the tailer and out", format!("{:.0}", lines as f64 / time.as_secs_f64()));
-    table.memory("gateway resident, most while streaming", most, None);
-    table.memory("gateway resident, before it", before, None);
+    table.memory("gateway resident, peak while streaming", peak, None);
+    table.memory("gateway resident before streaming", before, None);
     Ok(())
 }
 
-/// A control plane that believes everything.
-async fn control_plane(counted: Arc<StreamCount>) -> anyhow::Result<String> {
-    let router = Router::new().fallback(any(answer)).with_state(counted);
+/// Starts a fake control plane that accepts every event.
+async fn control_plane(counts: Arc<StreamCount>) -> anyhow::Result<String> {
+    let router = Router::new().fallback(any(receive_event)).with_state(counts);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
     let origin = format!("http://{}", listener.local_addr()?);
     tokio::spawn(async move { axum::serve(listener, router).await });
     Ok(origin)
 }
 
-async fn answer(State(counted): State<Arc<StreamCount>>, body: bytes::Bytes) -> Json<Value> {
+async fn receive_event(State(counts): State<Arc<StreamCount>>, body: bytes::Bytes) -> Json<Value> {
     let event: Value = serde_json::from_slice(&body).unwrap_or_default();
     match event.get("type").and_then(Value::as_str) {
         Some("output") => {
             let chunk = event.pointer("/data/chunk").and_then(Value::as_str).unwrap_or_default();
             let lines = chunk.lines().filter(|line| line.starts_with("measured line ")).count();
-            counted.lines.fetch_add(lines, Ordering::AcqRel);
+            counts.lines.fetch_add(lines, Ordering::AcqRel);
         }
         Some("completed" | "error") => {
-            counted.ended.fetch_add(1, Ordering::AcqRel);
+            counts.finished.fetch_add(1, Ordering::AcqRel);
         }
         _ => {}
     }
-    counted.changed.notify_one();
+    counts.changed.notify_one();
     Json(json!({"success": true, "data": {"received": true}}))
 }
 
-/// A repository, and an assistant that prints.
+/// Creates a repository, and an assistant that prints the lines.
 fn prepare(directories: &TestDirectories, lines: usize) -> anyhow::Result<()> {
     let assistant = directories.path("home/claude");
     let script = format!(
@@ -121,7 +121,7 @@ fn prepare(directories: &TestDirectories, lines: usize) -> anyhow::Result<()> {
     )
 }
 
-#[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
+#[expect(clippy::disallowed_methods, reason = "part of the benchmark, not of the product")]
 fn git(directory: &Path, arguments: &[&str]) -> anyhow::Result<()> {
     let status = std::process::Command::new("git").current_dir(directory).args(arguments).status()?;
     ensure!(status.success(), "git {arguments:?} failed");

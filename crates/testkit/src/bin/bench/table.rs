@@ -1,4 +1,4 @@
-//! One table: figure, floor, ratio.
+//! Result table with the columns figure, floor and ratio.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,14 +10,14 @@ struct TableRow {
     ratio: String,
 }
 
-/// Collects rows and prints them aligned.
+/// Collects rows and formats them in aligned columns.
 #[derive(Default)]
 pub struct Table {
     rows: Vec<TableRow>,
 }
 
 impl Table {
-    /// More is better; the floor is the bare server.
+    /// Adds a rate, where higher is better, and the rate of its baseline.
     pub fn rate(&mut self, name: &str, figure: f64, floor: f64) {
         self.push(
             name,
@@ -27,19 +27,19 @@ impl Table {
         );
     }
 
-    /// Less is better; the floor is the bare server.
+    /// Adds a latency, where lower is better, and the latency of its baseline.
     pub fn latency(&mut self, name: &str, figure: Duration, floor: Duration) {
         let ratio = figure.as_secs_f64() / floor.as_secs_f64();
         self.push(name, format!("{figure:.2?}"), format!("{floor:.2?}"), format!("{ratio:.2} ×"));
     }
 
-    /// A time with its limit.
+    /// Adds a duration with its limit.
     pub fn time(&mut self, name: &str, figure: Duration, limit: Duration) {
         let ratio = figure.as_secs_f64() / limit.as_secs_f64();
         self.push(name, format!("{figure:.1?}"), format!("limit {limit:.0?}"), format!("{ratio:.2} ×"));
     }
 
-    /// Megabytes, with a limit where there is one.
+    /// Adds an amount of memory in megabytes, with an optional limit.
     pub fn memory(&mut self, name: &str, figure: f64, limit: Option<f64>) {
         let (floor, ratio) = match limit {
             Some(limit) => (format!("limit {limit:.0} MB"), format!("{:.2} ×", figure / limit)),
@@ -48,13 +48,13 @@ impl Table {
         self.push(name, format!("{figure:.1} MB"), floor, ratio);
     }
 
-    /// Processors that were busy, with a limit.
+    /// Adds the average number of busy processors, with a limit.
     pub fn cores(&mut self, name: &str, figure: f64, limit: f64) {
         let ratio = format!("{:.2} ×", figure / limit);
         self.push(name, format!("{figure:.2} cores"), format!("limit {limit:.0}"), ratio);
     }
 
-    /// A figure that has no floor.
+    /// Adds a figure without a baseline or limit.
     pub fn plain(&mut self, name: &str, figure: String) {
         self.push(name, figure, "-".to_owned(), "-".to_owned());
     }

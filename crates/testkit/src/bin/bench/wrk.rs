@@ -1,52 +1,49 @@
-//! Load by `wrk`, and what it says of it.
+//! Generates load with `wrk` and parses its report.
 
 use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::Context as _;
 
-/// Connections that are open at once unless something else is said.
+/// Default number of open connections.
 const CONNECTIONS: usize = 32;
 
-/// What is asked again and again.
+/// The request that is sent repeatedly.
 pub struct Load {
     url: String,
     token: Option<String>,
-    /// The bytes of a POST and their type.
+    /// Body and content type of a POST.
     body: Option<(Vec<u8>, String)>,
 }
 
 impl Load {
-    /// A GET.
     pub fn get(url: String, token: Option<&str>) -> Self {
         Self { url, token: token.map(ToOwned::to_owned), body: None }
     }
 
-    /// A POST.
     pub fn post(url: String, token: Option<&str>, body: Vec<u8>, kind: &str) -> Self {
         Self { body: Some((body, kind.to_owned())), ..Self::get(url, token) }
     }
 }
 
-/// What one run showed.
+/// Results of one run.
 pub struct WrkFigures {
-    /// Requests a second.
     pub per_second: f64,
-    /// Median time of an answer.
+    /// Median of the latency.
     pub p50: Duration,
-    /// Time within which 99 of 100 answers came.
+    /// 99th percentile of the latency.
     pub p99: Duration,
-    /// Answers that were no success.
+    /// Number of responses with an error status.
     pub failures: u64,
 }
 
-/// Loads one URL for a while.
+/// Loads one URL with GET requests for the given time.
 pub async fn run(url: &str, token: Option<&str>, time: Duration) -> anyhow::Result<WrkFigures> {
     load(&Load::get(url.to_owned(), token), CONNECTIONS, time).await
 }
 
-/// Has so many clients ask for a while.
-#[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
+/// Sends a request from this many clients for the given time.
+#[expect(clippy::disallowed_methods, reason = "part of the benchmark, not of the product")]
 pub async fn load(load: &Load, clients: usize, time: Duration) -> anyhow::Result<WrkFigures> {
     let folder = tempfile::tempdir()?;
     let mut command = tokio::process::Command::new("wrk");
@@ -72,18 +69,18 @@ pub async fn load(load: &Load, clients: usize, time: Duration) -> anyhow::Result
         .stdin(Stdio::null())
         .output()
         .await
-        .context("wrk is needed to measure; on Debian: apt-get install wrk")?;
+        .context("wrk is not installed; on Debian: apt-get install wrk")?;
     let text = String::from_utf8_lossy(&output.stdout);
-    parse(&text).with_context(|| format!("wrk said nothing useful of {}:\n{text}", load.url))
+    parse(&text).with_context(|| format!("cannot parse the report of wrk for {}:\n{text}", load.url))
 }
 
 fn parse(text: &str) -> Option<WrkFigures> {
-    let after = |label: &str| text.lines().find_map(|line| line.trim().strip_prefix(label)).map(str::trim);
+    let value_of = |label: &str| text.lines().find_map(|line| line.trim().strip_prefix(label)).map(str::trim);
     Some(WrkFigures {
-        per_second: after("Requests/sec:")?.parse().ok()?,
-        p50: duration(after("50%")?)?,
-        p99: duration(after("99%")?)?,
-        failures: after("Non-2xx or 3xx responses:").map_or(Some(0), |count| count.parse().ok())?,
+        per_second: value_of("Requests/sec:")?.parse().ok()?,
+        p50: duration(value_of("50%")?)?,
+        p99: duration(value_of("99%")?)?,
+        failures: value_of("Non-2xx or 3xx responses:").map_or(Some(0), |count| count.parse().ok())?,
     })
 }
 

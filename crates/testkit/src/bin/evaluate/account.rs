@@ -1,4 +1,4 @@
-//! Whether the assistant is there and can use its account.
+//! Checks that the assistant is installed and signed in.
 
 use std::path::Path;
 
@@ -7,28 +7,26 @@ use serde_json::Value;
 
 use crate::command::run;
 
-/// The assistant's version, after it has answered one short question.
-///
-/// # Errors
-/// When it is missing or does not answer; the text says what it needs.
+/// Returns the assistant's version after a short test prompt. Fails when the assistant is missing or not
+/// signed in; the message says how to fix this.
 pub fn check(assistant: &str) -> anyhow::Result<String> {
     let here = Path::new(".");
     let Ok(version) = run(assistant, &["--version"], here) else {
         bail!(
-            "the assistant `{assistant}` was not found. The evaluation needs it, signed in to an account of yours: \
-             install it with `npm install -g @anthropic-ai/claude-code`, or name it with --assistant"
+            "the assistant `{assistant}` was not found. The evaluation needs it, signed in to your account: \
+             install it with `npm install -g @anthropic-ai/claude-code`, or set its path with --assistant"
         );
     };
-    let question = ["-p", "Answer with the one word: ready", "--output-format", "json"];
-    let answer = run(assistant, &question, here)?;
+    let arguments = ["-p", "Answer with the one word: ready", "--output-format", "json"];
+    let output = run(assistant, &arguments, here)?;
     let result: Value =
-        answer.text.lines().find_map(|line| serde_json::from_str(line).ok()).unwrap_or_default();
-    if answer.is_success && result["is_error"] == false {
+        output.text.lines().find_map(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+    if output.is_success && result["is_error"] == false {
         return Ok(version.text.trim().to_owned());
     }
-    let said = result["result"].as_str().unwrap_or(answer.text.trim()).to_owned();
+    let message = result["result"].as_str().unwrap_or(output.text.trim()).to_owned();
     bail!(
-        "the assistant cannot use an account ({said}). The evaluation runs on yours and spends of it: start \
+        "the assistant cannot use an account ({message}). The evaluation runs on your account and at your expense: start \
          `{assistant}` in a terminal and sign in with /login, or set ANTHROPIC_API_KEY"
     )
 }

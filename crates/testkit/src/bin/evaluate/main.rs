@@ -1,7 +1,8 @@
-//! Lets the assistant of this machine plan and implement ten small tasks, and measures what comes of it.
+//! Runs the installed assistant on ten small tasks, plan and implementation, and measures the results.
 //!
-//! `cargo xtask evaluate` builds the binaries and starts this. It works in a temporary directory, and on the account
-//! that the assistant is signed in to. Its figures can be held against those of another version of the prompts.
+//! Started by `cargo xtask evaluate`, which builds the binaries. Works in temporary directories and uses the
+//! account that the assistant is signed in to. Results can be compared with those of another version of the
+//! prompts.
 
 mod account;
 mod command;
@@ -17,42 +18,42 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Parser;
 
-use crate::report::Report;
+use crate::report::EvaluationResults;
 
-/// Evaluate the prompts with the assistant of this machine, on your own account.
+/// Evaluate the prompts with the installed assistant, on your own account.
 #[derive(Parser)]
-struct Options {
-    /// The loopgate binary.
+struct EvaluateOptions {
+    /// Path of the loopgate binary.
     #[arg(long, env = "LOOPGATE_BIN")]
     binary: PathBuf,
     /// Directory of the plugin `code` whose prompts are evaluated.
     #[arg(long, env = "LOOPGATE_PLUGIN_DIR")]
     plugin: PathBuf,
-    /// The assistant.
+    /// Name or path of the assistant.
     #[arg(long, env = "LOOPGATE_ASSISTANT_BIN", default_value = "claude")]
     assistant: String,
-    /// Only tasks whose name contains this.
+    /// Run only tasks whose name contains this.
     #[arg(long, value_name = "PART")]
     only: Option<String>,
-    /// Name the tasks and run none.
+    /// List the tasks and exit.
     #[arg(long)]
     list: bool,
-    /// US dollars that the plan and the implementation of a task may cost, each.
+    /// Spending limit in US dollars, for the plan and for the implementation of each task.
     #[arg(long, default_value = "3")]
     max_spend_usd: String,
-    /// Runs of the assistant for the plan and for the implementation of a task, each.
+    /// Limit of assistant runs, for the plan and for the implementation of each task.
     #[arg(long, default_value_t = 8)]
     max_iterations: u32,
-    /// Where the figures are written.
+    /// File for the results.
     #[arg(long, default_value = "evaluation.json", value_name = "FILE")]
     output: PathBuf,
-    /// Figures of an earlier run to compare with.
+    /// Results of an earlier run to compare with.
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
+    match run(&EvaluateOptions::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -61,41 +62,41 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: &Options) -> anyhow::Result<()> {
+fn run(options: &EvaluateOptions) -> anyhow::Result<()> {
     let mut tasks = task::all();
     tasks.retain(|task| options.only.as_ref().is_none_or(|part| task.name.contains(part.as_str())));
     if options.list {
         tasks.iter().for_each(|task| println!("{}", task.name));
         return Ok(());
     }
-    anyhow::ensure!(!tasks.is_empty(), "no task has such a name; --list names them");
-    let earlier = options.compare.as_deref().map(Report::read).transpose()?;
+    anyhow::ensure!(!tasks.is_empty(), "no task matches --only; --list shows their names");
+    let earlier = options.compare.as_deref().map(EvaluationResults::read).transpose()?;
     let version = account::check(&options.assistant)?;
     eprintln!(
-        "{} tasks on the account of {version}; each may cost ${} twice, for its plan and its implementation.",
+        "{} tasks with {version} on your account; spending limit ${} for each plan and each implementation.",
         tasks.len(),
         options.max_spend_usd
     );
-    let mut report = Report::new(&options.plugin, version)?;
+    let mut report = EvaluationResults::new(&options.plugin, version)?;
     for task in &tasks {
         eprintln!("\n== {}", task.name);
-        let begun = Instant::now();
-        let loops = measure::LoopOptions {
+        let start = Instant::now();
+        let loops = measure::EvaluationLoopOptions {
             binary: &options.binary,
             plugin: &options.plugin,
             assistant: &options.assistant,
             max_spend_usd: &options.max_spend_usd,
             max_iterations: options.max_iterations,
         };
-        let figures = measure::task(task, &loops).with_context(|| format!("the task {}", task.name))?;
-        report.add(task.name, figures, begun.elapsed());
-        // Written each time, so that an interrupted evaluation keeps what it has paid for.
+        let figures = measure::task(task, &loops).with_context(|| format!("task {}", task.name))?;
+        report.add(task.name, figures, start.elapsed());
+        // Written after each task, so that an interrupted evaluation keeps its results.
         report.write(&options.output)?;
     }
     println!("\n{report}");
     if let Some(earlier) = &earlier {
         println!("{}", report.compared_with(earlier));
     }
-    eprintln!("The figures are in {}.", options.output.display());
+    eprintln!("Results written to {}.", options.output.display());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The figures of an evaluation: as a file, as a table, and held against those of an earlier one.
+//! Results of an evaluation: stored as JSON, printed as a table, and compared with earlier results.
 
 use std::fmt;
 use std::path::Path;
@@ -10,13 +10,13 @@ use sha2::{Digest as _, Sha256};
 
 use crate::measure::Figures;
 
-/// An evaluation.
+/// Results of one evaluation.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
-    /// Version of Loopgate.
+pub struct EvaluationResults {
+    /// Version of Loopgate, from Cargo.toml.
     version: String,
-    /// Hash of the plugin's files.
+    /// Hash of the plugin's files, truncated to 12 hexadecimal digits.
     prompts: String,
     assistant_version: String,
     tasks: Vec<TaskReport>,
@@ -31,7 +31,7 @@ struct TaskReport {
     figures: Figures,
 }
 
-/// Sums of an evaluation.
+/// Totals over several tasks.
 struct Totals {
     tasks: usize,
     completed: usize,
@@ -43,11 +43,8 @@ struct Totals {
     usd: f64,
 }
 
-impl Report {
-    /// An empty one.
-    ///
-    /// # Errors
-    /// When the plugin cannot be read.
+impl EvaluationResults {
+    /// Creates an empty report for the prompts of a plugin.
     pub fn new(plugin: &Path, assistant_version: String) -> anyhow::Result<Self> {
         let mut hash = Sha256::new();
         hash_files(plugin, &mut hash).with_context(|| format!("read {}", plugin.display()))?;
@@ -57,30 +54,25 @@ impl Report {
         Ok(Self { version, prompts, assistant_version, tasks: Vec::new() })
     }
 
-    /// Adds a task.
+    /// Adds the results of a task.
     pub fn add(&mut self, name: &str, figures: Figures, time: Duration) {
         self.tasks.push(TaskReport { name: name.to_owned(), seconds: time.as_secs(), figures });
     }
 
-    /// Reads the file of an earlier evaluation.
-    ///
-    /// # Errors
-    /// When there is none, or it is none of an evaluation.
+    /// Reads the report of an earlier evaluation.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
-        serde_json::from_str(&text).with_context(|| format!("{} is no file of an evaluation", path.display()))
+        serde_json::from_str(&text)
+            .with_context(|| format!("{} is not a report of an evaluation", path.display()))
     }
 
-    /// Writes the file.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Writes the report as JSON.
     pub fn write(&self, path: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(self)?;
         std::fs::write(path, format!("{text}\n")).with_context(|| format!("write {}", path.display()))
     }
 
-    /// What differs from an earlier evaluation, task by task, and the sums of the tasks that both have.
+    /// Describes the differences from an earlier evaluation: per task, and as totals over the tasks in both.
     pub fn compared_with(&self, earlier: &Self) -> String {
         let pairs: Vec<(&TaskReport, &TaskReport)> = self
             .tasks
@@ -110,7 +102,8 @@ impl Figures {
             ("tests weakened", before.tests_weakened, self.tests_weakened),
         ];
         let flags = flags.into_iter().filter(|(_, before, now)| before != now);
-        let flags = flags.map(|(name, before, now)| format!("{name}: {} → {}", word(before), word(now)));
+        let flags =
+            flags.map(|(name, before, now)| format!("{name}: {} → {}", yes_or_no(before), yes_or_no(now)));
         let drift = (before.drift != self.drift)
             .then(|| format!("drift: {} → {}", before.drift.len(), self.drift.len()));
         flags.chain(drift).collect()
@@ -149,26 +142,26 @@ impl fmt::Display for Totals {
         write!(
             f,
             "{completed} of {tasks} completed, {fulfilled} fulfilled, tests pass in {tests_pass} and are weakened in \
-             {weakened}, {drift} files of other things, {iterations} iterations, ${usd:.2}"
+             {weakened}, {drift} unrelated files, {iterations} iterations, ${usd:.2}"
         )
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for EvaluationResults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Loopgate {}, prompts {}, {}", self.version, self.prompts, self.assistant_version)?;
-        let heads =
+        let columns =
             ["task", "completed", "fulfilled", "tests", "weakened", "drift", "iterations", "cost", "time"];
-        let [task, rest @ ..] = heads;
+        let [task, others @ ..] = columns;
         write!(f, "{task:<28}")?;
-        rest.iter().try_for_each(|head| write!(f, "{head:>11}"))?;
+        others.iter().try_for_each(|column| write!(f, "{column:>11}"))?;
         writeln!(f)?;
         for TaskReport { name, seconds, figures } in &self.tasks {
             let cells = [
-                word(figures.completed).to_owned(),
-                word(figures.fulfilled).to_owned(),
+                yes_or_no(figures.completed).to_owned(),
+                yes_or_no(figures.fulfilled).to_owned(),
                 if figures.tests_pass { "pass" } else { "fail" }.to_owned(),
-                word(figures.tests_weakened).to_owned(),
+                yes_or_no(figures.tests_weakened).to_owned(),
                 figures.drift.len().to_string(),
                 figures.iterations.to_string(),
                 format!("${:.2}", figures.cost_usd),
@@ -178,20 +171,21 @@ impl fmt::Display for Report {
             cells.iter().try_for_each(|cell| write!(f, "{cell:>11}"))?;
             writeln!(f)?;
             for path in &figures.drift {
-                writeln!(f, "    changed without need: {path}")?;
+                writeln!(f, "    unrelated change: {path}")?;
             }
         }
         write!(f, "{}", Totals::of(self.tasks.iter()))
     }
 }
 
-const fn word(is: bool) -> &'static str {
-    if is { "yes" } else { "no" }
+const fn yes_or_no(value: bool) -> &'static str {
+    if value { "yes" } else { "no" }
 }
 
 fn hash_files(dir: &Path, hash: &mut Sha256) -> std::io::Result<()> {
     let mut paths: Vec<_> =
         std::fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    // The order of directory entries is unspecified, but the hash must be reproducible.
     paths.sort();
     for path in paths {
         if path.is_dir() {

@@ -1,17 +1,16 @@
-//! The repositories that the tasks change, made anew for each task.
+//! Sample repositories of the tasks. Each task gets a new copy.
 
 use std::path::{Path, PathBuf};
 
 use crate::command::{git, run};
 
-/// One of the repositories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repository {
-    /// A package in Python.
+pub enum SampleRepository {
+    /// A library package in Python.
     Ledger,
-    /// A program in Python.
+    /// A command-line program in Python.
     Textkit,
-    /// Shell scripts.
+    /// A set of shell scripts.
     Backup,
 }
 
@@ -21,8 +20,7 @@ macro_rules! files {
     };
 }
 
-impl Repository {
-    /// Its name.
+impl SampleRepository {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ledger => "ledger",
@@ -42,7 +40,7 @@ impl Repository {
         }
     }
 
-    /// Whether a path is one of a test.
+    /// Returns whether a path belongs to the tests.
     pub fn is_test(self, path: &str) -> bool {
         match self {
             Self::Ledger => path.starts_with("tests/"),
@@ -51,13 +49,11 @@ impl Repository {
         }
     }
 
-    /// Makes it, with one commit.
-    ///
-    /// # Errors
-    /// When a file cannot be written, or git fails.
+    /// Creates the repository with one commit.
     pub fn create(self, parent: &Path) -> anyhow::Result<PathBuf> {
         let root = parent.join(self.name());
         self.write(&root, |_| true)?;
+        // Without it, compiled files would be reported as changes of the assistant.
         std::fs::write(root.join(".gitignore"), "__pycache__/\n")?;
         git(&["init", "-q", "-b", "main"], &root)?;
         git(&["add", "."], &root)?;
@@ -65,16 +61,13 @@ impl Repository {
         Ok(root)
     }
 
-    /// Puts its own tests in the place of those of a directory.
-    ///
-    /// # Errors
-    /// When a file cannot be written.
+    /// Replaces tests in a directory by the original ones.
     pub fn restore_tests(self, root: &Path) -> anyhow::Result<()> {
         self.write(root, |path| self.is_test(path))
     }
 
-    fn write(self, root: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
-        for (path, text) in self.files().iter().filter(|(path, _)| wanted(path)) {
+    fn write(self, root: &Path, predicate: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+        for (path, text) in self.files().iter().filter(|(path, _)| predicate(path)) {
             let path = root.join(path);
             std::fs::create_dir_all(path.parent().unwrap_or(root))?;
             std::fs::write(path, text)?;
@@ -82,10 +75,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Whether the tests of a directory pass.
-    ///
-    /// # Errors
-    /// When they cannot be started.
+    /// Runs the tests of a directory. Returns whether they pass.
     pub fn tests_pass(self, root: &Path) -> anyhow::Result<bool> {
         let (program, args): (_, &[&str]) = match self {
             Self::Ledger => ("python3", &["-m", "unittest", "discover", "-s", "tests", "-t", "."]),

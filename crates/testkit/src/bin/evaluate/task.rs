@@ -1,39 +1,34 @@
-//! The ten tasks: a wish, the files that it is about, and a check that the assistant does not see.
+//! The ten tasks: a request, the files that a solution may change, and a hidden check.
 
 use std::path::Path;
 
 use crate::command::run;
-use crate::repository::Repository;
+use crate::repository::SampleRepository;
 
-/// One task.
 #[derive(Debug)]
-pub struct Task {
-    /// Its name.
+pub struct EvaluationTask {
     pub name: &'static str,
-    /// What it changes.
-    pub repository: Repository,
-    /// What a person asks for.
-    pub wish: &'static str,
-    /// Files that a change for it belongs in, beside tests and the README.
+    /// Repository that the task changes.
+    pub repository: SampleRepository,
+    /// Text of the user's request.
+    pub request: &'static str,
+    /// Files that a solution may change, in addition to tests and the README.
     pub files: &'static [&'static str],
-    /// A program that succeeds when the wish is fulfilled, run in the repository.
-    pub check: Check,
+    /// Program that succeeds in a repository that fulfills the request.
+    pub check: TaskCheck,
 }
 
-/// A program in one of the languages of the repositories.
+/// A check in one of the repositories' languages.
 #[derive(Debug)]
-pub enum Check {
-    /// For `python3 -c`.
+pub enum TaskCheck {
+    /// Program for `python3 -c`.
     Python(&'static str),
-    /// For `sh -euc`.
+    /// Script for `sh -euc`.
     Shell(&'static str),
 }
 
-impl Check {
-    /// Whether the wish is fulfilled in a repository.
-    ///
-    /// # Errors
-    /// When the program cannot be started.
+impl TaskCheck {
+    /// Runs the check in a repository. Returns whether it passes.
     pub fn passes(&self, root: &Path) -> anyhow::Result<bool> {
         let output = match self {
             Self::Python(program) => run("python3", &["-c", program], root)?,
@@ -43,18 +38,18 @@ impl Check {
     }
 }
 
-impl Task {
-    /// Whether a change of a file belongs to the task.
+impl EvaluationTask {
+    /// Returns whether a change of this file is related to the task.
     pub fn covers(&self, path: &str) -> bool {
         self.files.contains(&path) || path == "README.md" || self.repository.is_test(path)
     }
 }
 
-/// Every task.
-pub fn all() -> Vec<Task> {
-    use Check::{Python, Shell};
-    use Repository::{Backup, Ledger, Textkit};
-    let task = |name, repository, files, wish, check| Task { name, repository, wish, files, check };
+pub fn all() -> Vec<EvaluationTask> {
+    use SampleRepository::{Backup, Ledger, Textkit};
+    use TaskCheck::{Python, Shell};
+    let task =
+        |name, repository, files, request, check| EvaluationTask { name, repository, request, files, check };
     vec![
         task(
             "ledger-negative-amounts",
@@ -173,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tasks_begin_with_passing_tests_and_an_unfulfilled_wish() {
+    fn tasks_start_with_passing_tests_and_an_unfulfilled_request() {
         let dir = tempfile::tempdir().unwrap();
         for task in all() {
             let root = task.repository.create(&dir.path().join(task.name)).unwrap();

@@ -1,4 +1,4 @@
-//! What may go wrong, when, and for how long: all of it drawn from one number.
+//! Faults, with their time and duration. All of it is derived from one seed.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,29 +6,28 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
-/// Approximate number of requests to the model in a run of each command.
+/// Approximate number of model requests in a PLAN and in an EXECUTE loop.
 const PLAN_REQUESTS: usize = 5;
 const EXECUTE_REQUESTS: usize = 11;
-/// Most changes of files after such a request before the fault strikes.
+/// Maximum number of file changes between that request and the fault.
 const MAX_CHANGES: usize = 24;
-/// Longest outage, in milliseconds.
+/// Maximum duration of an outage, in milliseconds.
 const MAX_OUTAGE_MS: u64 = 1500;
-/// Most answers that are lost in a row.
+/// Maximum number of consecutive lost responses.
 const MAX_LOST: u32 = 4;
 
-/// The processes that a fault hits.
+/// Processes that a fault affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub enum FaultTarget {
     Loopgate,
     Shim,
     Driver,
     Assistant,
     Git,
-    /// All of them in one moment, as when the machine dies.
+    /// All processes at once, as in a power failure.
     Everything,
 }
 
-/// A connection that can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkToCut {
     ControlPlane,
@@ -37,57 +36,54 @@ pub enum LinkToCut {
     Remote,
 }
 
-/// What the assistant does besides its work.
+/// Unwanted behavior of the assistant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Misbehavior {
-    /// Asks the user a question, and ends its run.
+    /// Asks the user a question and ends its run.
     Question,
-    /// Detaches HEAD of its worktree.
+    /// Detaches the worktree's HEAD.
     DetachedHead,
-    /// Detaches HEAD, and commits what is there.
+    /// Detaches HEAD and commits its work.
     DetachedCommit,
-    /// Deletes its worktree.
     DeletedWorktree,
 }
 
-/// Something that goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// SIGKILL.
-    Kill(Target),
-    /// SIGSTOP, and SIGCONT after a while.
-    Stop(Target),
-    /// The address space can grow no more.
-    Memory(Target),
-    /// The disk is full for a while.
+    Kill(FaultTarget),
+    /// Sends SIGSTOP, and SIGCONT at the end of the outage.
+    Stop(FaultTarget),
+    /// Limits the address space, so that further allocations fail.
+    Memory(FaultTarget),
+    /// Fills the disk for the duration of the outage.
     Disk,
-    /// Connections are refused for a while.
+    /// Refuses connections for the duration of the outage.
     Cut(LinkToCut),
-    /// The assistant does something else than its work.
+    /// Makes the assistant misbehave.
     Assistant(Misbehavior),
-    /// The remote is unreachable from the first push on, for a while.
+    /// Makes the remote unreachable from the first push until the end of the outage.
     Push,
-    /// The control plane asks for a new token, and its first answers to the refresh are lost.
+    /// Lets the control plane reject the runner token, and drops the first responses to the refresh.
     Refresh,
-    /// The machine sleeps for a day: everything stands still, the clock goes on, the token expires, and the
-    /// control plane gives the loop up.
+    /// Suspends the machine for a day: processes are stopped, the clock advances, the token expires, and the
+    /// control plane times the loop out.
     Sleep,
 }
 
 const FAULTS: [Fault; 28] = [
-    Fault::Kill(Target::Loopgate),
-    Fault::Kill(Target::Loopgate),
-    Fault::Kill(Target::Shim),
-    Fault::Kill(Target::Driver),
-    Fault::Kill(Target::Assistant),
-    Fault::Kill(Target::Git),
-    Fault::Kill(Target::Everything),
-    Fault::Kill(Target::Everything),
-    Fault::Stop(Target::Loopgate),
-    Fault::Stop(Target::Shim),
-    Fault::Stop(Target::Assistant),
-    Fault::Memory(Target::Loopgate),
-    Fault::Memory(Target::Assistant),
+    Fault::Kill(FaultTarget::Loopgate),
+    Fault::Kill(FaultTarget::Loopgate),
+    Fault::Kill(FaultTarget::Shim),
+    Fault::Kill(FaultTarget::Driver),
+    Fault::Kill(FaultTarget::Assistant),
+    Fault::Kill(FaultTarget::Git),
+    Fault::Kill(FaultTarget::Everything),
+    Fault::Kill(FaultTarget::Everything),
+    Fault::Stop(FaultTarget::Loopgate),
+    Fault::Stop(FaultTarget::Shim),
+    Fault::Stop(FaultTarget::Assistant),
+    Fault::Memory(FaultTarget::Loopgate),
+    Fault::Memory(FaultTarget::Assistant),
     Fault::Disk,
     Fault::Cut(LinkToCut::ControlPlane),
     Fault::Cut(LinkToCut::Model),
@@ -105,20 +101,20 @@ const FAULTS: [Fault; 28] = [
     Fault::Sleep,
 ];
 
-/// How a loop has to end.
+/// Required end of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpectedLoopEnd {
-    /// Anyhow, so long as nothing is lost.
+    /// No particular one, as long as no work is lost.
     Any,
-    /// Completed, with everything delivered.
+    /// Completed, with all work delivered.
     Completed,
-    /// With an error of this code, whose message holds this text, and nothing delivered.
+    /// Failed with this error code and a message that contains this text, with nothing delivered.
     Error(&'static str, &'static str),
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, what) = match self {
+        let (kind, detail) = match self {
             Self::Kill(target) => ("kill", format!("{target:?}")),
             Self::Stop(target) => ("stop", format!("{target:?}")),
             Self::Memory(target) => ("memory", format!("{target:?}")),
@@ -129,15 +125,15 @@ impl fmt::Display for Fault {
             Self::Refresh => return f.write_str("refresh"),
             Self::Sleep => return f.write_str("sleep"),
         };
-        write!(f, "{kind}-{}", what.to_lowercase())
+        write!(f, "{kind}-{}", detail.to_lowercase())
     }
 }
 
 impl Fault {
-    /// How a loop has to end that the fault hits.
+    /// Returns how a loop must end when the fault hits it.
     pub const fn expected(self) -> ExpectedLoopEnd {
         match self {
-            Self::Kill(Target::Loopgate)
+            Self::Kill(FaultTarget::Loopgate)
             | Self::Stop(_)
             | Self::Cut(LinkToCut::ControlPlane)
             | Self::Assistant(Misbehavior::DetachedHead | Misbehavior::DetachedCommit)
@@ -152,36 +148,37 @@ impl Fault {
         }
     }
 
-    /// Whether it can only happen when a plan is carried out.
+    /// Returns whether the fault can only occur in an EXECUTE loop.
     const fn needs_execution(self) -> bool {
         matches!(self, Self::Assistant(_) | Self::Push)
     }
 }
 
-/// What the assistant asks.
+/// Question asked by the assistant.
 pub const QUESTION: &str = "Which currency?";
 
-/// Everything that is drawn for one run.
+/// Random parameters of one run.
 #[derive(Debug, Clone)]
 pub struct Scenario {
     pub seed: u64,
     pub executes: bool,
     pub fault: Fault,
-    /// The fault strikes after so many requests to the model,
+    /// Number of model requests before the fault.
     pub requests: usize,
-    /// and so many changes of files.
+    /// Number of file changes after the last of these requests.
     pub changes: usize,
-    /// After how many of its steps the assistant misbehaves.
+    /// Number of steps before the assistant misbehaves.
     pub steps: usize,
-    /// How many answers are lost.
-    pub lost: u32,
-    /// How long what can come back is away.
+    /// Number of dropped responses.
+    pub lost_responses: u32,
+    /// Duration of faults that end by themselves.
     pub outage: Duration,
 }
 
 impl Scenario {
-    /// Draws a run; `steps` is how many the assistant takes.
+    /// Derives a scenario from a seed. `steps` is the number of the assistant's steps.
     pub fn draw(seed: u64, steps: usize) -> Self {
+        // The order of the draws determines what a seed means: a change of it makes reported seeds useless.
         let mut random = StdRng::seed_from_u64(seed);
         let fault = FAULTS[random.random_range(0..FAULTS.len())];
         let executes = random.random_range(0..4) > 0 || fault.needs_execution();
@@ -193,7 +190,7 @@ impl Scenario {
             requests: random.random_range(0..=requests),
             changes: random.random_range(0..=MAX_CHANGES),
             steps: random.random_range(0..=steps),
-            lost: random.random_range(1..=MAX_LOST),
+            lost_responses: random.random_range(1..=MAX_LOST),
             outage: Duration::from_millis(random.random_range(0..=MAX_OUTAGE_MS)),
         }
     }
@@ -202,12 +199,14 @@ impl Scenario {
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let command = if self.executes { "EXECUTE" } else { "PLAN" };
-        let Self { seed, fault, requests, changes, steps, lost, outage, .. } = self;
+        let Self { seed, fault, requests, changes, steps, lost_responses, outage, .. } = self;
         write!(f, "seed {seed} {command} {fault} ")?;
         match fault {
             Fault::Assistant(_) => write!(f, "after {steps} steps"),
             Fault::Push => write!(f, "at the first push, {outage:?}"),
-            Fault::Refresh => write!(f, "after {requests} requests and {changes} changes, {lost} lost"),
+            Fault::Refresh => {
+                write!(f, "after {requests} requests and {changes} changes, {lost_responses} responses lost")
+            }
             _ => write!(f, "after {requests} requests and {changes} changes, {outage:?}"),
         }
     }

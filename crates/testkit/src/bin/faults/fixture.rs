@@ -1,5 +1,5 @@
-//! The surroundings of one run: two repositories, a control plane and a model behind connections that can
-//! be cut, a Loopgate, and a home on a disk of its own where that disk is to be filled.
+//! Environment of one run: two repositories, a control plane and a model server behind proxies, a Loopgate,
+//! and a separate file system for the home when the disk is to be filled.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -20,42 +20,43 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use crate::fault::{Fault, LinkToCut, Scenario, Target};
+use crate::fault::{Fault, FaultTarget, LinkToCut, Scenario};
 use crate::script::{REPOSITORIES, script};
 
-/// Secrets of a run: none may be on the disk in plain text.
+/// Secrets of a run. None may be written to disk in plain text.
 pub const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
-pub const RUNNER_TOKEN: &str = "a-runner-token-that-nobody-may-find";
-/// Within what time a desktop notices that it slept.
-const WAKE: Duration = Duration::from_secs(60);
-/// How long to wait for a change that may never come because the loop is over.
-pub const QUIET: Duration = Duration::from_millis(1500);
-/// File in the home that says that a push was attempted.
-const PUSHED: &str = "pushed";
-/// Size of a disk that is to be filled, in bytes.
-const DISK: u64 = 96 * 1024 * 1024;
+pub const RUNNER_TOKEN: &str = "a-runner-token-that-must-stay-secret";
+/// Upper bound for the desktop to detect that the machine was suspended.
+const RESUME_LIMIT: Duration = Duration::from_secs(60);
+/// Timeout of a wait for a change that may never come because the loop has finished.
+pub const CHANGE_TIMEOUT: Duration = Duration::from_millis(1500);
+/// File in the home that marks the first push attempt.
+const PUSH_MARKER: &str = "pushed";
+/// Size of the file system that is to be filled, in bytes.
+const DISK_BYTES: u64 = 96 * 1024 * 1024;
 
-/// A temporary directory, on a disk of its own when that is to be filled.
+/// A temporary directory, optionally on its own file system.
 struct FixtureDirectory {
     dir: tempfile::TempDir,
-    mounted: bool,
+    is_mounted: bool,
 }
 
 impl FixtureDirectory {
     fn new(own_disk: bool) -> Result<Self> {
         let dir = tempfile::Builder::new().prefix("loopgate-faults-").tempdir()?;
         if own_disk {
-            let size = format!("size={DISK}");
+            let size = format!("size={DISK_BYTES}");
             let at = dir.path().to_string_lossy();
             run("mount", &["-t", "tmpfs", "-o", &size, "tmpfs", &at])?;
         }
-        Ok(Self { dir, mounted: own_disk })
+        Ok(Self { dir, is_mounted: own_disk })
     }
 }
 
 impl Drop for FixtureDirectory {
     fn drop(&mut self) {
-        if self.mounted
+        if self.is_mounted
+            // Lazy: a process may still have an open file there.
             && let Err(error) = run("umount", &["-l", &self.dir.path().to_string_lossy()])
         {
             eprintln!("error: {error:#}");
@@ -64,14 +65,15 @@ impl Drop for FixtureDirectory {
 }
 
 fn run(program: &str, arguments: &[&str]) -> Result<()> {
-    #[expect(clippy::disallowed_methods, reason = "a testing program of its own, outside the product")]
+    #[expect(clippy::disallowed_methods, reason = "part of the test tool, not of the product")]
     let status = std::process::Command::new(program).args(arguments).status();
     let status = status.with_context(|| format!("start {program}"))?;
     ensure!(status.success(), "`{program} {}` failed ({status})", arguments.join(" "));
     Ok(())
 }
 
-/// Everything of one run. Fields are dropped in this order: processes, parts, directory.
+/// Environment of one run. The order of the fields is the order in which they are dropped: processes,
+/// servers, directory.
 pub struct FaultFixture {
     pub loopgate: Loopgate,
     pub testbed: Testbed,
@@ -94,6 +96,7 @@ impl FaultFixture {
         for name in REPOSITORIES {
             testbed.add_repository(name, &[("README.md", "Something\n")])?;
         }
+        // Shorter retry delays keep a run within seconds.
         let mut setup = testbed.loopgate()?.gateway_alone();
         for (name, value) in
             [("LOOPGATE_TAILER_AUTH_RETRY_BASE_MS", "50"), ("LOOPGATE_TAILER_AUTH_RETRY_MAX_MS", "500")]
@@ -110,7 +113,8 @@ impl FaultFixture {
             Fault::Refresh => setup = setup.env("LOOPGATE_HEARTBEAT_INTERVAL_MS", "1000"),
             _ => {}
         }
-        // The key of a desktop that was connected to its control plane.
+        // A desktop that is connected to its control plane has an API key, with which it revives timed-out
+        // loops.
         let credentials = Credentials::open(&DataDir::open(&setup.data_dir())?)?;
         credentials.store_managed_key(API_KEY.to_owned().into())?;
         let setup = setup.arg("--api-origin").arg(format!("http://127.0.0.1:{}", to_cloud.port()));
@@ -119,7 +123,8 @@ impl FaultFixture {
         Ok(Self { loopgate, testbed, cloud, to_cloud, to_model, loop_id, command_id, directory })
     }
 
-    /// The request for the loop, as the link passes it on; it may be sent twice and counts once.
+    /// Builds the launch request as the link forwards it. Idempotent through its command id, so it can be
+    /// sent twice.
     pub fn request(&self, executes: bool) -> reqwest::RequestBuilder {
         let repo = |name: &str| json!({"fullName": name, "branch": "main"});
         let body = json!({"loopId": self.loop_id, "command": if executes { "EXECUTE" } else { "PLAN" },
@@ -129,50 +134,49 @@ impl FaultFixture {
         request.header("x-desktop-source", "cloud-socket").header("x-desktop-command-id", &self.command_id)
     }
 
-    /// Id of the loop.
     pub const fn loop_id(&self) -> LoopId {
         LoopId(self.loop_id)
     }
 
-    /// The last event of the loop, once it has ended.
+    /// Terminal event of the loop, if it was sent.
     pub fn last_event(&self) -> Option<Value> {
         let event = |kind: &str| self.cloud.events(self.loop_id(), kind).pop();
         event("completed").or_else(|| event("error"))
     }
 
-    /// Whether a tool that a conversation called printed a text.
+    /// Returns whether a tool call of a conversation printed a text.
     pub fn has_result(&self, conversation: &str, text: &str) -> bool {
         let requests = self.testbed.model.requests_of(conversation);
         requests.iter().any(|request| request.tool_results().contains(text))
     }
 
-    /// Whether a push was attempted of those that [`Fault::Push`] lets fail.
+    /// Returns whether [`Fault::Push`] has intercepted a push.
     pub fn has_pushed(&self) -> bool {
-        self.testbed.home.path().join(PUSHED).exists()
+        self.testbed.home.path().join(PUSH_MARKER).exists()
     }
 
-    /// The home's processes that are a target.
-    fn processes(&self, target: Target) -> Vec<HomeProcess> {
-        let own = self.loopgate.pid();
-        let mut found = home_processes::processes(self.testbed.home.path());
-        found.retain(|process| {
+    /// Returns the home's processes that match a target.
+    fn processes(&self, target: FaultTarget) -> Vec<HomeProcess> {
+        let loopgate_pid = self.loopgate.pid();
+        let mut processes = home_processes::processes(self.testbed.home.path());
+        processes.retain(|process| {
             let program = process.command.split(' ').next().unwrap_or_default();
-            let named = |name: &str| Path::new(program).file_name().is_some_and(|file| file == name);
+            let has_name = |name: &str| Path::new(program).file_name().is_some_and(|file| file == name);
             match target {
-                Target::Loopgate => Some(process.pid) == own,
-                Target::Shim => process.command.contains(" shim "),
-                Target::Driver => process.command.contains(" loop run "),
-                Target::Assistant => named("claude"),
-                Target::Git => named("git"),
-                Target::Everything => true,
+                FaultTarget::Loopgate => Some(process.pid) == loopgate_pid,
+                FaultTarget::Shim => process.command.contains(" shim "),
+                FaultTarget::Driver => process.command.contains(" loop run "),
+                FaultTarget::Assistant => has_name("claude"),
+                FaultTarget::Git => has_name("git"),
+                FaultTarget::Everything => true,
             }
         });
-        found
+        processes
     }
 
-    /// Lets the fault happen; `false` when there is no process that it could hit.
+    /// Injects the fault. Returns `false` when no process matches its target.
     pub fn strike(&self, scenario: &Scenario) -> Result<bool> {
-        let (target, act): (Target, fn(u32) -> Result<()>) = match scenario.fault {
+        let (target, act): (FaultTarget, fn(u32) -> Result<()>) = match scenario.fault {
             Fault::Kill(target) => (target, |pid| signal(pid, "KILL")),
             Fault::Stop(target) => (target, |pid| signal(pid, "STOP")),
             Fault::Memory(target) => (target, starve),
@@ -181,23 +185,24 @@ impl FaultFixture {
             Fault::Assistant(_) | Fault::Push => return Ok(false),
             Fault::Refresh => {
                 if self.loop_has_started() {
-                    self.cloud.lose_answers("refresh-token", scenario.lost);
+                    self.cloud.lose_answers("refresh-token", scenario.lost_responses);
                     self.cloud.require_refresh(self.loop_id(), RUNNER_TOKEN);
                 }
                 return Ok(self.loop_has_started());
             }
-            Fault::Sleep => (Target::Everything, |pid| signal(pid, "STOP")),
+            Fault::Sleep => (FaultTarget::Everything, |pid| signal(pid, "STOP")),
         };
         if scenario.fault == Fault::Sleep {
             if !self.loop_has_started() {
                 return Ok(false);
             }
-            // Until the desktop has noticed that it slept, nothing happens in the loop that would tell it.
+            // While the assistant waits for the model, the loop reports nothing. The desktop has to detect
+            // the suspension from the clock alone.
             self.to_model.cut();
         }
-        let hit = self.processes(target);
-        // A process that has just ended does not count.
-        let count = hit.iter().filter(|process| act(process.pid).is_ok()).count();
+        let processes = self.processes(target);
+        // A process that has exited since it was listed does not count.
+        let count = processes.iter().filter(|process| act(process.pid).is_ok()).count();
         if scenario.fault == Fault::Sleep {
             clock::advance(self.testbed.home.path(), 24)?;
             self.cloud.give_up(self.loop_id(), RUNNER_TOKEN);
@@ -205,22 +210,23 @@ impl FaultFixture {
         Ok(count > 0)
     }
 
-    /// Whether the control plane has heard of the loop.
+    /// Returns whether the control plane has received the `started` event.
     fn loop_has_started(&self) -> bool {
         !self.cloud.events(self.loop_id(), "started").is_empty()
     }
 
-    /// Ends what the fault brought about, where that can be.
+    /// Ends a fault of limited duration. Others are left as they are.
     pub async fn repair(&self, fault: Fault) -> Result<()> {
         match fault {
             Fault::Kill(_) | Fault::Memory(_) | Fault::Assistant(_) | Fault::Refresh => {}
             Fault::Stop(target) => self.resume(target),
             Fault::Sleep => {
-                self.resume(Target::Everything);
-                let renewed =
+                self.resume(FaultTarget::Everything);
+                let has_new_token =
                     |cloud: &Cloud| cloud.tokens(self.loop_id()).len() > 1 || self.last_event().is_some();
-                let noticed = timeout(WAKE, self.cloud.seen(|cloud| renewed(cloud).then_some(()))).await;
-                noticed.context("the desktop did not notice that it slept")?;
+                let result =
+                    timeout(RESUME_LIMIT, self.cloud.seen(|cloud| has_new_token(cloud).then_some(()))).await;
+                result.context("the desktop did not detect that the machine was suspended")?;
                 self.to_model.mend();
             }
             Fault::Disk => std::fs::remove_file(self.filler())?,
@@ -238,15 +244,15 @@ impl FaultFixture {
         Ok(())
     }
 
-    fn resume(&self, target: Target) {
+    fn resume(&self, target: FaultTarget) {
         for process in self.processes(target) {
-            // It may have been ended meanwhile.
+            // It may have been killed.
             let _ = signal(process.pid, "CONT");
         }
     }
 
-    /// Starts Loopgate again when it has ended.
-    pub async fn revive(mut self) -> Result<Self> {
+    /// Restarts Loopgate if it has exited.
+    pub async fn restart_if_exited(mut self) -> Result<Self> {
         if self.loopgate.is_running()? {
             return Ok(self);
         }
@@ -265,7 +271,7 @@ impl FaultFixture {
         Ok(())
     }
 
-    /// Where the remotes are while they are away.
+    /// Path of the remotes during an outage.
     fn moved_remotes(&self) -> PathBuf {
         self.directory.dir.path().join("moved-remotes")
     }
@@ -274,53 +280,55 @@ impl FaultFixture {
         self.directory.dir.path().join("filler")
     }
 
-    /// Fills the disk.
+    /// Fills the disk completely.
     fn fill(&self) -> Result<()> {
         use std::io::Write as _;
         let mut filler = std::fs::File::create(self.filler())?;
         filler.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        // Decreasing sizes, because a write that does not fit fails as a whole.
         for size in [64 * 1024, 512, 1] {
             while filler.write_all(&vec![0; size]).is_ok() {}
         }
         Ok(())
     }
 
-    /// Waits until the desktop has nothing left to do for the loop, and everything of it is gone.
-    pub async fn settled(&self) -> Result<()> {
+    /// Waits until the desktop has finished all work for the loop and all of its processes have exited.
+    pub async fn wait_until_settled(&self) -> Result<()> {
         let data_dir = self.loopgate.setup().data_dir();
         let mut changes = Changes::of(&[&data_dir])?;
-        while self.record().await?.is_some_and(|record| !record.is_over()) {
-            // A change may be reported a moment before it can be read.
-            let _ = timeout(QUIET, changes.next()).await;
+        while self.record().await?.is_some_and(|record| !record.is_settled()) {
+            // The database may not be readable yet when the change is reported, so the wait is bounded and
+            // the record read again.
+            let _ = timeout(CHANGE_TIMEOUT, changes.next()).await;
         }
         wait::all_end(|| self.others().iter().map(|process| process.pid).collect()).await
     }
 
-    /// Processes of the home besides Loopgate.
+    /// Processes of the home except Loopgate.
     pub fn others(&self) -> Vec<HomeProcess> {
-        let mut found = home_processes::processes(self.testbed.home.path());
-        found.retain(|process| Some(process.pid) != self.loopgate.pid());
-        found
+        let mut processes = home_processes::processes(self.testbed.home.path());
+        processes.retain(|process| Some(process.pid) != self.loopgate.pid());
+        processes
     }
 
-    /// The desktop's record of the loop; `None` when it has none.
+    /// Returns the desktop's record of the loop, or `None` without one.
     pub async fn record(&self) -> Result<Option<StoredJob>> {
         let file = self.loopgate.setup().data_dir().join("desktop.db");
         StoredJob::read(&file, &self.loop_id.to_string()).await
     }
 }
 
-/// What the desktop has on disk about the loop.
+/// State of the loop in the desktop's database.
 #[derive(Debug)]
 pub struct StoredJob {
     pub status: String,
     terminal: bool,
     reported: bool,
-    /// Events and files that are still to be sent.
+    /// Number of events and files that are not sent yet.
     unsent: i64,
-    /// Runner tokens that are kept.
+    /// Number of stored runner tokens.
     tokens: i64,
-    /// Whether directories are still to be removed.
+    /// Whether directories remain to be removed.
     to_clear: bool,
 }
 
@@ -348,26 +356,28 @@ impl StoredJob {
         record
     }
 
-    const fn is_over(&self) -> bool {
+    const fn is_settled(&self) -> bool {
         self.terminal && self.reported && self.unsent == 0 && self.tokens == 0 && !self.to_clear
     }
 }
 
-/// Lets every push fail, and everything after the first one, as when the network goes at that moment.
+/// Replaces the ssh command by one that fails from the first push on, as when the network fails at that
+/// moment.
 fn cut_at_push(testbed: &Testbed) -> Result<()> {
-    let (root, pushed) = (testbed.remotes.root().display(), testbed.home.path().join(PUSHED));
+    let (root, marker) = (testbed.remotes.root().display(), testbed.home.path().join(PUSH_MARKER));
     let text = format!(
-        "#!/bin/sh\nfor last; do :; done\ncase \"$last\" in git-receive-pack*) touch '{pushed}';; esac\n\
-         if [ -e '{pushed}' ]; then\n\
+        // git-receive-pack is the server side of a push.
+        "#!/bin/sh\nfor last; do :; done\ncase \"$last\" in git-receive-pack*) touch '{marker}';; esac\n\
+         if [ -e '{marker}' ]; then\n\
          echo 'ssh: connect to host github.com port 22: Connection refused' >&2; exit 255\nfi\n\
          cd '{root}' && exec sh -c \"$last\"\n",
-        pushed = pushed.display()
+        marker = marker.display()
     );
     testbed.home.script("code-host-ssh", &text)?;
     Ok(())
 }
 
-/// Leaves a process no more memory than it has.
+/// Limits the address space of a process to less than it uses, so that every further allocation fails.
 fn starve(pid: u32) -> Result<()> {
     run("prlimit", &["--pid", &pid.to_string(), "--as=1048576"])
 }

@@ -1,8 +1,8 @@
-//! Injects faults at random moments while loops run, and checks that nothing was lost.
+//! Injects faults at random times into running loops and checks that no work is lost.
 //!
-//! Each run has two repositories, the real assistant and one fault of its own; its seed determines all of
-//! it, and repeats it. `cargo xtask faults` builds the binary and starts this. Not part of the tests: it
-//! takes as long as it is asked to, and waits for times.
+//! Each run uses two repositories, the real assistant and one fault, and is determined by its seed. Started
+//! by `cargo xtask faults`, which builds the binary. Not part of the test suite: it runs for as long as
+//! requested and depends on timing.
 
 mod check;
 mod fault;
@@ -19,26 +19,26 @@ use futures_util::StreamExt as _;
 
 use crate::fault::Scenario;
 
-/// Inject faults while loops run.
+/// Inject faults into running loops.
 #[derive(Parser)]
-struct Options {
-    /// How many runs.
+struct FaultsOptions {
+    /// Number of runs to execute.
     #[arg(long, default_value_t = 200)]
     runs: u64,
-    /// Seed of the first run; each further run has the next one. Drawn when it is not given.
+    /// Seed of the first run, incremented for each further run. Random by default.
     #[arg(long)]
     seed: Option<u64>,
-    /// How many runs at a time.
+    /// Number of concurrent runs.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// Only faults whose name begins with this, for example `kill` or `cut-model`.
+    /// Inject only faults whose name starts with this, for example `kill` or `cut-model`.
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let options = Options::parse();
+    let options = FaultsOptions::parse();
     let seed = options.seed.unwrap_or_else(|| rand::random::<u64>() >> 16);
     let begin = Instant::now();
     let scenarios = (seed..).map(|seed| Scenario::draw(seed, script::WRITTEN.len())).filter(|scenario| {
@@ -48,11 +48,11 @@ async fn main() -> ExitCode {
     let mut runs = futures_util::stream::iter(runs)
         .map(|scenario| async move { (scenario.clone(), tokio::spawn(run::run(scenario)).await) })
         .buffer_unordered(options.jobs.max(1));
-    let (mut good, mut failed) = (0, Vec::new());
+    let (mut passed, mut failed) = (0, Vec::new());
     while let Some((scenario, verdict)) = runs.next().await {
         match verdict.map_err(anyhow::Error::from).and_then(|verdict| verdict) {
             Ok(report) => {
-                good += 1;
+                passed += 1;
                 println!("{scenario}: ok, {report}");
             }
             Err(error) => {
@@ -62,9 +62,9 @@ async fn main() -> ExitCode {
         }
     }
     for seed in &failed {
-        println!("again with: cargo xtask faults --runs 1 --seed {seed}");
+        println!("repeat with: cargo xtask faults --runs 1 --seed {seed}");
     }
     println!("{:.0} s", begin.elapsed().as_secs_f64());
-    println!("{good} of {}", options.runs);
+    println!("{passed} of {} runs passed", options.runs);
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

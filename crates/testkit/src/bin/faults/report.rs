@@ -1,39 +1,41 @@
-//! How a run went.
+//! Result of a run.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// What a run came to.
+/// Result of one run.
 #[derive(Debug)]
 pub struct FaultReport {
-    /// Whether the fault struck before the loop was over.
+    /// Whether the fault was injected before the loop finished.
     pub hit: bool,
-    /// Answer to the request for the loop.
+    /// Response to the launch request.
     pub answer: LaunchResult,
-    /// The loop's last event.
+    /// Terminal event of the loop, if any.
     pub last: Option<Value>,
 }
 
-/// Answer to a request for a loop.
+/// Response to a launch request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaunchResult {
     Started,
-    /// Started by the process that died before it could answer.
+    /// Started by a process that died before it could respond.
     StartedBefore,
-    Refused(u16, String),
+    Rejected(u16, String),
 }
 
 impl fmt::Display for FaultReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let when = if self.hit { "hit" } else { "after the end" };
+        let when = if self.hit { "hit" } else { "missed: the loop had finished" };
         match (&self.last, &self.answer) {
-            (None, LaunchResult::Refused(status, text)) => write!(f, "{when}, refused with {status} {text}"),
+            (None, LaunchResult::Rejected(status, text)) => {
+                write!(f, "{when}, rejected with {status} {text}")
+            }
             (None, _) => write!(f, "{when}, no event"),
             (Some(last), _) if last["type"] == "completed" => {
                 let results = last["results"].as_array().into_iter().flatten();
-                let each: Vec<&str> = results.filter_map(|entry| entry["status"].as_str()).collect();
-                write!(f, "{when}, completed [{}] {}", each.join(" "), last["warnings"])
+                let statuses: Vec<&str> = results.filter_map(|entry| entry["status"].as_str()).collect();
+                write!(f, "{when}, completed [{}] {}", statuses.join(" "), last["warnings"])
             }
             (Some(last), _) => write!(f, "{when}, {} {}", last["code"], last["message"]),
         }

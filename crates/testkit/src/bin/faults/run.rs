@@ -1,4 +1,4 @@
-//! One run: the request for a loop, the fault at its moment, and the checks at the end.
+//! Executes one run: launches a loop, injects the fault and checks the result.
 
 use std::time::{Duration, Instant};
 
@@ -7,22 +7,22 @@ use loopgate_testkit::wait::Changes;
 use tokio::time::timeout;
 
 use crate::check;
-use crate::fault::{Fault, Scenario, Target};
-use crate::fixture::{FaultFixture, QUIET};
+use crate::fault::{Fault, FaultTarget, Scenario};
+use crate::fixture::{CHANGE_TIMEOUT, FaultFixture};
 use crate::report::{FaultReport, LaunchResult};
 use crate::script::{IMPLEMENT, MISBEHAVED};
 
-/// A run that takes longer hangs.
+/// Upper bound for one run.
 const LIMIT: Duration = Duration::from_secs(150);
-/// How long a process that has been killed may take to be gone.
-const DEATH: Duration = Duration::from_secs(10);
+/// Upper bound for the exit of a killed process.
+const EXIT_LIMIT: Duration = Duration::from_secs(10);
 
-/// Runs it, and describes in a few words how it went.
+/// Executes a run. Returns a one-line description of its result.
 pub async fn run(scenario: Scenario) -> Result<String> {
     let begin = Instant::now();
     let mut fixture = Some(FaultFixture::new(&scenario).await?);
     let outcome = timeout(LIMIT, execute(&scenario, &mut fixture)).await;
-    let outcome = outcome.unwrap_or_else(|_| bail!("it does not end within {LIMIT:?}"));
+    let outcome = outcome.unwrap_or_else(|_| bail!("the run did not end within {LIMIT:?}"));
     match outcome {
         Ok(text) => Ok(format!("{text}, {:.1} s", begin.elapsed().as_secs_f64())),
         Err(error) => Err(with_log(error, &scenario, fixture.as_ref())),
@@ -30,30 +30,33 @@ pub async fn run(scenario: Scenario) -> Result<String> {
 }
 
 async fn execute(scenario: &Scenario, slot: &mut Option<FaultFixture>) -> Result<String> {
-    let fixture = slot.as_mut().context("a fixture")?;
-    let sent = tokio::spawn(answer(fixture.request(scenario.executes)));
+    let fixture = slot.as_mut().context("the fixture was taken")?;
+    // Sent in the background: the fault may strike before the launch is answered.
+    let launch = tokio::spawn(launch_result(fixture.request(scenario.executes)));
     let hit = strike(scenario, fixture).await?;
+    // The duration of the outage is the subject of the test, hence a sleep.
     tokio::time::sleep(scenario.outage).await;
     fixture.repair(scenario.fault).await?;
     let is_deadly = matches!(
         scenario.fault,
-        Fault::Kill(Target::Loopgate | Target::Everything) | Fault::Memory(Target::Loopgate)
+        Fault::Kill(FaultTarget::Loopgate | FaultTarget::Everything) | Fault::Memory(FaultTarget::Loopgate)
     );
-    // Out of memory it may live on; then it is killed, as a person would.
-    if is_deadly && timeout(DEATH, fixture.loopgate.wait()).await.is_err() {
+    // A process without memory may survive; it is then killed, as a user would do.
+    if is_deadly && timeout(EXIT_LIMIT, fixture.loopgate.wait()).await.is_err() {
         fixture.loopgate.kill().await?;
     }
-    let revived = slot.take().context("a fixture")?.revive().await?;
-    let fixture = slot.insert(revived);
-    let answer = match sent.await? {
+    let restarted = slot.take().context("the fixture was taken")?.restart_if_exited().await?;
+    let fixture = slot.insert(restarted);
+    let answer = match launch.await? {
         Ok(answer) => answer,
-        // The process that was to answer died.
-        Err(_) => answer(fixture.request(scenario.executes)).await?,
+        // The process died before it responded. The request is idempotent, so it is sent again.
+        Err(_) => launch_result(fixture.request(scenario.executes)).await?,
     };
-    if !matches!(answer, LaunchResult::Refused(..)) {
+    if !matches!(answer, LaunchResult::Rejected(..)) {
+        // Bounded by the timeout of the whole run.
         fixture.cloud.seen(|_| fixture.last_event()).await;
     }
-    fixture.settled().await?;
+    fixture.wait_until_settled().await?;
     let hit = match scenario.fault {
         Fault::Assistant(_) => fixture.has_result(IMPLEMENT, MISBEHAVED),
         _ => hit,
@@ -63,55 +66,56 @@ async fn execute(scenario: &Scenario, slot: &mut Option<FaultFixture>) -> Result
     Ok(report.to_string())
 }
 
-/// Waits for the moment and lets the fault happen; `false` when the loop was over before.
+/// Waits for the scheduled time and injects the fault. Returns `false` when the loop finished before.
 async fn strike(scenario: &Scenario, fixture: &FaultFixture) -> Result<bool> {
     let mut changes = Changes::below(fixture.testbed.home.path())?;
-    let is_over = || fixture.last_event().is_some();
+    let is_finished = || fixture.last_event().is_some();
     match scenario.fault {
-        // It is part of the script.
+        // The fault is part of the model's script.
         Fault::Assistant(_) => return Ok(false),
         Fault::Push => {
-            while !is_over() && !fixture.has_pushed() {
-                let _ = timeout(QUIET, changes.next()).await;
+            while !is_finished() && !fixture.has_pushed() {
+                let _ = timeout(CHANGE_TIMEOUT, changes.next()).await;
             }
             return Ok(fixture.has_pushed());
         }
         _ => {}
     }
-    let asked = |requests: &[_]| requests.len() >= scenario.requests;
+    let has_requests = |requests: &[_]| requests.len() >= scenario.requests;
     tokio::select! {
-        reached = fixture.testbed.model.wait_for(asked) => reached?,
+        result = fixture.testbed.model.wait_for(has_requests) => result?,
         _ = fixture.cloud.seen(|_| fixture.last_event()) => {}
     }
     for _ in 0..scenario.changes {
-        if is_over() || timeout(QUIET, changes.next()).await.is_err() {
+        if is_finished() || timeout(CHANGE_TIMEOUT, changes.next()).await.is_err() {
             break;
         }
     }
-    while !is_over() {
+    while !is_finished() {
         if fixture.strike(scenario)? {
             return Ok(true);
         }
-        // The process that is to be hit has not started yet.
-        let _ = timeout(QUIET, changes.next()).await;
+        // No process matches the target yet.
+        let _ = timeout(CHANGE_TIMEOUT, changes.next()).await;
     }
-    // Afterwards there is still Loopgate to hit, and the connections; it must not matter.
+    // Loopgate and the connections still exist after the loop has finished; a fault must not affect its
+    // result.
     fixture.strike(scenario)?;
     Ok(false)
 }
 
-async fn answer(request: reqwest::RequestBuilder) -> Result<LaunchResult> {
-    let answer = request.send().await?;
-    let status = answer.status().as_u16();
-    let text = answer.text().await?;
+async fn launch_result(request: reqwest::RequestBuilder) -> Result<LaunchResult> {
+    let response = request.send().await?;
+    let status = response.status().as_u16();
+    let text = response.text().await?;
     Ok(match status {
         200 => LaunchResult::Started,
         409 if text.contains("already running") => LaunchResult::StartedBefore,
-        _ => LaunchResult::Refused(status, text),
+        _ => LaunchResult::Rejected(status, text),
     })
 }
 
-/// Adds a file with what Loopgate printed and the control plane received.
+/// Writes Loopgate's output and the control plane's requests to a file, and adds its path to the error.
 fn with_log(error: anyhow::Error, scenario: &Scenario, fixture: Option<&FaultFixture>) -> anyhow::Error {
     let Some(fixture) = fixture else { return error };
     let file = std::env::temp_dir().join(format!("loopgate-faults-{}.log", scenario.seed));

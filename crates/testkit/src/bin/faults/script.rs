@@ -1,19 +1,19 @@
-//! What the model says: as little as makes the real assistant plan, implement and deliver.
+//! Script of the model: the minimum for the real assistant to plan, implement and deliver.
 
-use loopgate_testkit::model::{Conversation, Script, Step, Turn};
+use loopgate_testkit::model::{Conversation, ModelStep, ModelTurn, Script};
 use loopgate_testkit::story;
 
 use crate::fault::{Fault, Misbehavior, QUESTION, Scenario};
 
-/// The loop's own repository and its peer.
+/// Primary repository of the loop, and its peer repository.
 pub const REPOSITORIES: [&str; 2] = ["acme/shop", "acme/web"];
-/// The file that an execution adds to each.
+/// File that an EXECUTE loop adds to each repository.
 pub const WORK: &str = "feature.txt";
-/// Result of the tool call that writes it, one each.
+/// Output of the tool calls that write this file, one per repository.
 pub const WRITTEN: [&str; 2] = ["written-in-shop", "written-in-web"];
-/// Result of the tool call in which the assistant misbehaves.
+/// Output of the tool call in which the assistant misbehaves.
 pub const MISBEHAVED: &str = "misbehaved";
-/// Name of the implementing conversation.
+/// Name of the conversation that implements.
 pub const IMPLEMENT: &str = "implement";
 const PLAN: &str = "plan";
 const PROMISE: &str = "Done.\n\n<promise>COMPLETE</promise>";
@@ -33,10 +33,10 @@ fn in_loop(name: &str, command: &str) -> Conversation {
 
 fn planner() -> Conversation {
     in_loop(PLAN, "PLAN")
-        .turn([Step::bash("cat '{{peer}}/README.md'")])
+        .turn([ModelStep::bash("cat '{{peer}}/README.md'")])
         .turn([
-            Step::write("{{workdir}}/plan.md", story::PLAN_MARKDOWN),
-            Step::bash("loopgate plan build '{{workdir}}'"),
+            ModelStep::write("{{workdir}}/plan.md", story::PLAN_MARKDOWN),
+            ModelStep::bash("loopgate plan build '{{workdir}}'"),
         ])
         .runs(
             "loopgate plan set-state 'Phase 1.1: Checkpoint' AWAITING_USER --workdir '{{workdir}}' \
@@ -56,7 +56,10 @@ fn implementer(scenario: &Scenario) -> Conversation {
             steps.truncate(scenario.steps + 1);
         }
     }
-    steps.iter().fold(in_loop(IMPLEMENT, "EXECUTE"), |known, step| known.runs(step)).says(PROMISE)
+    steps
+        .iter()
+        .fold(in_loop(IMPLEMENT, "EXECUTE"), |conversation, step| conversation.runs(step))
+        .says(PROMISE)
 }
 
 fn command(misbehavior: Misbehavior) -> String {
@@ -73,14 +76,16 @@ fn command(misbehavior: Misbehavior) -> String {
     }
 }
 
-/// The story's conversation that delivers, several steps an answer.
+/// Returns the demo story's conversation for the delivery, with several tool calls per response, which
+/// shortens the run.
 fn committer() -> Option<Conversation> {
     let script = story::script();
-    let mut commit = script.conversations.into_iter().find(|known| known.name == story::COMMIT)?;
+    let mut commit =
+        script.conversations.into_iter().find(|conversation| conversation.name == story::COMMIT)?;
     let last = commit.turns.pop()?;
-    let steps: Vec<Step> = commit.turns.into_iter().flat_map(|turn| turn.0).collect();
-    let tools = steps.into_iter().filter(|step| matches!(step, Step::Tool { .. }));
-    let tools: Vec<Step> = tools.skip(1).collect();
-    commit.turns = tools.chunks(2).map(|steps| Turn(steps.to_vec())).chain([last]).collect();
+    let steps: Vec<ModelStep> = commit.turns.into_iter().flat_map(|turn| turn.0).collect();
+    let tools = steps.into_iter().filter(|step| matches!(step, ModelStep::Tool { .. }));
+    let tools: Vec<ModelStep> = tools.skip(1).collect();
+    commit.turns = tools.chunks(2).map(|steps| ModelTurn(steps.to_vec())).chain([last]).collect();
     Some(commit)
 }

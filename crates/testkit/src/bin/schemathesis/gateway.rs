@@ -1,11 +1,11 @@
-//! A gateway in a throw-away home with a sandbox of repositories, a worktree and a pull request, so that questions
-//! reach beyond the first refusal.
+//! Starts a gateway with a sandbox of repositories, a worktree and a pull request, so that requests pass the
+//! first validation.
 
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use loopgate_api::names::GATEWAY_TOKEN_HEADER;
-use loopgate_testkit::code_host::CodeHost;
+use loopgate_testkit::code_host::TestCodeHost;
 use loopgate_testkit::git::{GitRemotes, git};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::home_processes;
@@ -13,41 +13,41 @@ use loopgate_testkit::loopgate::{Loopgate, Setup};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{Options, Questions, check_for_panics};
+use crate::{SchemaTest, SchemathesisOptions, check_for_panics};
 
 const REPOSITORY: &str = "acme/shop";
 const FILES: [(&str, &str); 3] =
     [("README.md", "# Shop\n"), ("theme.js", "export const dark = true;\n"), ("styles.css", "body {}\n")];
-/// A ticket with a worktree, and one whose worktree may go.
+/// Tickets with a worktree. Requests may remove that of the second one.
 const TICKETS: [&str; 2] = ["AB-1", "AB-2"];
-/// The smallest picture that is one.
+/// The smallest file that is recognized as a PNG image.
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
-/// The first is a check of the hooks.
+/// The first check is defined in the hooks.
 const CHECKS: &str = "documented_server_errors,status_code_conformance,content_type_conformance,\
                       response_headers_conformance,response_schema_conformance";
-/// Whether nothing was found and the gateway is unharmed.
-pub async fn ask(options: &Options) -> anyhow::Result<bool> {
+/// Runs schemathesis. Returns whether all checks passed, and fails when the gateway is damaged.
+pub async fn run(options: &SchemathesisOptions) -> anyhow::Result<bool> {
     let mut desktop = SchemaDesktop::start().await?;
-    let questions = Questions {
+    let test = SchemaTest {
         origin: desktop.loopgate.gateway_origin(),
         document: "/api/gateway/openapi.json",
         hooks: "gateway",
-        known: None,
+        existing_objects: None,
         checks: CHECKS,
         headers: vec![(GATEWAY_TOKEN_HEADER, desktop.loopgate.gateway_token().to_owned())],
         excluded: &[],
     };
-    let passed = crate::ask(options, &questions).await?;
+    let passed = crate::run(options, &test).await?;
     desktop.check_health().await?;
     desktop.loopgate.stop().await?;
     Ok(passed)
 }
 
-/// A gateway with everything that it is asked about.
+/// A gateway and the objects that requests refer to.
 struct SchemaDesktop {
     home: UserHome,
     _remotes: GitRemotes,
-    _host: CodeHost,
+    _host: TestCodeHost,
     loopgate: Loopgate,
 }
 
@@ -62,7 +62,7 @@ impl SchemaDesktop {
         let mut home = UserHome::temporary()?;
         let remotes = GitRemotes::temporary()?;
         remotes.create(REPOSITORY, &FILES)?;
-        let host = CodeHost::start(&remotes).await?;
+        let host = TestCodeHost::start(&remotes).await?;
         host.add_repository(REPOSITORY)?;
         home.reach_remotes(&remotes)?.reach_code_host(&host)?;
         let setup = Setup::new(&home)?.gateway_alone();
@@ -76,7 +76,7 @@ impl SchemaDesktop {
         Ok(desktop)
     }
 
-    /// Pull request 1.
+    /// Opens pull request 1.
     async fn add_pull_request(&self) -> anyhow::Result<()> {
         let clone = self.loopgate.setup().sandbox().join("shop");
         git(&clone, &["checkout", "-q", "-b", "dark-theme"])?;
@@ -84,12 +84,12 @@ impl SchemaDesktop {
         git(&clone, &["commit", "-q", "-a", "-m", "Begin"])?;
         let body = json!({"repoPath": clone, "title": "Add a dark theme"});
         let request = self.loopgate.gateway(Method::POST, "/api/gateway/git/pr").json(&body);
-        let answer: Value = request.send().await?.json().await?;
-        ensure!(answer["number"] == 1, "the pull request was not opened: {answer}");
+        let response: Value = request.send().await?.json().await?;
+        ensure!(response["number"] == 1, "the pull request was not opened: {response}");
         std::fs::write(clone.join("README.md"), "# The shop\n").context("change a file")
     }
 
-    /// What a loop leaves behind for the first ticket, and the picture `screen.png`.
+    /// Creates the files of a finished loop for the first ticket, and the image `screen.png`.
     async fn add_work(&self) -> anyhow::Result<()> {
         let worktree = self.loopgate.setup().sandbox().join(format!("worktrees/shop-{}", TICKETS[0]));
         let work = worktree.join(".loopgate/work");
@@ -102,29 +102,30 @@ impl SchemaDesktop {
         std::fs::write(work.join("state.json"), json!({"phase": "Done", "status": "COMPLETED"}).to_string())?;
         std::fs::write(work.join("assistant-output.jsonl"), "{\"type\":\"system\"}\n")?;
         let path = "/api/gateway/orchestrator/attachments/AB-1/screen.png?repo=~%2Fsrc%2Fshop";
-        let answer = self.loopgate.gateway(Method::GET, path).send().await?;
-        ensure!(answer.status() == 200, "the picture is not there: {}", answer.text().await?);
+        let response = self.loopgate.gateway(Method::GET, path).send().await?;
+        ensure!(response.status() == 200, "the image was not found: {}", response.text().await?);
         Ok(())
     }
 
-    /// Whether the gateway still answers and no handler gave up on the way.
+    /// Fails when the gateway does not respond, or when a handler panicked.
     async fn check_health(&self) -> anyhow::Result<()> {
-        let answer = self.loopgate.gateway_bare(Method::GET, "/health").send().await?;
-        ensure!(answer.status() == 200, "/health answers {}", answer.status());
+        let response = self.loopgate.gateway_bare(Method::GET, "/health").send().await?;
+        ensure!(response.status() == 200, "/health returned {}", response.status());
         check_for_panics(&self.loopgate.setup().data_dir().join("logs"))
     }
 }
 
-/// Repositories, worktrees of tickets, and the list that names them.
+/// Creates repositories, worktrees of tickets, and the list of repositories.
 fn fill(sandbox: &Path, remotes: &GitRemotes) -> anyhow::Result<()> {
     let clone = sandbox.join("shop");
     remotes.clone_to(REPOSITORY, &clone)?;
     let worktrees = sandbox.join("worktrees");
     std::fs::create_dir_all(&worktrees)?;
     for ticket in TICKETS {
-        let place = worktrees.join(format!("shop-{ticket}"));
-        git(&clone, &["worktree", "add", "-q", "-b", ticket, &place.to_string_lossy()])?;
+        let worktree = worktrees.join(format!("shop-{ticket}"));
+        git(&clone, &["worktree", "add", "-q", "-b", ticket, &worktree.to_string_lossy()])?;
     }
+    // Unusual repositories: a bare one, one without commits, and a directory without a repository.
     git(sandbox, &["init", "-q", "--bare", "bare.git"])?;
     git(sandbox, &["init", "-q", "unborn"])?;
     std::fs::create_dir(sandbox.join("plain"))?;

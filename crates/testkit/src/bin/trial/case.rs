@@ -1,100 +1,99 @@
-//! One case in which somebody misbehaves: its preconditions, what the model says, what a person does, and
-//! how the loop has to end.
+//! Definition of a case: preconditions, the model's responses, an intervention, and the expected end.
 
 use loopgate_testkit::code_host::HostFault;
-use loopgate_testkit::model::{Failure, Step, Turn};
+use loopgate_testkit::model::{Failure, ModelStep, ModelTurn};
 
-/// Where the model waits until the person has acted.
+/// Gate at which the model waits for the intervention.
 pub const GATE: &str = "now";
-/// The last words of an assistant that is done.
+/// Final text of an assistant that has completed its work.
 pub const PROMISE: &str = "Done.\n\n<promise>COMPLETE</promise>";
-/// A plan without tasks, so that a promise is against nothing.
+/// A plan without tasks, so that completion does not depend on open tasks.
 pub const PLAN: &str = r##"{"content": "# Add a file\n", "acceptanceCriteria": [], "pendingTasks": [], "completedTasks": [],
 "openQuestions": [], "answeredQuestions": [], "gaps": []}"##;
-/// The file that an execution adds, and the command that writes it.
+/// File that an EXECUTE loop adds, and the command that writes it.
 pub const WORK: &str = "work.txt";
 pub const WRITES: &str = "echo work > work.txt";
 
-/// What is tried.
+/// One case in which a participant misbehaves.
 pub struct Case {
     pub name: &'static str,
-    /// `plan`, or `execute` on a plan that was made well.
+    /// Command of the loop: `plan`, or `execute` on a valid plan.
     pub command: &'static str,
-    /// The loop of the same document that runs before; with none, an execution has a good plan before it.
-    pub before: Option<Box<Case>>,
-    /// The repository's default branch; the request for the loop names a branch only when it is `main`.
+    /// Loop of the same document that runs before. Without one, EXECUTE follows a valid plan.
+    pub previous: Option<Box<Case>>,
+    /// Default branch of the repository. The launch request names a branch only when it is `main`.
     pub branch: &'static str,
-    /// What the model says in the loop.
-    pub turns: Vec<Turn>,
-    /// What it says in every further run of the assistant; without it, the same.
-    pub later: Vec<Turn>,
-    /// What it says when it is asked to commit; with nothing it declines, and git alone delivers.
-    pub commit: Vec<Turn>,
+    /// Responses of the model in the loop.
+    pub turns: Vec<ModelTurn>,
+    /// Responses in later runs of the assistant in the same loop. Empty: the same as in the first.
+    pub later_turns: Vec<ModelTurn>,
+    /// Responses to the commit prompt. Empty: the model declines, and the runtime delivers with git alone.
+    pub commit_turns: Vec<ModelTurn>,
     pub preconditions: Vec<Precondition>,
-    pub act: Option<Intervention>,
-    /// Whether the next loop is started without waiting for the end of this one.
-    pub is_left: bool,
-    /// Whether it takes longer than a test may.
+    pub intervention: Option<Intervention>,
+    /// Whether the next loop starts without waiting for the end of this one.
+    pub is_not_awaited: bool,
+    /// Whether the case takes too long for the test suite.
     pub is_slow: bool,
     pub expected: ExpectedEnd,
 }
 
-/// What is not as usual when the loop begins.
+/// A deviation from the normal state when the loop starts.
 pub enum Precondition {
-    /// A hook of the remote repository.
+    /// A hook script in the remote repository.
     RemoteHook(&'static str, &'static str),
-    /// A shell command in the clone, of which the execution knows nothing.
+    /// A shell command in the clone.
     InClone(&'static str),
-    /// A shell command in the worktree of the plan, before the execution.
+    /// A shell command in the plan's worktree, before EXECUTE starts.
     InWorktree(&'static str),
-    /// Answers of the code host.
+    /// An error of the code host.
     Host(HostFault),
-    /// A script in place of a program of the person.
+    /// A script that replaces a program on the user's search path.
     Program(&'static str, &'static str),
-    /// The person trusts what the clone brings along.
+    /// The user trusts the repository's hooks and settings.
     Trust,
 }
 
-/// What a person does, or what happens, while the model waits.
+/// An action of the user or an event on the machine, while the model waits at the gate.
 #[derive(Clone, Copy)]
 pub enum Intervention {
-    /// Presses Stop.
-    Stop,
-    /// Presses Stop when git prepares the worktree.
-    StopInPreparation,
-    /// A shell command in the worktree.
+    /// The user cancels the loop.
+    Cancel,
+    /// The user cancels the loop while git creates the worktree.
+    CancelInPreparation,
+    /// Runs a shell command in the worktree.
     Shell(&'static str),
-    /// Ends processes of the loop whose command line holds this.
+    /// Kills the loop's processes whose command line contains this.
     Kill(&'static str),
-    /// Ends Loopgate alone, and starts it again.
+    /// Kills Loopgate only, and restarts it.
     KillLoopgate,
-    /// Ends everything, and starts Loopgate again.
+    /// Kills all processes, and restarts Loopgate.
     KillAll,
-    /// The network to the remote repository is gone until the loop says that it waits for it.
+    /// The remote is unreachable until the loop reports that its delivery is waiting.
     CutRemote,
-    /// The code host is gone until the loop says that it waits for it.
+    /// The code host is unreachable until the loop reports that its delivery is waiting.
     CutCodeHost,
-    /// The machine sleeps for a day: every process stands still, and the clock on the wall goes on.
+    /// The machine is suspended for a day: processes are stopped and the wall clock advances.
     Sleep,
 }
 
-/// How the loop has to end.
+/// Expected state at the end of a loop.
 #[derive(Default)]
 pub struct ExpectedEnd {
-    /// State of the loop.
+    /// Terminal status of the loop.
     pub status: &'static str,
-    /// Found in the loop or in what it said.
-    pub says: Vec<&'static str>,
-    /// Open pull requests of the repository.
+    /// Texts that the loop or its events must contain.
+    pub messages: Vec<&'static str>,
+    /// Number of open pull requests in the repository.
     pub pull_requests: usize,
-    /// Files that the pull request adds or changes.
+    /// Files that the pull requests must contain.
     pub delivered: Vec<&'static str>,
-    /// Files that no branch of the remote repository holds.
-    pub held_back: Vec<&'static str>,
-    /// Files that are in the worktree, or in a commit that a ref of the clone holds.
-    pub kept: Vec<&'static str>,
-    /// Files below the directory of the repositories, and a text that each holds.
-    pub holds: Vec<(&'static str, &'static str)>,
+    /// Files that must not be in any commit of the remote.
+    pub withheld: Vec<&'static str>,
+    /// Files that must exist in the worktree or in a commit of the clone.
+    pub preserved: Vec<&'static str>,
+    /// Files below the sandbox, with a text that each must contain.
+    pub file_contents: Vec<(&'static str, &'static str)>,
 }
 
 impl Case {
@@ -102,138 +101,139 @@ impl Case {
         Self {
             name,
             command,
-            before: None,
+            previous: None,
             branch: "main",
             turns: Vec::new(),
-            later: Vec::new(),
-            commit: Vec::new(),
+            later_turns: Vec::new(),
+            commit_turns: Vec::new(),
             preconditions: Vec::new(),
-            act: None,
-            is_left: false,
+            intervention: None,
+            is_not_awaited: false,
             is_slow: false,
             expected: ExpectedEnd::default(),
         }
     }
 
-    /// A case in which a plan is made.
+    /// Creates a case with a PLAN loop.
     pub fn plan(name: &'static str) -> Self {
         Self::new(name, "plan")
     }
 
-    /// A case in which a plan is carried out.
+    /// Creates a case with an EXECUTE loop.
     pub fn execute(name: &'static str) -> Self {
         Self::new(name, "execute")
     }
 
-    /// Another loop of the same document runs before.
-    pub fn after(mut self, before: Self) -> Self {
-        self.before = Some(Box::new(before));
+    /// Runs another loop of the same document first.
+    pub fn after(mut self, previous: Self) -> Self {
+        self.previous = Some(Box::new(previous));
         self
     }
 
-    /// The next loop is started without waiting for the end of this one.
-    pub fn left(mut self) -> Self {
-        self.is_left = true;
+    /// Starts the next loop without waiting for the end of this one.
+    pub fn without_waiting(mut self) -> Self {
+        self.is_not_awaited = true;
         self
     }
 
-    /// The repository's default branch, which no request names.
+    /// Sets the repository's default branch, which launch requests do not name.
     pub fn of_branch(mut self, branch: &'static str) -> Self {
         self.branch = branch;
         self
     }
 
-    /// It takes longer than a test may.
+    /// Excludes the case from the test suite because of its duration.
     pub fn slow(mut self) -> Self {
         self.is_slow = true;
         self
     }
 
-    /// The assistant runs a shell command.
+    /// Lets the assistant run a shell command.
     pub fn runs(mut self, command: &str) -> Self {
-        self.turns.push(Turn(vec![Step::bash(command)]));
+        self.turns.push(ModelTurn(vec![ModelStep::bash(command)]));
         self
     }
 
-    /// The assistant ends its run with these words.
+    /// Lets the assistant end its run with this text.
     pub fn says(mut self, text: &str) -> Self {
-        self.turns.push(Turn(vec![Step::text(text)]));
+        self.turns.push(ModelTurn(vec![ModelStep::text(text)]));
         self
     }
 
-    /// The assistant promises to be done, when the loop runs it again.
+    /// Lets the assistant report completion when the loop runs it again.
     pub fn done_later(mut self) -> Self {
-        self.later.push(Turn(vec![Step::text(PROMISE)]));
+        self.later_turns.push(ModelTurn(vec![ModelStep::text(PROMISE)]));
         self
     }
 
-    /// The assistant promises to be done.
+    /// Lets the assistant report completion.
     pub fn done(self) -> Self {
         self.says(PROMISE)
     }
 
-    /// The model's service fails so often, or always.
+    /// Lets the model's API fail this many times, or always.
     pub fn fails(mut self, status: u16, kind: &str, times: Option<u32>) -> Self {
         let failure = Failure { times, ..Failure::new(status, kind, &format!("{kind} of the service")) };
-        self.turns.push(Turn(vec![Step::Error(failure), Step::bash("true")]));
+        self.turns.push(ModelTurn(vec![ModelStep::Error(failure), ModelStep::bash("true")]));
         self
     }
 
-    /// The model's service drops the connection so often.
+    /// Lets the model's API abort the connection this many times.
     pub fn drops(mut self, times: u32) -> Self {
-        self.turns.push(Turn(vec![Step::Drop { times: Some(times) }, Step::bash("true")]));
+        self.turns.push(ModelTurn(vec![ModelStep::Drop { times: Some(times) }, ModelStep::bash("true")]));
         self
     }
 
-    /// Something happens now, while the assistant works.
-    pub fn meanwhile(mut self, act: Intervention) -> Self {
-        self.turns.push(Turn(vec![Step::hold(GATE), Step::bash("true")]));
-        self.act = Some(act);
+    /// Executes the intervention while the assistant works.
+    pub fn intervene_during_work(mut self, intervention: Intervention) -> Self {
+        self.turns.push(ModelTurn(vec![ModelStep::hold(GATE), ModelStep::bash("true")]));
+        self.intervention = Some(intervention);
         self
     }
 
-    /// Something happens now, as soon as the loop was asked for.
-    pub fn at_once(mut self, act: Intervention) -> Self {
-        self.act = Some(act);
+    /// Executes the intervention right after the launch request.
+    pub fn intervene_at_start(mut self, intervention: Intervention) -> Self {
+        self.intervention = Some(intervention);
         self
     }
 
-    /// Something happens now, while the assistant commits.
-    pub fn commits_meanwhile(mut self, act: Intervention) -> Self {
-        self.commit.push(Turn(vec![Step::hold(GATE), Step::bash("true")]));
-        self.act = Some(act);
+    /// Executes the intervention while the assistant commits.
+    pub fn intervene_during_commit(mut self, intervention: Intervention) -> Self {
+        self.commit_turns.push(ModelTurn(vec![ModelStep::hold(GATE), ModelStep::bash("true")]));
+        self.intervention = Some(intervention);
         self
     }
 
-    /// The assistant runs a shell command when it is asked to commit.
+    /// Lets the assistant run a shell command in response to the commit prompt.
     pub fn commits_with(mut self, command: &str) -> Self {
-        self.commit.push(Turn(vec![Step::bash(command)]));
+        self.commit_turns.push(ModelTurn(vec![ModelStep::bash(command)]));
         self
     }
 
-    /// Something that is not as usual when the loop begins.
-    pub fn given(mut self, precondition: Precondition) -> Self {
+    /// Adds a precondition that holds from the start of the loop.
+    pub fn with_precondition(mut self, precondition: Precondition) -> Self {
         self.preconditions.push(precondition);
         self
     }
 
-    /// The code host answers with an error.
+    /// Lets the code host return an error.
     pub fn host(self, on: &str, status: u16, times: Option<u32>) -> Self {
-        let fault = HostFault { on: on.to_owned(), status, message: format!("refused with {status}"), times };
-        self.given(Precondition::Host(fault))
+        let fault =
+            HostFault { on: on.to_owned(), status, message: format!("rejected with {status}"), times };
+        self.with_precondition(Precondition::Host(fault))
     }
 
-    pub fn ends(mut self, status: &'static str) -> Self {
+    pub fn ends_with(mut self, status: &'static str) -> Self {
         self.expected.status = status;
         self
     }
 
-    pub fn because(mut self, text: &'static str) -> Self {
-        self.expected.says.push(text);
+    pub fn reports(mut self, text: &'static str) -> Self {
+        self.expected.messages.push(text);
         self
     }
 
-    /// It ends well, with one pull request that brings the usual file.
+    /// Expects completion, and one pull request with the default file.
     pub fn delivers(self) -> Self {
         self.delivers_files(&[WORK])
     }
@@ -241,28 +241,28 @@ impl Case {
     pub fn delivers_files(mut self, files: &[&'static str]) -> Self {
         self.expected.pull_requests = 1;
         self.expected.delivered.extend(files);
-        self.ends("COMPLETED")
+        self.ends_with("COMPLETED")
     }
 
-    /// Open pull requests at its end, however it ends.
+    /// Expects this many open pull requests, regardless of the status.
     pub fn with_pull_requests(mut self, count: usize) -> Self {
         self.expected.pull_requests = count;
         self
     }
 
-    pub fn holds_back(mut self, file: &'static str) -> Self {
-        self.expected.held_back.push(file);
+    pub fn withholds(mut self, file: &'static str) -> Self {
+        self.expected.withheld.push(file);
         self
     }
 
-    /// A file below the directory of the repositories holds a text in the end.
-    pub fn holds(mut self, path: &'static str, text: &'static str) -> Self {
-        self.expected.holds.push((path, text));
+    /// Expects a file below the sandbox to contain a text.
+    pub fn file_contains(mut self, path: &'static str, text: &'static str) -> Self {
+        self.expected.file_contents.push((path, text));
         self
     }
 
-    pub fn keeps(mut self, file: &'static str) -> Self {
-        self.expected.kept.push(file);
+    pub fn preserves(mut self, file: &'static str) -> Self {
+        self.expected.preserved.push(file);
         self
     }
 }

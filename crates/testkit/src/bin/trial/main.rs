@@ -1,8 +1,8 @@
-//! Tries the cases in which an assistant, its model's service, git, the code host or a person misbehaves,
-//! each in a `loopgate up` of its own with the real assistant, and looks at what the loop says of it and at
-//! what is left.
+//! Runs cases in which the assistant, the model's API, git, the code host or the user misbehaves, each in its
+//! own `loopgate up` with the real assistant, and checks the loop's status, its messages and the remaining
+//! files.
 //!
-//! `cargo xtask trial` builds the binaries and starts this. `cargo xtask test` tries the cases that are quick.
+//! Started by `cargo xtask trial`, which builds the binaries. `cargo xtask test` runs the quick cases.
 
 mod case;
 mod cases;
@@ -15,26 +15,26 @@ use std::time::Instant;
 use clap::Parser;
 use futures_util::StreamExt as _;
 
-/// Try the cases in which others misbehave.
+/// Run cases in which a participant misbehaves.
 #[derive(Parser)]
-struct Options {
-    /// Only cases whose name holds this.
+struct TrialOptions {
+    /// Run only cases whose name contains this.
     #[arg(long, value_name = "PART")]
     only: Option<String>,
-    /// Only cases that take seconds.
+    /// Run only cases that take seconds.
     #[arg(long)]
     quick: bool,
-    /// How many at a time.
+    /// Number of concurrent cases.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// Name the cases and try none.
+    /// List the cases and exit.
     #[arg(long)]
     list: bool,
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let options = Options::parse();
+    let options = TrialOptions::parse();
     let mut cases = cases::all();
     cases.retain(|case| options.only.as_ref().is_none_or(|part| case.name.contains(part.as_str())));
     cases.retain(|case| !(options.quick && case.is_slow));
@@ -43,11 +43,11 @@ async fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let (begin, count) = (Instant::now(), cases.len());
-    let mut tried = futures_util::stream::iter(cases)
+    let mut results = futures_util::stream::iter(cases)
         .map(|case| async move { (case.name, Instant::now(), run::run(case).await) })
         .buffer_unordered(options.jobs.max(1));
     let mut failed = Vec::new();
-    while let Some((name, begin, verdict)) = tried.next().await {
+    while let Some((name, begin, verdict)) = results.next().await {
         match verdict {
             Ok(outcome) => println!("ok {:4.0} s  {name}: {outcome}", begin.elapsed().as_secs_f64()),
             Err(error) => {
@@ -57,9 +57,9 @@ async fn main() -> ExitCode {
         }
     }
     for name in &failed {
-        println!("again with: cargo xtask trial --only '{name}'");
+        println!("repeat with: cargo xtask trial --only '{name}'");
     }
     println!("{:.0} s", begin.elapsed().as_secs_f64());
-    println!("{} of {count}", count - failed.len());
+    println!("{} of {count} cases passed", count - failed.len());
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

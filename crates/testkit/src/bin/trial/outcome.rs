@@ -1,4 +1,4 @@
-//! What a loop came to, held against what was expected.
+//! Compares the result of a loop with the expected one.
 
 use std::fmt;
 use std::path::Path;
@@ -10,26 +10,26 @@ use serde_json::Value;
 
 use crate::case::ExpectedEnd;
 
-/// What a loop came to.
+/// Result of a loop.
 pub struct Outcome {
-    /// The loop, as the control plane tells it.
-    pub ended: Value,
-    /// Everything that it said.
+    /// The finished loop, as the control plane returns it.
+    pub finished: Value,
+    /// All events of the loop as JSON.
     pub events: String,
     pub pull_requests: usize,
-    /// Files of the pull requests.
+    /// Files in the pull requests.
     delivered: Vec<String>,
-    /// Whether the worktree is there, and on what.
+    /// Description of the worktree's branch and changes.
     worktree: String,
 }
 
 impl Outcome {
-    /// Looks at the loop, the code host and the worktree.
+    /// Collects the result from the loop, the code host and the worktree.
     pub fn of(
         testbed: &Testbed,
         repository: &str,
         worktree: Option<&Path>,
-        ended: Value,
+        finished: Value,
         events: String,
     ) -> Result<Self> {
         let mut delivered = Vec::new();
@@ -45,10 +45,10 @@ impl Outcome {
                 format!("worktree on {:?} with {changes} changes", branch.trim())
             }
         };
-        Ok(Self { ended, events, pull_requests: pulls.len(), delivered, worktree })
+        Ok(Self { finished, events, pull_requests: pulls.len(), delivered, worktree })
     }
 
-    /// Holds it against what was expected.
+    /// Compares the result with the expected one.
     pub fn check(
         &self,
         expected: &ExpectedEnd,
@@ -56,15 +56,15 @@ impl Outcome {
         repository: &str,
         clone: &Path,
     ) -> Result<()> {
-        let status = self.ended["status"].as_str().context("a status")?;
-        ensure!(status == expected.status, "it ends {status}, not {}: {self}", expected.status);
-        let said = format!("{}\n{}", self.ended, self.events);
-        for text in &expected.says {
-            ensure!(said.contains(text), "nothing says {text:?}: {self}");
+        let status = self.finished["status"].as_str().context("the loop has no status")?;
+        ensure!(status == expected.status, "the status is {status}, expected {}: {self}", expected.status);
+        let messages = format!("{}\n{}", self.finished, self.events);
+        for text in &expected.messages {
+            ensure!(messages.contains(text), "no message contains {text:?}: {self}");
         }
         ensure!(
             self.pull_requests == expected.pull_requests,
-            "{} pull requests, not {}: {self}",
+            "{} pull requests, expected {}: {self}",
             self.pull_requests,
             expected.pull_requests
         );
@@ -72,25 +72,25 @@ impl Outcome {
             ensure!(self.delivered.iter().any(|path| path == file), "{file} is not delivered: {self}");
         }
         let bare = testbed.remotes.bare(repository);
-        for file in &expected.held_back {
+        for file in &expected.withheld {
             let pushed = git(&bare, &["log", "--all", "--format=%h", "--", file])?;
             ensure!(pushed.is_empty(), "{file} was pushed in {}", pushed.trim());
         }
-        for file in &expected.kept {
-            ensure!(is_kept(testbed, clone, file)?, "{file} is lost: {self}");
+        for file in &expected.preserved {
+            ensure!(is_preserved(testbed, clone, file)?, "{file} is lost: {self}");
         }
-        for (path, text) in &expected.holds {
-            let found = std::fs::read_to_string(testbed.sandbox().join(path)).unwrap_or_default();
-            ensure!(found.contains(text), "{path} holds {found:?}: {self}");
+        for (path, text) in &expected.file_contents {
+            let content = std::fs::read_to_string(testbed.sandbox().join(path)).unwrap_or_default();
+            ensure!(content.contains(text), "{path} contains {content:?}, expected {text:?}: {self}");
         }
         Ok(())
     }
 }
 
-/// Whether a file is in a directory of the sandbox, or in a commit that a ref holds.
-fn is_kept(testbed: &Testbed, clone: &Path, file: &str) -> Result<bool> {
-    let places = std::fs::read_dir(testbed.sandbox())?.flatten();
-    if places.map(|place| place.path()).any(|place| place != clone && place.join(file).exists()) {
+/// Returns whether a file exists in a directory of the sandbox or in a commit that is reachable from a ref.
+fn is_preserved(testbed: &Testbed, clone: &Path, file: &str) -> Result<bool> {
+    let entries = std::fs::read_dir(testbed.sandbox())?.flatten();
+    if entries.map(|entry| entry.path()).any(|path| path != clone && path.join(file).exists()) {
         return Ok(true);
     }
     Ok(!git(clone, &["log", "--all", "--format=%h", "--", file])?.is_empty())
@@ -100,8 +100,8 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text =
             |value: &Value| value.as_str().unwrap_or_default().lines().next().unwrap_or_default().to_owned();
-        write!(f, "{}", text(&self.ended["status"]))?;
-        let error = &self.ended["error"];
+        write!(f, "{}", text(&self.finished["status"]))?;
+        let error = &self.finished["error"];
         if error.is_object() {
             write!(f, ", {}: {}", text(&error["code"]), text(&error["message"]))?;
         }

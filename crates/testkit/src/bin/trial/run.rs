@@ -1,4 +1,4 @@
-//! One trial: a testbed of its own, the plan, the loop, the act, and a look at what came of it.
+//! Runs one case: sets up a testbed, plans, starts the loop, intervenes and checks the result.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail, ensure};
 use loopgate_testkit::git::git;
 use loopgate_testkit::home_processes;
-use loopgate_testkit::loopgate::{Loopgate, SignedIn, signal};
-use loopgate_testkit::model::{Conversation, Script, Step, Turn};
+use loopgate_testkit::loopgate::{BrowserSession, Loopgate, signal};
+use loopgate_testkit::model::{Conversation, ModelStep, ModelTurn, Script};
 use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{clock, wait};
 use reqwest::Method;
@@ -19,26 +19,26 @@ use crate::outcome::Outcome;
 
 const REPOSITORY: &str = "acme/shop";
 const FILES: [(&str, &str); 1] = [("README.md", "# Shop\n")];
-/// A trial that takes longer hangs; the longest goes through every iteration of a loop.
+/// Upper bound for one case; the longest ones use all iterations of a loop.
 const LIMIT: Duration = Duration::from_mins(15);
-/// What the assistant finds out first when it does something else in its further runs, and the answer.
-const LOOKS: &str = "test -e .loopgate/work/again && echo A further run. || touch .loopgate/work/again";
-const AGAIN: &str = r"A further run\.";
-/// Stands where the network is gone.
+/// Command that distinguishes the assistant's first run from later ones by its output.
+const DETECT_LATER_RUN: &str =
+    "test -e .loopgate/work/again && echo A further run. || touch .loopgate/work/again";
+const LATER_RUN: &str = r"A further run\.";
+/// Replaces the ssh command while the network is down.
 const UNREACHABLE: &str =
     "#!/bin/sh\necho 'ssh: connect to host github.com port 22: Connection refused' >&2\nexit 255\n";
 
-/// Tries a case.
 pub async fn run(case: Case) -> Result<Outcome> {
     let mut trial = TrialRun::new(&case).await?;
-    let outcome = timeout(LIMIT, trial.go(&case)).await;
-    let outcome = outcome.unwrap_or_else(|_| bail!("it does not end within {LIMIT:?}"));
+    let outcome = timeout(LIMIT, trial.execute(&case)).await;
+    let outcome = outcome.unwrap_or_else(|_| bail!("the case did not end within {LIMIT:?}"));
     outcome.with_context(|| trial.loopgate.as_ref().map(Loopgate::output).unwrap_or_default())
 }
 
 struct TrialRun {
     loopgate: Option<Loopgate>,
-    page: SignedIn,
+    page: BrowserSession,
     testbed: Testbed,
     clone: PathBuf,
 }
@@ -52,11 +52,12 @@ impl TrialRun {
         }
         let clone = testbed.add_repository(REPOSITORY, &FILES)?;
         testbed.home.link("real-git", &real_git()?)?;
+        // Fixed in advance, so that a restarted Loopgate listens on the same port.
         let port = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
         let mut setup = testbed.loopgate()?.env("LOOPGATE_ITERATION_PAUSE_MS", "1");
-        // What fails for ever takes seconds, not minutes.
+        // The default number of retries would take minutes in cases with permanent errors.
         setup = setup.env("CLAUDE_CODE_MAX_RETRIES", "3");
-        if matches!(case.act, Some(Intervention::Sleep)) {
+        if matches!(case.intervention, Some(Intervention::Sleep)) {
             for (name, value) in clock::environment(testbed.home.path())? {
                 setup = setup.env(name, value);
             }
@@ -66,99 +67,101 @@ impl TrialRun {
         Ok(Self { loopgate: Some(loopgate), page, testbed, clone })
     }
 
-    async fn go(&mut self, case: &Case) -> Result<Outcome> {
+    async fn execute(&mut self, case: &Case) -> Result<Outcome> {
         let mut cases: Vec<&Case> =
-            std::iter::successors(Some(case), |case| case.before.as_deref()).collect();
-        let first = cases.pop().context("a case")?;
+            std::iter::successors(Some(case), |case| case.previous.as_deref()).collect();
+        let first = cases.pop().context("the chain of cases is empty")?;
         if first.command == "plan" {
-            self.arrange(first).await?;
+            self.set_up(first).await?;
         }
         self.testbed.model.play(script(first))?;
-        let (document, planned) = self.plan(case).await?;
+        let (document, plan_loop) = self.plan(case).await?;
         let id = if first.command == "plan" {
-            planned
+            plan_loop
         } else {
-            let ended = self.page.wait_for_end(&planned).await?;
-            ensure!(ended["status"] == "COMPLETED", "the plan: {ended}");
-            self.arrange(first).await?;
+            let finished = self.page.wait_for_end(&plan_loop).await?;
+            ensure!(finished["status"] == "COMPLETED", "the plan did not complete: {finished}");
+            self.set_up(first).await?;
             self.start(case, &document, "execute").await?
         };
         let mut outcome = self.follow(first, &id).await?;
         for next in cases.into_iter().rev() {
             self.testbed.model.play(script(next))?;
-            self.arrange(next).await?;
+            self.set_up(next).await?;
             let id = self.start(case, &document, next.command).await?;
             outcome = self.follow(next, &id).await?;
         }
-        outcome.context("the loop under trial is waited for")
+        outcome.context("the last case of a chain must not be left")
     }
 
-    /// Writes the wish down and has it planned. Answers the ids of the document and of the loop.
+    /// Creates a document and starts PLAN on it. Returns the ids of the document and of the loop.
     async fn plan(&self, case: &Case) -> Result<(String, String)> {
         let body =
             json!({"type": "FEATURE", "title": "Add a file", "content": "Add a file", "repo": repo(case)});
         let document = self.page.post("/documents", &body).await?["data"]["id"].take();
-        let document = document.as_str().context("the id of a document")?.to_owned();
-        let planned = self.start(case, &document, "plan").await?;
-        Ok((document, planned))
+        let document = document.as_str().context("the document has no id")?.to_owned();
+        let plan_loop = self.start(case, &document, "plan").await?;
+        Ok((document, plan_loop))
     }
 
-    /// Starts a loop of the document. Answers its id.
+    /// Starts a loop of the document. Returns its id.
     async fn start(&self, case: &Case, document: &str, command: &str) -> Result<String> {
         let body = json!({"command": command, "repo": repo(case)});
         let started = self.page.post(&format!("/documents/{document}/run-loop"), &body).await?;
-        started["data"]["loopId"].as_str().map(str::to_owned).context("the id of a loop")
+        started["data"]["loopId"].as_str().map(str::to_owned).context("the response has no loop id")
     }
 
-    /// Lets happen what happens, and looks at what came of the loop, unless nobody waits for its end.
+    /// Executes the intervention, waits for the end of the loop and checks its result. Returns `None` when
+    /// the case does not wait.
     async fn follow(&mut self, case: &Case, id: &str) -> Result<Option<Outcome>> {
-        if let Some(act) = case.act {
+        if let Some(intervention) = case.intervention {
             let is_held = case
                 .turns
                 .iter()
-                .chain(&case.commit)
-                .any(|turn| turn.0.iter().any(|step| matches!(step, Step::Hold(_))));
+                .chain(&case.commit_turns)
+                .any(|turn| turn.0.iter().any(|step| matches!(step, ModelStep::Hold(_))));
             if is_held {
                 self.testbed.model.held(GATE).await?;
             }
-            self.act(act, id).await?;
+            self.intervene(intervention, id).await?;
             self.testbed.model.release(GATE);
-            match act {
+            match intervention {
                 Intervention::CutRemote => {
-                    self.waits(id).await?;
+                    self.wait_for_waiting_delivery(id).await?;
                     let remotes = self.testbed.remotes.clone();
                     self.testbed.home.reach_remotes(&remotes)?;
                 }
                 Intervention::CutCodeHost => {
-                    self.waits(id).await?;
+                    self.wait_for_waiting_delivery(id).await?;
                     self.testbed.host.reconnect()?;
                 }
                 _ => {}
             }
         }
-        if case.is_left {
+        if case.is_not_awaited {
             return Ok(None);
         }
-        let ended = self.page.wait_for_end(id).await?;
+        let finished = self.page.wait_for_end(id).await?;
         let events = self.events(id).await?.to_string();
-        self.is_alone().await?;
+        self.wait_for_other_processes().await?;
         let worktree = self.worktree();
-        let outcome = Outcome::of(&self.testbed, REPOSITORY, worktree.as_deref(), ended, events)?;
+        let outcome = Outcome::of(&self.testbed, REPOSITORY, worktree.as_deref(), finished, events)?;
         outcome.check(&case.expected, &self.testbed, REPOSITORY, &self.clone)?;
         Ok(Some(outcome))
     }
 
-    async fn arrange(&mut self, case: &Case) -> Result<()> {
+    async fn set_up(&mut self, case: &Case) -> Result<()> {
         for precondition in &case.preconditions {
             match precondition {
                 Precondition::RemoteHook(name, text) => {
                     let hook = self.testbed.remotes.bare(REPOSITORY).join("hooks").join(name);
                     self.testbed.home.script("remote-hook", text)?;
+                    // Written through `script` first, which makes the file executable.
                     std::fs::copy(self.testbed.home.path().join("bin/remote-hook"), hook)?;
                 }
                 Precondition::InClone(command) => self.shell(&self.clone, command).await?,
                 Precondition::InWorktree(command) => {
-                    let worktree = self.worktree().context("a worktree of the plan")?;
+                    let worktree = self.worktree().context("the plan has no worktree")?;
                     self.shell(&worktree, command).await?;
                 }
                 Precondition::Host(fault) => self.testbed.host.fail(fault.clone()),
@@ -168,13 +171,13 @@ impl TrialRun {
                 Precondition::Trust => {
                     let mut command =
                         self.testbed.home.command(&loopgate_testkit::loopgate::binary()?.to_string_lossy());
-                    let trusted = command
+                    let output = command
                         .args(["trust", "--yes", "--home"])
                         .arg(self.data_dir()?)
                         .arg(&self.clone)
                         .output()
                         .await?;
-                    ensure!(trusted.status.success(), "{trusted:?}");
+                    ensure!(output.status.success(), "{output:?}");
                 }
             }
         }
@@ -182,27 +185,27 @@ impl TrialRun {
     }
 
     fn data_dir(&self) -> Result<PathBuf> {
-        Ok(self.loopgate.as_ref().context("a Loopgate")?.setup().data_dir())
+        Ok(self.loopgate.as_ref().context("Loopgate is not running")?.setup().data_dir())
     }
 
     async fn shell(&self, directory: &Path, command: &str) -> Result<()> {
-        let done =
+        let output =
             self.testbed.home.command("sh").args(["-c", command]).current_dir(directory).output().await?;
-        ensure!(done.status.success(), "{command}: {done:?}");
+        ensure!(output.status.success(), "{command}: {output:?}");
         Ok(())
     }
 
-    async fn act(&mut self, act: Intervention, id: &str) -> Result<()> {
-        match act {
-            Intervention::Stop => {
+    async fn intervene(&mut self, intervention: Intervention, id: &str) -> Result<()> {
+        match intervention {
+            Intervention::Cancel => {
                 self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
             }
-            Intervention::StopInPreparation => {
+            Intervention::CancelInPreparation => {
                 wait::appears(&self.testbed.home.path().join("preparing")).await?;
                 self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
             }
             Intervention::Shell(command) => {
-                let worktree = self.worktree().context("a worktree")?;
+                let worktree = self.worktree().context("the loop has no worktree")?;
                 self.shell(&worktree, command).await?;
             }
             Intervention::Kill(part) => self.kill(|command| command.contains(part))?,
@@ -215,6 +218,7 @@ impl TrialRun {
                 self.testbed.home.script("code-host-ssh", UNREACHABLE)?;
             }
             Intervention::CutCodeHost => self.testbed.host.disconnect()?,
+            // No timer of the processes may fire between the change of the clock and their continuation.
             Intervention::Sleep => {
                 let processes = home_processes::processes(self.testbed.home.path());
                 processes.iter().for_each(|process| drop(signal(process.pid, "STOP")));
@@ -226,61 +230,69 @@ impl TrialRun {
         Ok(())
     }
 
-    /// Signs in by the link that a second `loopgate up` prints: a session ends after twelve idle hours.
+    /// Signs in with the link that a second `loopgate up` prints: sessions expire after twelve hours without
+    /// requests.
     async fn sign_in_again(&mut self) -> Result<()> {
-        let loopgate = self.loopgate.as_ref().context("a Loopgate")?;
+        let loopgate = self.loopgate.as_ref().context("Loopgate is not running")?;
         let setup = loopgate.setup();
         let mut command = self.testbed.home.command(&setup.program().to_string_lossy());
-        let printed = command.args(["up", "--no-open", "--home"]).arg(setup.data_dir()).output().await?;
-        let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+        let output = command.args(["up", "--no-open", "--home"]).arg(setup.data_dir()).output().await?;
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         let link = printed.split_whitespace().find(|word| word.contains("/sign-in?token="));
-        self.page = loopgate.sign_in_by(link.with_context(|| format!("a link in {printed}"))?).await?;
+        self.page =
+            loopgate.sign_in_by(link.with_context(|| format!("no sign-in link in {printed}"))?).await?;
         Ok(())
     }
 
-    /// Waits until the loop says that its delivery waits for somebody.
-    async fn waits(&self, id: &str) -> Result<()> {
+    /// Waits until the loop reports that its delivery is waiting for a server.
+    async fn wait_for_waiting_delivery(&self, id: &str) -> Result<()> {
         let mut stream = self.page.request(Method::GET, &format!("/loops/{id}/stream")).send().await?;
-        let mut said = String::new();
-        while !said.contains("The delivery waits") {
-            let piece = stream.chunk().await?.with_context(|| format!("it waits for nothing: {said}"))?;
-            said.push_str(&String::from_utf8_lossy(&piece));
+        let mut events = String::new();
+        while !events.contains("Delivery is waiting") {
+            let piece = stream
+                .chunk()
+                .await?
+                .with_context(|| format!("the stream ended without a waiting delivery: {events}"))?;
+            events.push_str(&String::from_utf8_lossy(&piece));
         }
         Ok(())
     }
 
-    fn kill(&self, which: impl Fn(&str) -> bool) -> Result<()> {
-        let own = self.loopgate.as_ref().and_then(Loopgate::pid);
-        let found = home_processes::processes(self.testbed.home.path());
-        let mut hit =
-            found.iter().filter(|process| Some(process.pid) != own && which(&process.command)).peekable();
-        ensure!(hit.peek().is_some(), "nothing to kill in {found:?}");
-        // One that ends with another is none.
-        hit.for_each(|process| drop(signal(process.pid, "KILL")));
+    fn kill(&self, predicate: impl Fn(&str) -> bool) -> Result<()> {
+        let loopgate_pid = self.loopgate.as_ref().and_then(Loopgate::pid);
+        let processes = home_processes::processes(self.testbed.home.path());
+        let mut targets = processes
+            .iter()
+            .filter(|process| Some(process.pid) != loopgate_pid && predicate(&process.command))
+            .peekable();
+        ensure!(targets.peek().is_some(), "no process to kill in {processes:?}");
+        // A process may exit because another one was killed.
+        targets.for_each(|process| drop(signal(process.pid, "KILL")));
         Ok(())
     }
 
     async fn restart(&mut self) -> Result<()> {
-        let mut loopgate = self.loopgate.take().context("a Loopgate")?;
+        let mut loopgate = self.loopgate.take().context("Loopgate is not running")?;
         loopgate.kill().await?;
         let loopgate = self.loopgate.insert(loopgate.start_again().await?);
         self.page = self.page.at(loopgate);
         Ok(())
     }
 
-    /// Waits until nothing but Loopgate runs in the home.
-    async fn is_alone(&self) -> Result<()> {
-        let own = self.loopgate.as_ref().and_then(Loopgate::pid);
+    /// Waits until Loopgate is the only process of the home.
+    async fn wait_for_other_processes(&self) -> Result<()> {
+        let loopgate_pid = self.loopgate.as_ref().and_then(Loopgate::pid);
         let others =
             || home_processes::processes(self.testbed.home.path()).into_iter().map(|process| process.pid);
-        wait::all_end(|| others().filter(|pid| Some(*pid) != own).collect()).await
+        wait::all_end(|| others().filter(|pid| Some(*pid) != loopgate_pid).collect()).await
     }
 
     async fn events(&self, id: &str) -> Result<Value> {
         Ok(self.page.get(&format!("/loops/{id}/events")).await?["data"].take())
     }
 
-    /// The worktree of the loop; one that was moved aside has another name.
+    /// Returns the loop's worktree. A directory that was moved aside has a suffix, and therefore sorts after
+    /// it.
     fn worktree(&self) -> Option<PathBuf> {
         let entries = std::fs::read_dir(self.testbed.sandbox()).ok()?.flatten();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -292,31 +304,36 @@ impl TrialRun {
     }
 }
 
-/// What the model says: a good plan before an execution, the loop under trial, and the commit.
+/// Returns the script of the model: a valid plan before EXECUTE, the case's loop, and the commit.
 fn script(case: &Case) -> Script {
-    let in_trial = |name| in_loop(name, &case.command.to_uppercase());
-    let looks = (!case.later.is_empty()).then(|| Turn(vec![Step::bash(LOOKS)]));
-    let turns = looks.clone().into_iter().chain(case.turns.clone()).collect();
-    let first = Conversation { turns, ..in_trial("trial") };
-    let later = looks.into_iter().chain(case.later.clone()).collect();
-    let later = Conversation { turns: later, ..in_trial("trial, again").after_result(AGAIN) };
-    let commit =
-        if case.commit.is_empty() { vec![Turn(vec![Step::text("Not I.")])] } else { case.commit.clone() };
+    let conversation = |name| in_loop(name, &case.command.to_uppercase());
+    let detect_later_run =
+        (!case.later_turns.is_empty()).then(|| ModelTurn(vec![ModelStep::bash(DETECT_LATER_RUN)]));
+    let turns = detect_later_run.clone().into_iter().chain(case.turns.clone()).collect();
+    let first = Conversation { turns, ..conversation("trial") };
+    let later = detect_later_run.into_iter().chain(case.later_turns.clone()).collect();
+    let later = Conversation { turns: later, ..conversation("trial, later run").after_result(LATER_RUN) };
+    let commit = if case.commit_turns.is_empty() {
+        vec![ModelTurn(vec![ModelStep::text("I cannot commit.")])]
+    } else {
+        case.commit_turns.clone()
+    };
     let commit = Conversation { turns: commit, ..Conversation::when("commit", "git push -u origin HEAD") };
-    let planner = (case.command == "execute" && case.before.is_none()).then(planner);
+    let planner = (case.command == "execute" && case.previous.is_none()).then(planner);
+    // A later run matches both conversations of the loop, so the more specific one comes first.
     let mut script = Script::new([commit, later, first].into_iter().chain(planner));
     script.otherwise = Some("Nothing to add.".to_owned());
     script
 }
 
-/// The git of this machine, for scripts in its place.
+/// Returns the path of the installed git, which replacement scripts call.
 fn real_git() -> Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|directory| directory.join("git")).find(|git| git.is_file());
-    found.context("git is not installed")
+    let git = std::env::split_paths(&path).map(|directory| directory.join("git")).find(|git| git.is_file());
+    git.context("git is not installed")
 }
 
-/// The repository as a request for a loop names it.
+/// Returns the repository member of a launch request.
 fn repo(case: &Case) -> Value {
     if case.branch == "main" {
         json!({"fullName": REPOSITORY, "branch": "main"})
@@ -333,6 +350,6 @@ fn in_loop(name: &str, command: &str) -> Conversation {
 
 fn planner() -> Conversation {
     in_loop("plan", "PLAN")
-        .turn([Step::write("{{workdir}}/plan.json", PLAN)])
+        .turn([ModelStep::write("{{workdir}}/plan.json", PLAN)])
         .says("Planned.\n\n<promise>COMPLETE</promise>")
 }

@@ -1,4 +1,5 @@
-//! What the control plane is told, under which name, and what that does to an order.
+//! Callbacks to the control plane during a launch: when they are sent, with which token, and how they affect
+//! the launch.
 
 use std::time::Duration;
 
@@ -13,9 +14,9 @@ use uuid::Uuid;
 
 use super::LaunchFixture;
 use crate::bad_input::{API_KEY, DENIED, LOOP, status_and_body};
-use crate::test_system::gone;
+use crate::test_system::wait_for_loop_processes;
 
-/// Longer than a refusal may be held up, and much shorter than an event may take.
+/// Timeout for a refusal that must not wait for the control plane. An event may take much longer.
 const IMMEDIATE: Duration = Duration::from_secs(10);
 
 // OR-45, OR-46, LR-25
@@ -32,52 +33,52 @@ async fn local_loop_starts_only_when_its_events_are_accepted() -> Result<()> {
         };
         fixture.refuses(change, 503, text, "unavailable", None).await?;
     }
-    fixture.nothing_is_left().await?;
+    fixture.nothing_remains().await?;
 
-    // One that came over the link is followed by its events later.
+    // A loop over the link starts anyway: its events are stored and sent later.
     let id = LoopId(Uuid::new_v4());
     let body = json!({"loopId": id, "command": "PLAN", "loopgateAuthToken": "t", "artifacts": [],
-        "prompt": story::WISH, "artifactSlug": "SHOP-7", "repo": {"fullName": story::REPOSITORY}});
+        "prompt": story::REQUEST, "artifactSlug": "SHOP-7", "repo": {"fullName": story::REPOSITORY}});
     let request = fixture.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
     let (status, started) = status_and_body(request.json(&body).send().await?).await?;
     ensure!(status == 200 && started["success"] == true, "{status} {started}");
     fixture.cloud.answer_well();
     ensure!(fixture.kill(id).await?.0 == 200);
-    gone(&id.to_string()).await?;
-    let told = fixture.cloud.seen(|cloud| (!cloud.events(id, "error").is_empty()).then_some(()));
-    tokio::time::timeout(wait::LIMIT, told).await.context("nobody heard of its end")?;
+    wait_for_loop_processes(&id.to_string()).await?;
+    let end = fixture.cloud.seen(|cloud| (!cloud.events(id, "error").is_empty()).then_some(()));
+    tokio::time::timeout(wait::LIMIT, end).await.context("no terminal event")?;
     ensure!(fixture.cloud.events(id, "started").len() == 1);
     ensure!(fixture.cloud.events(id, "error")[0]["code"] == "CANCELLED");
     Ok(())
 }
 
 // OR-48, OR-54, LR-62
-/// The older spelling of the token's name is taken too; the newer one wins.
+// `loopGateAuthToken` is a deprecated spelling that is still accepted; the current one takes precedence.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn token_has_two_names() -> Result<()> {
+async fn token_is_accepted_under_both_names() -> Result<()> {
     let fixture = LaunchFixture::new().await?;
     let elsewhere = Cloud::start().await?;
-    for (tokens, wanted) in [
+    for (tokens, expected) in [
         (json!({"loopgateAuthToken": "new"}), "new"),
         (json!({"loopGateAuthToken": "old"}), "old"),
         (json!({"loopgateAuthToken": "new", "loopGateAuthToken": "old"}), "new"),
         (json!({"loopgateAuthToken": null, "loopGateAuthToken": "old"}), "old"),
     ] {
         let id = LoopId(Uuid::new_v4());
-        let mut body = json!({"loopId": id, "command": "PLAN", "artifacts": [], "prompt": story::WISH,
+        let mut body = json!({"loopId": id, "command": "PLAN", "artifacts": [], "prompt": story::REQUEST,
             "repo": {"fullName": story::REPOSITORY, "branch": "main"},
-            // Callbacks go to the configured origin, whatever the order says.
+            // The origin in the request is ignored, so that a request cannot redirect callbacks.
             "apiBaseUrl": elsewhere.origin()});
         for (name, value) in tokens.as_object().into_iter().flatten() {
             body[name] = value.clone();
         }
         let (status, started) = fixture.order(&body).await?;
         ensure!(status == 200, "{tokens}: {status} {started}");
-        let told = fixture.cloud.accepted(id, "events");
-        ensure!(told.first().is_some_and(|event| event.body["type"] == "started"), "{told:?}");
-        ensure!(told.iter().all(|event| event.token == wanted), "{tokens}: {told:?}");
+        let events = fixture.cloud.accepted(id, "events");
+        ensure!(events.first().is_some_and(|event| event.body["type"] == "started"), "{events:?}");
+        ensure!(events.iter().all(|event| event.token == expected), "{tokens}: {events:?}");
         ensure!(fixture.kill(id).await?.0 == 200);
-        gone(&id.to_string()).await?;
+        wait_for_loop_processes(&id.to_string()).await?;
     }
     ensure!(elsewhere.requests().is_empty(), "{:?}", elsewhere.requests());
     let neither = json!({"loopId": Uuid::new_v4(), "command": "PLAN", "artifacts": []});
@@ -106,16 +107,16 @@ async fn malformed_launch_is_not_reported() -> Result<()> {
         ensure!(status == 400 && refused["code"] == code, "{status} {refused}");
     }
     ensure!(fixture.cloud.requests().is_empty(), "{:?}", fixture.cloud.requests());
-    fixture.nothing_is_left().await
+    fixture.nothing_remains().await
 }
 
 // LR-26
-/// Whoever ordered the loop learns at once why it is not started.
+// The refusal is returned to the caller without waiting for the control plane.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn silent_control_plane_does_not_delay_refusals() -> Result<()> {
     let testbed = Testbed::new(story::script()).await?;
     testbed.add_story()?;
-    // It takes connections, and never says anything.
+    // A listener that accepts connections and never responds.
     let silent = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
     let setup = testbed.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
     let origin = format!("http://{}", silent.local_addr()?);
@@ -124,7 +125,7 @@ async fn silent_control_plane_does_not_delay_refusals() -> Result<()> {
         "artifacts": [], "prompt": "Do it", "localRepoPath": "/etc"});
     let request = loopgate.gateway(Method::POST, LOOP).json(&body).timeout(IMMEDIATE);
     let (status, refused) =
-        status_and_body(request.send().await.context("it waits for the control plane")?).await?;
+        status_and_body(request.send().await.context("the refusal waits for the control plane")?).await?;
     ensure!(status == 403 && refused["error"] == DENIED.0, "{status} {refused}");
     drop(silent);
     Ok(())

@@ -1,5 +1,5 @@
-//! A loop that is refused after its body was found good: what the sender is answered, what the
-//! control plane hears of it, and that nothing is left that could hold up the next try.
+//! Launches that are refused after their body was accepted: the response, the event for the control plane,
+//! and that nothing remains that would block the next attempt.
 
 mod callbacks;
 mod repositories;
@@ -13,7 +13,7 @@ use loopgate_api::ids::LoopId;
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::Loopgate;
-use loopgate_testkit::model::Step;
+use loopgate_testkit::model::ModelStep;
 use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
@@ -22,9 +22,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{API_KEY, KILL, LOOP, status_and_body};
-use crate::test_system::gone;
+use crate::test_system::wait_for_loop_processes;
 
-/// A gateway alone, with a control plane that writes down what it hears.
+/// A gateway without an embedded control plane, and a control plane that records all requests.
 struct LaunchFixture {
     testbed: Testbed,
     clone: PathBuf,
@@ -35,7 +35,7 @@ struct LaunchFixture {
 impl LaunchFixture {
     async fn new() -> Result<Self> {
         let mut script = story::script();
-        script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
+        script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
         let testbed = Testbed::new(script).await?;
         let clone = testbed.add_story()?;
         let cloud = Cloud::start().await?;
@@ -54,8 +54,8 @@ impl LaunchFixture {
             .await
     }
 
-    /// Orders a loop twice, so that the second shows that the first gave everything back. An
-    /// `error` that ends in `…` is the beginning of the text.
+    /// Sends a loop request twice and expects the same refusal; the second shows that the first released
+    /// everything. An `error` that ends in `…` is a prefix.
     async fn refuses(
         &self,
         change: impl FnOnce(&mut Value),
@@ -68,27 +68,32 @@ impl LaunchFixture {
         let mut body = json!({"loopId": id, "command": "EXECUTE", "loopgateAuthToken": "a-runner-token",
             "artifacts": [], "prompt": "Do it", "repo": {"fullName": story::REPOSITORY, "branch": "main"}});
         change(&mut body);
-        let fits = |text: &Value, wanted: &str| match wanted.strip_suffix('…') {
-            Some(begin) => text.as_str().is_some_and(|text| text.starts_with(begin)),
-            None => text == wanted,
+        let matches = |text: &Value, expected: &str| match expected.strip_suffix('…') {
+            Some(prefix) => text.as_str().is_some_and(|text| text.starts_with(prefix)),
+            None => text == expected,
         };
         for round in 1..=2 {
-            let (got, answer) = self.order(&body).await?;
-            let as_wanted = got == status && fits(&answer["error"], error) && answer["code"] == code;
-            ensure!(as_wanted && answer.as_object().map(|m| m.len()) == Some(2), "{error}: {got} {answer}");
+            let (actual, answer) = self.order(&body).await?;
+            let is_expected = actual == status && matches(&answer["error"], error) && answer["code"] == code;
+            ensure!(
+                is_expected && answer.as_object().map(|m| m.len()) == Some(2),
+                "{error}: {actual} {answer}"
+            );
             let received: Vec<Value> = self.cloud.events(id, "error");
-            let told = received.iter().all(|received| {
-                event.is_some_and(|(code, text)| received["code"] == code && fits(&received["message"], text))
+            let events_match = received.iter().all(|received| {
+                event.is_some_and(|(code, text)| {
+                    received["code"] == code && matches(&received["message"], text)
+                })
             });
             ensure!(
-                told && received.len() == if event.is_some() { round } else { 0 },
+                events_match && received.len() == if event.is_some() { round } else { 0 },
                 "{error}: {received:?}"
             );
         }
         let (status, answer) = self.kill(id).await?;
         ensure!(status == 404 && answer["error"] == "No running process found for this loop", "{answer}");
-        // A supervisor that could not begin has said so, and is about to end.
-        gone(&id.to_string()).await.with_context(|| format!("{error}: something runs"))
+        // A shim that failed to start the loop has reported it and is about to exit.
+        wait_for_loop_processes(&id.to_string()).await.with_context(|| format!("{error}: a process remains"))
     }
 
     fn data(&self, name: &str) -> PathBuf {
@@ -99,31 +104,31 @@ impl LaunchFixture {
         Ok(Database::connect(format!("sqlite://{}", self.data("desktop.db").display())).await?)
     }
 
-    /// No job, no token, nothing to send, no assistant.
-    async fn nothing_is_left(&self) -> Result<()> {
+    /// Checks that the database has no row, no assistant was started, and no process remains.
+    async fn nothing_remains(&self) -> Result<()> {
         let db = self.database().await?;
         let sql = "SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM loop_token) + \
                    (SELECT count(*) FROM outbox) AS rows";
         let row = db.query_one_raw(Statement::from_string(DbBackend::Sqlite, sql)).await?;
         let rows: i64 = row.context("a number")?.try_get("", "rows")?;
         db.close().await?;
-        ensure!(rows == 0, "{rows} rows are left");
-        ensure!(self.testbed.model.requests().is_empty(), "no assistant was started");
-        // What git tidies up in the background ends by itself.
+        ensure!(rows == 0, "{rows} rows remain");
+        ensure!(self.testbed.model.requests().is_empty(), "an assistant was started");
+        // `git gc --auto` may run in the background and ends by itself.
         let others =
             || home_processes::processes(self.testbed.home.path()).into_iter().map(|process| process.pid);
         wait::all_end(|| others().filter(|pid| Some(*pid) != self.loopgate.pid()).collect()).await
     }
 
-    fn no_worktree_is_left(&self) -> Result<()> {
-        let left = std::fs::read_dir(self.testbed.sandbox())?.flatten();
-        let left: Vec<_> =
-            left.filter(|entry| entry.file_name().to_string_lossy().contains("-loop-")).collect();
-        ensure!(left.is_empty(), "{left:?}");
+    fn no_worktree_remains(&self) -> Result<()> {
+        let entries = std::fs::read_dir(self.testbed.sandbox())?.flatten();
+        let worktrees: Vec<_> =
+            entries.filter(|entry| entry.file_name().to_string_lossy().contains("-loop-")).collect();
+        ensure!(worktrees.is_empty(), "{worktrees:?}");
         Ok(())
     }
 
-    /// Changes `repos.json`, as another program would.
+    /// Changes `repos.json`, as another program might.
     fn edit_list(&self, change: impl FnOnce(&mut Value)) -> Result<()> {
         let file = self.testbed.sandbox().join(".loopgate/config/repos.json");
         let mut list: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
@@ -131,26 +136,26 @@ impl LaunchFixture {
         Ok(std::fs::write(file, serde_json::to_vec_pretty(&list)?)?)
     }
 
-    /// A clone outside the sandbox.
+    /// Creates a clone outside the sandbox.
     fn outside(&self, full_name: &str) -> Result<PathBuf> {
-        let place = self.testbed.home.path().join("outside").join(full_name.replace('/', "-"));
+        let clone = self.testbed.home.path().join("outside").join(full_name.replace('/', "-"));
         self.testbed.add_remote(full_name, &[("README.md", "Outside\n")])?;
-        self.testbed.remotes.clone_to(full_name, &place)?;
-        Ok(place)
+        self.testbed.remotes.clone_to(full_name, &clone)?;
+        Ok(clone)
     }
 
-    /// A repository in the sandbox that tracks a file where a loop has its own.
+    /// Creates a repository in the sandbox that tracks a file at a path that Loopgate writes to.
     fn tracking(&self, full_name: &str, file: &str) -> Result<Value> {
-        self.testbed.add_repository(full_name, &[("README.md", "Odd\n"), (file, "In the way\n")])?;
+        self.testbed.add_repository(full_name, &[("README.md", "Odd\n"), (file, "Tracked\n")])?;
         Ok(json!({"fullName": full_name, "branch": "main"}))
     }
 
-    /// Takes a file away for as long as `during` lasts.
+    /// Moves a file away while a future runs.
     async fn without(&self, path: &Path, during: impl Future<Output = Result<()>>) -> Result<()> {
-        let aside = path.with_extension("aside");
-        std::fs::rename(path, &aside)?;
+        let moved = path.with_extension("aside");
+        std::fs::rename(path, &moved)?;
         let result = during.await;
-        std::fs::rename(&aside, path)?;
+        std::fs::rename(&moved, path)?;
         result
     }
 }

@@ -1,4 +1,4 @@
-//! Which repository a loop is for, and which are beside it.
+//! Validation of a loop's repository and of its additional repositories.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ const SANDBOX_EVENT: &str = "Repository path not allowed by sandbox policy";
 
 // LR-11, LR-13, LR-14, LR-15
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn repository_must_be_here_and_in_the_sandbox() -> Result<()> {
+async fn repository_must_exist_in_the_sandbox() -> Result<()> {
     let mut fixture = LaunchFixture::new().await?;
     let not_allowed = Some(("REPO_NOT_ALLOWED", SANDBOX_EVENT));
     let denied = (DENIED.0, DENIED.1);
@@ -32,48 +32,49 @@ async fn repository_must_be_here_and_in_the_sandbox() -> Result<()> {
     })?;
     let missing = fixture.testbed.sandbox().join("missing").to_string_lossy().into_owned();
     let text = format!("Repository not found locally: {missing}");
-    let named = |body: &mut Value| body["localRepoPath"] = json!(missing);
-    fixture.refuses(named, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
-    let text = "Repository not found locally: acme/nowhere";
-    let named = |body: &mut Value| body["repo"]["fullName"] = json!("acme/nowhere");
-    fixture.refuses(named, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
+    let change = |body: &mut Value| body["localRepoPath"] = json!(missing);
+    fixture.refuses(change, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
+    let text = "Repository not found locally: acme/without_repository";
+    let change = |body: &mut Value| body["repo"]["fullName"] = json!("acme/without_repository");
+    fixture.refuses(change, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
 
-    // A name that is none never becomes an argument.
+    // Names that are no repository names must not reach the command line of the code-host CLI.
     let home = fixture.testbed.home.path().to_owned();
-    let asked = home.join("asked");
-    let record = format!("#!/bin/sh\necho \"$@\" >> '{}'\nexit 1\n", asked.display());
+    let calls = home.join("gh-calls");
+    let record = format!("#!/bin/sh\necho \"$@\" >> '{}'\nexit 1\n", calls.display());
     fixture.testbed.home.script("gh", &record)?;
     for name in ["acme/x;touch PWNED", "$(touch PWNED)/x", "--help/x", "acme/..", "../../etc", "acme"] {
         let text = format!("Repository not found locally: {name}");
-        let named = |body: &mut Value| body["repo"]["fullName"] = json!(name);
-        fixture.refuses(named, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
+        let change = |body: &mut Value| body["repo"]["fullName"] = json!(name);
+        fixture.refuses(change, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
     }
-    ensure!(!asked.exists(), "{:?}", std::fs::read_to_string(&asked));
+    ensure!(!calls.exists(), "{:?}", std::fs::read_to_string(&calls));
 
-    // A clone of that name is one of its own origin only.
+    // A directory with the right name counts only if its origin matches.
     let list = fixture.testbed.sandbox().join(".loopgate/config/repos.json");
     let listed = std::fs::read(&list)?;
     let text = "Repository not found locally: other/garden-notes";
-    let named = |body: &mut Value| body["repo"]["fullName"] = json!("other/garden-notes");
-    fixture.refuses(named, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
+    let change = |body: &mut Value| body["repo"]["fullName"] = json!("other/garden-notes");
+    fixture.refuses(change, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
 
-    // What the code-host CLI says may hold secrets; a clone may lead out of the sandbox. Neither an entry
-    // of the list nor a link makes a repository outside of it one that is here.
+    // The output of the code-host CLI may contain secrets, and a clone may be a link out of the sandbox.
+    // Neither an entry of the list nor a link makes a repository outside the sandbox usable.
     let hex = "0123456789abcdef0123456789abcdef01234567";
-    let says = format!("#!/bin/sh\necho 'fatal: https://u:hunter2@host {hex}' >&2\nexit 1\n");
-    let leads = format!("#!/bin/sh\nfor last; do :; done\nln -s '{}' \"$last\"\n", outside.display());
-    let not_here = ["acme/secret", "acme/outside", "acme/linked"].map(|name| (name, says.clone()));
-    for (name, script) in not_here.into_iter().chain([("acme/away", leads)]) {
+    let failing = format!("#!/bin/sh\necho 'fatal: https://u:hunter2@host {hex}' >&2\nexit 1\n");
+    let linking = format!("#!/bin/sh\nfor last; do :; done\nln -s '{}' \"$last\"\n", outside.display());
+    let unusable = ["acme/secret", "acme/outside", "acme/linked"].map(|name| (name, failing.clone()));
+    for (name, script) in unusable.into_iter().chain([("acme/away", linking)]) {
         fixture.testbed.home.script("gh", &script)?;
         let text = format!("Repository not found locally: {name}");
-        let named = |body: &mut Value| body["repo"]["fullName"] = json!(name);
-        fixture.refuses(named, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
+        let change = |body: &mut Value| body["repo"]["fullName"] = json!(name);
+        fixture.refuses(change, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
     }
-    ensure!(fixture.testbed.sandbox().join("away").symlink_metadata().is_err(), "the clone was removed");
-    ensure!(outside.join("README.md").is_file(), "what it led to was not");
-    ensure!(std::fs::read(&list)? == listed, "what was not cloned is not listed");
-    fixture.nothing_is_left().await?;
+    ensure!(fixture.testbed.sandbox().join("away").symlink_metadata().is_err(), "the clone was not removed");
+    ensure!(outside.join("README.md").is_file(), "the target of the link was removed");
+    ensure!(std::fs::read(&list)? == listed, "the list of repositories changed");
+    fixture.nothing_remains().await?;
 
+    // Logs are flushed when the process stops.
     fixture.loopgate.stop().await?;
     let mut logs = fixture.loopgate.output();
     for entry in std::fs::read_dir(fixture.data("logs"))? {
@@ -85,20 +86,20 @@ async fn repository_must_be_here_and_in_the_sandbox() -> Result<()> {
 
 // LR-34
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn too_many_peers_are_refused_and_reported() -> Result<()> {
+async fn invalid_peers_are_refused_and_reported() -> Result<()> {
     let fixture = LaunchFixture::new().await?;
     let text = "additionalRepos exceeds maximum of 5 entries (got 6)";
     let event = Some(("PRE_RUN_VALIDATION_FAILED", text));
     let six = |body: &mut Value| body["additionalRepos"] = json!(vec![json!({"fullName": "acme/x"}); 6]);
     fixture.refuses(six, 400, text, "invalid_request", event).await?;
-    let nowhere = |body: &mut Value| {
+    let without_repository = |body: &mut Value| {
         six(body);
         body["repo"] = Value::Null;
     };
-    fixture.refuses(nowhere, 400, text, "invalid_request", event).await?;
+    fixture.refuses(without_repository, 400, text, "invalid_request", event).await?;
     let outside = fixture.outside("acme/outside")?;
     let web = fixture.testbed.add_repository("acme/web", &[("README.md", "Web\n")])?;
-    let beside = |peer: Value| json!([{"fullName": "acme/web", "branch": "main"}, peer]);
+    let with_peer = |peer: Value| json!([{"fullName": "acme/web", "branch": "main"}, peer]);
     let invalid = "PRE_RUN_VALIDATION_FAILED";
     for (peer, code, text) in [
         (
@@ -117,9 +118,9 @@ async fn too_many_peers_are_refused_and_reported() -> Result<()> {
             format!("Additional repo path not allowed: {}", outside.display()),
         ),
         (
-            json!({"fullName": story::REPOSITORY, "branch": "gone"}),
+            json!({"fullName": story::REPOSITORY, "branch": "missing"}),
             invalid,
-            format!("Branch \"gone\" not found in additional repo: {}", story::REPOSITORY),
+            format!("Branch \"missing\" not found in additional repo: {}", story::REPOSITORY),
         ),
         (
             json!({"fullName": "Acme/Garden-Notes"}),
@@ -137,12 +138,12 @@ async fn too_many_peers_are_refused_and_reported() -> Result<()> {
             format!("Duplicate repository path across repos: {}", web.display()),
         ),
     ] {
-        let change = |body: &mut Value| body["additionalRepos"] = beside(peer);
+        let change = |body: &mut Value| body["additionalRepos"] = with_peer(peer);
         fixture.refuses(change, 400, &text, "invalid_request", Some((code, &text))).await?;
     }
-    fixture.no_worktree_is_left()?;
+    fixture.no_worktree_remains()?;
     let text = "Repository required for PLAN, EXECUTE, REQUEST_CHANGES, and GENERATE_PRD commands";
-    let nowhere = |body: &mut Value| body["repo"] = json!({"fullName": " ", "branch": ""});
-    fixture.refuses(nowhere, 400, text, "invalid_request", None).await?;
-    fixture.nothing_is_left().await
+    let without_repository = |body: &mut Value| body["repo"] = json!({"fullName": " ", "branch": ""});
+    fixture.refuses(without_repository, 400, text, "invalid_request", None).await?;
+    fixture.nothing_remains().await
 }
