@@ -50,7 +50,7 @@ impl Count {
         let report = json(report).context("playwright wrote no report")?;
         let number = |name: &str| report["stats"][name].as_u64().unwrap_or(0);
         let broken = report["errors"].as_array().map_or(0, |errors| errors.len() as u64);
-        // A flaky test is one that passed on a retry.
+        // A flaky test failed first and passed on a retry.
         Ok(Self {
             passed: number("expected") + number("flaky"),
             failed: number("unexpected") + number("skipped") + broken,

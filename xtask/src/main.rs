@@ -28,13 +28,13 @@ use clap::{Parser, Subcommand};
 /// Commands for working on Loopgate.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
-struct Cli {
+struct XtaskCli {
     #[command(subcommand)]
-    command: Command,
+    command: XtaskCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum XtaskCommand {
     /// Build what is stale and start Loopgate, or its demo when the assistant is missing or has no account.
     Up(up::Up),
     /// Install what tests need, run every check, and print one line of counts.
@@ -63,20 +63,20 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Up(command) => command.run(),
-        Command::Test => Ok(test::run_all()),
-        Command::Openapi(command) => command.run(),
-        Command::ContractRows => contract_rows::check().map(|()| ExitCode::SUCCESS),
-        Command::Prose(command) => command.run(),
-        Command::Bench(command) => command.run(),
-        Command::Schemathesis(command) => command.run(),
-        Command::Evaluate(command) => command.run(),
-        Command::Faults(command) => command.run(),
-        Command::Trial(command) => command.run(),
-        Command::Fuzz(command) => command.run(),
-        Command::Programs => install::programs().map(|()| ExitCode::SUCCESS),
-        Command::Web => web::build_if_stale().map(|()| ExitCode::SUCCESS),
+    let result = match XtaskCli::parse().command {
+        XtaskCommand::Up(command) => command.run(),
+        XtaskCommand::Test => Ok(test::run_all()),
+        XtaskCommand::Openapi(command) => command.run(),
+        XtaskCommand::ContractRows => contract_rows::check().map(|()| ExitCode::SUCCESS),
+        XtaskCommand::Prose(command) => command.run(),
+        XtaskCommand::Bench(command) => command.run(),
+        XtaskCommand::Schemathesis(command) => command.run(),
+        XtaskCommand::Evaluate(command) => command.run(),
+        XtaskCommand::Faults(command) => command.run(),
+        XtaskCommand::Trial(command) => command.run(),
+        XtaskCommand::Fuzz(command) => command.run(),
+        XtaskCommand::Programs => install::programs().map(|()| ExitCode::SUCCESS),
+        XtaskCommand::Web => web::build_if_stale().map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

@@ -4,7 +4,7 @@
 //! quote one; in texts that users read each is an error. Duplicate type names are an error too: a name that
 //! is defined twice is too vague in both places.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -53,7 +53,7 @@ struct TextFolder {
 
 /// Where a text is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Audience {
+enum TextAudience {
     /// Comments in the source, for developers.
     Developers,
     /// Strings, pages and documentation.
@@ -62,14 +62,14 @@ enum Audience {
 
 /// A piece of text and the line that it begins in, counted from 1.
 struct TextPiece<'a> {
-    audience: Audience,
+    audience: TextAudience,
     line: usize,
     text: &'a str,
 }
 
 /// A signal word, `path:line: word`.
 struct SignalWordHit {
-    audience: Audience,
+    audience: TextAudience,
     place: String,
 }
 
@@ -81,7 +81,7 @@ struct ProseFigures {
     code_lines: usize,
     short_doc_comments: usize,
     /// Files that define a type, by its name.
-    types: BTreeMap<String, Vec<String>>,
+    types: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Prose {
@@ -106,7 +106,7 @@ pub fn check(verbose: bool) -> anyhow::Result<()> {
                 figures.add(&shown, &text);
                 rust_texts(&shown, &text)
             } else {
-                vec![TextPiece { audience: Audience::Users, line: 1, text: &text }]
+                vec![TextPiece { audience: TextAudience::Users, line: 1, text: &text }]
             };
             hits.extend(texts.iter().flat_map(|text| words.hits(&shown, text)));
         }
@@ -132,12 +132,12 @@ impl ProseFigures {
             }
         }
         for name in type_names(without_tests(path, text)) {
-            self.types.entry(name.to_owned()).or_default().push(path.to_owned());
+            self.types.entry(name.to_owned()).or_default().insert(path.to_owned());
         }
     }
 
     fn report(&self, config: &ProseConfig, hits: &[SignalWordHit], verbose: bool) -> anyhow::Result<()> {
-        let in_comments = hits.iter().filter(|hit| hit.audience == Audience::Developers).count();
+        let in_comments = hits.iter().filter(|hit| hit.audience == TextAudience::Developers).count();
         let for_users = hits.len() - in_comments;
         let rate = per(1000, in_comments, self.comment_lines);
         let too_many = rate > config.max_per_1000_comment_lines;
@@ -147,11 +147,12 @@ impl ProseFigures {
             .filter(|(name, paths)| paths.len() > 1 && !config.shared_types.contains(name))
             .collect();
         for hit in hits {
-            if verbose || hit.audience == Audience::Users || too_many {
+            if verbose || hit.audience == TextAudience::Users || too_many {
                 eprintln!("{}", hit.place);
             }
         }
         for (name, paths) in &twice {
+            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
             eprintln!("{name} is defined {} times: {}", paths.len(), paths.join(", "));
         }
         eprintln!(
@@ -223,9 +224,9 @@ fn rust_texts<'a>(path: &str, source: &'a str) -> Vec<TextPiece<'a>> {
     for token in tokenize(source, FrontmatterAllowed::No) {
         let text = &source[offset..offset + token.len as usize];
         let audience = match token.kind {
-            TokenKind::LineComment { .. } | TokenKind::BlockComment { .. } => Some(Audience::Developers),
+            TokenKind::LineComment { .. } | TokenKind::BlockComment { .. } => Some(TextAudience::Developers),
             TokenKind::Literal { .. } if text.contains('"') && text.contains(' ') => {
-                (offset < for_users).then_some(Audience::Users)
+                (offset < for_users).then_some(TextAudience::Users)
             }
             _ => None,
         };
@@ -301,13 +302,13 @@ mod tests {
         let hits: Vec<SignalWordHit> = texts.iter().flat_map(|text| words().hits("a.rs", text)).collect();
         let places: Vec<&str> = hits.iter().map(|hit| hit.place.as_str()).collect();
         assert_eq!(places, ["a.rs:1: Nobody", "a.rs:2: goes on"]);
-        assert!(hits[0].audience == Audience::Developers && hits[1].audience == Audience::Users);
+        assert!(hits[0].audience == TextAudience::Developers && hits[1].audience == TextAudience::Users);
     }
 
     #[test]
     fn allowed_phrase_does_not_count() {
         let text =
-            TextPiece { audience: Audience::Users, line: 7, text: "runs as nobody:nogroup\nfor nobody" };
+            TextPiece { audience: TextAudience::Users, line: 7, text: "runs as nobody:nogroup\nfor nobody" };
         let places: Vec<String> = words().hits("d.md", &text).into_iter().map(|hit| hit.place).collect();
         assert_eq!(places, ["d.md:8: nobody"]);
     }
@@ -322,6 +323,6 @@ mod tests {
         figures.add("b.rs", "// Because of this.\nstruct End;\nfn f(x: u8) {}\n");
         assert_eq!((figures.short_doc_comments, figures.plain_comment_lines), (1, 1));
         assert_eq!((figures.comment_lines, figures.code_lines), (4, 4));
-        assert_eq!(figures.types["End"], ["a.rs", "b.rs"]);
+        assert!(figures.types["End"].iter().eq(["a.rs", "b.rs"]));
     }
 }

@@ -1,4 +1,4 @@
-//! Loop commands: each one is schema by a [`CommandSpec`], its requirements and its outputs.
+//! Loop commands. A [`CommandSpec`] describes each one: its requirements and its outputs.
 
 use std::fmt;
 use std::str::FromStr;

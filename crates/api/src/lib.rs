@@ -1,8 +1,4 @@
-//! Types shared by all crates: requests, responses, events, errors and ids.
-//!
-//! Plain data and pure functions only: no file or socket access and no async runtime, so that every other
-//! crate can depend on this one.
-
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 pub mod assistant_stream;

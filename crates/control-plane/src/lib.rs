@@ -1,9 +1,4 @@
-//! The control plane: organizations, documents, loops, agents, keys and artifacts, and the dispatch of loops
-//! to desktops.
-//!
-//! [`ControlPlane`] is the entry point: an axum service over a database (SQLite on a single machine,
-//! PostgreSQL for a team) and a directory of files. It reaches desktops only through their WebSocket
-//! connections, and never runs programs on its own host.
+#![doc = include_str!("../README.md")]
 
 mod accounts;
 mod agents;

@@ -1,9 +1,4 @@
-//! Deployments: runs the contents of a worktree on this machine. Detects the start command, starts it, checks
-//! its health and tears it down.
-//!
-//! Commands come from the repository and run in a shell, but only when a request starts a deployment. Signals
-//! are sent only to processes that this crate has started; the recorded start time distinguishes them from
-//! later processes with the same id. Contains no HTTP server.
+#![doc = include_str!("../README.md")]
 
 mod blocking;
 mod deploys;

@@ -32,7 +32,7 @@ impl CompletedRun {
 
 /// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct RunComparison {
     /// Overall outcome of the comparison.
     pub outcome: TestOutcome,
     /// Tests that fail at the head but not at the base.
@@ -43,8 +43,8 @@ pub struct Verdict {
 
 /// Compares the run at the base with the run at the head.
 #[must_use]
-pub fn compare(command: &str, base: &CompletedRun, head: &CompletedRun) -> Verdict {
-    let verdict = |outcome, note| Verdict { outcome, new_failures: Vec::new(), note };
+pub fn compare(command: &str, base: &CompletedRun, head: &CompletedRun) -> RunComparison {
+    let verdict = |outcome, note| RunComparison { outcome, new_failures: Vec::new(), note };
     if let Some(error) = &head.run.error {
         return verdict(TestOutcome::Inconclusive, Some(format!("The tests could not be run: {error}")));
     }
@@ -61,7 +61,7 @@ pub fn compare(command: &str, base: &CompletedRun, head: &CompletedRun) -> Verdi
     }
     let new_failures = new_failures(command, base, head);
     let outcome = if new_failures.is_empty() { TestOutcome::FailedBefore } else { TestOutcome::NewFailures };
-    Verdict { outcome, new_failures, note: None }
+    RunComparison { outcome, new_failures, note: None }
 }
 
 /// Returns the new failures of two completed runs, of which the one at the head failed.

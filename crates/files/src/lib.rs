@@ -1,9 +1,4 @@
-//! Files of this machine for the page: folder listing, file search, ticket attachments, uploaded runs, and
-//! the multipart forms that uploads arrive in.
-//!
-//! Paths from requests are opened only through the sandbox, as a [`loopgate_home::SandboxedPath`]. Uploaded
-//! runs are outside of it and identified by the format of their path. The crate knows nothing about HTTP and
-//! starts no programs.
+#![doc = include_str!("../README.md")]
 
 mod archive;
 mod attachments;

@@ -1,8 +1,4 @@
-//! The loopback HTTP server through which the web app, and the control plane by way of the link, reach this
-//! machine.
-//!
-//! Every request passes the same sequence of checks ([`pipeline`]), and one table ([`router`]) lists every
-//! route. Handlers stay thin: git, loops and programs are implemented in other crates.
+#![doc = include_str!("../README.md")]
 
 mod activity;
 mod app;

@@ -1,8 +1,4 @@
-//! Persistent state of a desktop: data directory, settings, identity, keys and the list of managed
-//! repositories; and the sandbox that checks paths from requests.
-//!
-//! Everything in this crate is on the local disk and belongs to one user. The crate starts no programs and
-//! does not use the network.
+#![doc = include_str!("../README.md")]
 
 mod assistant_limits;
 mod authorized_keys;

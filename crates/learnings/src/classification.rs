@@ -43,7 +43,7 @@ pub struct UnclassifiedLearning {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Classification {
     id: usize,
-    verdict: Decision,
+    verdict: LearningDecision,
     category: PatternCategory,
     scope: PatternScope,
     summary: String,
@@ -51,7 +51,7 @@ pub struct Classification {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Decision {
+enum LearningDecision {
     Approved,
     Reworded,
     Rejected,
@@ -98,7 +98,9 @@ fn check(
         let (Some(entry), None) = (entries.next(), entries.next()) else {
             return Err(format!("expected exactly one entry for id {}", learning.id));
         };
-        if entry.verdict == Decision::Reworded && entry.summary.trim().chars().count() < MIN_SUMMARY_CHARS {
+        if entry.verdict == LearningDecision::Reworded
+            && entry.summary.trim().chars().count() < MIN_SUMMARY_CHARS
+        {
             return Err(format!(
                 "the summary of id {} has fewer than {MIN_SUMMARY_CHARS} characters",
                 entry.id
@@ -135,9 +137,11 @@ pub(crate) fn apply(
         }
         let classification = classifications.iter().find(|entry| entry.id == id)?;
         match classification.verdict {
-            Decision::Rejected => return None,
-            Decision::Reworded => candidate.summary = one_line(&classification.summary, MAX_SUMMARY_CHARS),
-            Decision::Approved => {}
+            LearningDecision::Rejected => return None,
+            LearningDecision::Reworded => {
+                candidate.summary = one_line(&classification.summary, MAX_SUMMARY_CHARS)
+            }
+            LearningDecision::Approved => {}
         }
         classification.category.as_str().clone_into(&mut candidate.category);
         if classification.scope == PatternScope::Everywhere {

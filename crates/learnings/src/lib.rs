@@ -1,13 +1,4 @@
-//! Learnings: findings of loops and chats that are kept for later loops.
-//!
-//! A learning starts as a pending file in a worktree, written by an agent or extracted from a chat by
-//! [`Extractions`]. [`Processing`] has the learnings of agents classified and merges the pending files of a
-//! worktree into the user's patterns ([`PatternStore`]), a text file that users read and edit. Recorded uses
-//! change a pattern's confidence, idle time lowers it, and the most relevant patterns are included in the
-//! prompts of later loops, within a token budget.
-//!
-//! Files in worktrees are untrusted and are accessed through [`loopgate_home::untrusted`] only. This crate
-//! does not depend on HTTP.
+#![doc = include_str!("../README.md")]
 
 mod assistant;
 mod classification;

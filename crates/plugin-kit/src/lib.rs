@@ -1,9 +1,4 @@
-//! Deterministic part of the plugins: everything that must not depend on a model following its prompt.
-//!
-//! Each public module is one group of sub-commands of `loopgate`: its arguments are a clap type with a `run`
-//! method that returns an exit code. The loop driver owns the loop's files in the work directory. The prompts
-//! and manifests are in the directory `plugins/` and embedded here. This crate neither serves HTTP nor
-//! connects to the control plane.
+#![doc = include_str!("../README.md")]
 
 pub mod agent_setup;
 pub mod cache;

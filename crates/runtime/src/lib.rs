@@ -1,8 +1,4 @@
-//! Executes loop commands on this desktop and survives the crash of any process involved.
-//!
-//! Owns a loop from the request to its last event: the job record, the worktree, the input files, the process
-//! under its shim, its output, the delivery of its work, and the reports to the control plane. Does not serve
-//! HTTP: the gateway maps results to responses.
+#![doc = include_str!("../README.md")]
 
 mod commands;
 mod delivery;

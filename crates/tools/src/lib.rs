@@ -1,8 +1,4 @@
-//! The external programs and the processes of this machine: resolve, start, supervise, terminate.
-//!
-//! Owns every way in which Loopgate starts a program, and the knowledge of git, of the code host's command
-//! line and of the MCP servers that the assistant and the reviewer are configured with. Depends on neither
-//! loops, routes nor the control plane.
+#![doc = include_str!("../README.md")]
 
 pub mod code_host;
 pub mod directory_watch;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use loopgate_api::ids::BranchName;
 use loopgate_home::{Overrides, Program, Sandbox, SettingsStore};
-use loopgate_testkit::code_host::CodeHost as Host;
+use loopgate_testkit::code_host::TestCodeHost;
 use loopgate_testkit::git::GitRemotes;
 use loopgate_testkit::home::UserHome;
 use loopgate_tools::code_host::{CodeHost, NewPullRequest, time as host_time};
@@ -18,7 +18,7 @@ use loopgate_tools::programs::{ProgramSource, Programs};
 
 struct RealCodeHost {
     home: UserHome,
-    host: Host,
+    host: TestCodeHost,
     remotes: GitRemotes,
     programs: Arc<Programs>,
     git: Git,
@@ -28,7 +28,7 @@ impl RealCodeHost {
     async fn new() -> Self {
         let remotes = GitRemotes::temporary().unwrap();
         remotes.create("acme/shop", &[("README.md", "# Shop\n")]).unwrap();
-        let host = Host::start(&remotes).await.unwrap();
+        let host = TestCodeHost::start(&remotes).await.unwrap();
         host.add_repository("acme/shop").unwrap();
         let mut home = UserHome::temporary().unwrap();
         home.reach_remotes(&remotes).unwrap().reach_code_host(&host).unwrap();

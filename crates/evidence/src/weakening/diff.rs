@@ -10,13 +10,13 @@ pub(super) enum Line<'a> {
 
 /// The part of a diff that concerns one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct FileDiff<'a> {
+pub(super) struct DiffFile<'a> {
     pub path: String,
     pub is_deleted: bool,
     pub lines: Vec<Line<'a>>,
 }
 
-impl<'a> FileDiff<'a> {
+impl<'a> DiffFile<'a> {
     /// Returns the lines of the old file that the diff contains.
     pub fn lines_before(&self) -> impl Iterator<Item = &'a str> {
         self.lines.iter().filter_map(|line| match line {
@@ -43,14 +43,14 @@ impl<'a> FileDiff<'a> {
 }
 
 /// Parses a diff with the prefixes `a/` and `b/`.
-pub(super) fn parse(diff: &str) -> Vec<FileDiff<'_>> {
-    let mut files: Vec<FileDiff<'_>> = Vec::new();
+pub(super) fn parse(diff: &str) -> Vec<DiffFile<'_>> {
+    let mut files: Vec<DiffFile<'_>> = Vec::new();
     // Remaining lines of the old and the new file in the current hunk. Counting them distinguishes a removed
     // line that begins with `-- a/` from a header.
     let (mut old, mut new) = (0_usize, 0_usize);
     for text in diff.lines() {
         if text.starts_with("diff --git ") && old == 0 && new == 0 {
-            files.push(FileDiff::default());
+            files.push(DiffFile::default());
             continue;
         }
         let Some(file) = files.last_mut() else { continue };

@@ -10,7 +10,7 @@ use loopgate_api::test_evidence::{TestFlag, TestFlagKind};
 
 use crate::comparison::CompletedRun;
 use crate::detect::TestCommand;
-use diff::FileDiff;
+use diff::DiffFile;
 use language::{Language, is_test_file};
 
 // Upper bound of quoted characters per flag.
@@ -26,7 +26,7 @@ fn flag(kind: TestFlagKind, path: &str, detail: impl AsRef<str>) -> TestFlag {
 #[must_use]
 pub fn diff_flags(diff: &str) -> Vec<TestFlag> {
     let files = diff::parse(diff);
-    let parsed: Vec<(&FileDiff<'_>, &Language)> =
+    let parsed: Vec<(&DiffFile<'_>, &Language)> =
         files.iter().filter_map(|file| Some((file, Language::of(&file.path)?))).collect();
     let present: BTreeSet<&str> =
         parsed.iter().flat_map(|(file, language)| language.tests(file.lines_after())).collect();
@@ -38,7 +38,7 @@ pub fn diff_flags(diff: &str) -> Vec<TestFlag> {
 }
 
 /// Returns the flags of one file. `present` contains all tests that are declared after the change.
-fn file_flags(file: &FileDiff<'_>, language: &Language, present: &BTreeSet<&str>) -> Vec<TestFlag> {
+fn file_flags(file: &DiffFile<'_>, language: &Language, present: &BTreeSet<&str>) -> Vec<TestFlag> {
     let old = language.tests(file.lines_before());
     let removed_tests: Vec<&str> = old.difference(present).copied().collect();
     if !is_test_file(&file.path)

@@ -12,7 +12,7 @@ use super::listing::DirectoryListing;
 use super::rank::{SearchQuery, TopMatches};
 use super::rules::RULES_FILE;
 use super::walk::{DepthLimit, Root, WalkResult};
-use super::watch::{TreeChange, Watch, parent};
+use super::watch::{TreeChange, TreeWatch, parent};
 
 /// Maximum number of changed directories that are read one by one. With more, walking the whole tree is
 /// faster.
@@ -38,7 +38,7 @@ pub(super) struct Index {
     identity: (u64, u64),
     read_at: Instant,
     /// Locked while events are applied to the tree; concurrent searches wait for that.
-    watch: Mutex<Watch>,
+    watch: Mutex<TreeWatch>,
     tree: RwLock<Tree>,
 }
 
@@ -56,7 +56,7 @@ impl Index {
         // Taken before the walk: the age counts from its start, and a root that is replaced during the walk
         // has another identity.
         let (identity, read_at) = (root.handle().identity()?, Instant::now());
-        let watch = Watch::new(max_watches);
+        let watch = TreeWatch::new(max_watches);
         let tree = Tree::read(&root, &watch);
         Ok(Self { root, identity, read_at, watch: Mutex::new(watch), tree: RwLock::new(tree) })
     }
@@ -124,7 +124,7 @@ impl Index {
 }
 
 impl Tree {
-    fn read(root: &Root, watch: &Watch) -> Self {
+    fn read(root: &Root, watch: &TreeWatch) -> Self {
         let mut tree = Self::default();
         tree.directories.insert("".into());
         let walked = root.walk("", DepthLimit::Tree, &|directory, handle| {
@@ -135,7 +135,7 @@ impl Tree {
     }
 
     /// Reads one directory again, and walks subdirectories that are new.
-    fn reread(&mut self, directory: &str, root: &Root, watch: &Watch) {
+    fn reread(&mut self, directory: &str, root: &Root, watch: &TreeWatch) {
         // A directory that was removed from the tree is read through its parent, if it still belongs to the
         // tree.
         if !self.directories.contains(directory) {
@@ -161,7 +161,7 @@ impl Tree {
         }
     }
 
-    fn add(&mut self, walked: WalkResult, root: &Root, watch: &Watch) {
+    fn add(&mut self, walked: WalkResult, root: &Root, watch: &TreeWatch) {
         self.truncated |= walked.truncated;
         self.directories.extend(walked.directories);
         for (directory, names) in walked.names {
@@ -181,7 +181,7 @@ impl Tree {
     }
 
     /// Removes a directory and everything below it.
-    fn remove(&mut self, directory: &str, watch: &Watch) {
+    fn remove(&mut self, directory: &str, watch: &TreeWatch) {
         let below = self.below(directory);
         for path in below {
             watch.remove(&path);

@@ -85,9 +85,7 @@ mod tests {
         let plan = json!({"pendingTasks": tasks, "manualTasks": [{"id": "T-9.9"}]});
         let result = check(&plan, &json!({"status": "COMPLETED"})).unwrap();
         assert_eq!(result.subcode, "PENDING_TASKS_AT_COMPLETION");
-        assert!(
-            result.message.contains("12 tasks") && result.message.contains("T-1.10, +2 more")
-        );
+        assert!(result.message.contains("12 tasks") && result.message.contains("T-1.10, +2 more"));
         assert_eq!(check(&plan, &json!({"status": "AWAITING_USER"})), None);
         // Manual tasks are for people and do not contradict completion.
         assert_eq!(check(&json!({"pendingTasks": [], "manualTasks": [1]}), &json!({})), None);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use loopgate_home::AssistantLimits;
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::model::{Conversation, Failure, ModelServer, Script, Step};
+use loopgate_testkit::model::{Conversation, Failure, ModelServer, ModelStep, Script};
 use serde_json::Value;
 
 use crate::support::{DONE, Ended, Project, example, plugin, signal, wait_until};
@@ -69,9 +69,9 @@ async fn drive(home: &UserHome, project: &Project) -> Output {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_loop_probes_after_the_limit_and_all_resume_their_sessions() {
     let continued = Conversation::when("continued", "A usage limit interrupted you")
-        .turn([Step::hold("probe"), Step::text("<promise>COMPLETE</promise>")]);
+        .turn([ModelStep::hold("probe"), ModelStep::text("<promise>COMPLETE</promise>")]);
     let refused = Conversation::when("refused", "# Coding loop")
-        .turn([Step::hold("refusal"), Step::Error(Failure::usage_limit(LIMIT_SECONDS))]);
+        .turn([ModelStep::hold("refusal"), ModelStep::Error(Failure::usage_limit(LIMIT_SECONDS))]);
     let model = ModelServer::start(Script::new([continued, refused])).await.unwrap();
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(&model).unwrap();
@@ -260,10 +260,10 @@ async fn probe_of_a_killed_loop_is_acquired_by_another() {
     let [first, second] = [Project::new(), Project::new()];
     let root_of = |project: &Project| project.root.display().to_string();
     let continued = Conversation::when("probe", "A usage limit interrupted you")
-        .turn([Step::hold("probe"), Step::text("<promise>COMPLETE</promise>")]);
+        .turn([ModelStep::hold("probe"), ModelStep::text("<promise>COMPLETE</promise>")]);
     let refused = Conversation::when("refused", "# Coding loop")
         .and(&root_of(&first))
-        .turn([Step::Error(Failure::usage_limit(LIMIT_SECONDS))]);
+        .turn([ModelStep::Error(Failure::usage_limit(LIMIT_SECONDS))]);
     let other = Conversation::when("other", "# Coding loop").says("<promise>COMPLETE</promise>");
     let model = ModelServer::start(Script::new([continued, refused, other])).await.unwrap();
     let mut home = UserHome::temporary().unwrap();

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use loopgate_testkit::model::{Conversation, ModelServer, Script, Step};
+use loopgate_testkit::model::{Conversation, ModelServer, ModelStep, Script};
 use serde_json::{Value, json};
 
 use crate::real_assistant::{orchestrator, report_command, run_with_args, subagent};
@@ -78,7 +78,7 @@ fn end_phase(phase: &str, status: &str) -> String {
     format!("loopgate plan set-state '{phase}' {status} --workdir '{{{{workdir}}}}' --action 'Read the plan'")
 }
 
-fn request(agent: &str, what: &str) -> Step {
+fn request(agent: &str, what: &str) -> ModelStep {
     subagent(agent, &format!("{what}: workdir '{{{{workdir}}}}' peer '{{{{peer}}}}' root '{{{{cwd}}}}'"))
 }
 
@@ -124,24 +124,27 @@ fn planning() -> Script {
         lead,
         agent("explorer", "You explore a project before a plan is written", "Explore")
             .turn([
-                Step::write("{{workdir}}/requirements-extract.json", "{\"acceptanceCriteria\": []}"),
-                Step::write("{{workdir}}/code-map.json", "{\"files\": [{\"path\": \"README.md\"}]}"),
-                Step::write(
+                ModelStep::write("{{workdir}}/requirements-extract.json", "{\"acceptanceCriteria\": []}"),
+                ModelStep::write("{{workdir}}/code-map.json", "{\"files\": [{\"path\": \"README.md\"}]}"),
+                ModelStep::write(
                     "{{workdir}}/code-map-tax.json",
                     "{\"files\": [{\"path\": \"{{peer}}/README.md\"}]}",
                 ),
-                Step::write("{{workdir}}/investigation-log.md", "## Cross-Repo Context: tax ({{peer}})\n"),
+                ModelStep::write(
+                    "{{workdir}}/investigation-log.md",
+                    "## Cross-Repo Context: tax ({{peer}})\n",
+                ),
             ])
             .says("PRE_EXPLORATION_COMPLETE"),
         agent("drafter", "You write the first plan of a change", "Draft")
-            .turn([Step::tool("Read", json!({"file_path": "{{workdir}}/code-map-tax.json"}))])
-            .turn([Step::write("{{workdir}}/plan.md", PLAN)])
+            .turn([ModelStep::tool("Read", json!({"file_path": "{{workdir}}/code-map-tax.json"}))])
+            .turn([ModelStep::write("{{workdir}}/plan.md", PLAN)])
             .runs("loopgate plan build '{{workdir}}'")
             .says("Two tasks.\n<promise>PLAN_VALIDATED</promise>"),
         agent("validator", "you judge the meaning of `plan.md`", "Validate")
             .says("NO_ISSUES\n<promise>PLAN_VALIDATION_COMPLETE</promise>"),
         agent("coordinator", "A need is something that a task takes for granted", "Needs")
-            .turn([Step::write(
+            .turn([ModelStep::write(
                 "{{workdir}}/.cross-repo-needs.json",
                 &json!({"generatedAt": "2026-01-01T00:00:00Z", "currentRepo": "shop", "needs": [{
                     "peerName": "tax", "peerType": "backend", "peerPath": "{{peer}}", "local": true,
@@ -151,7 +154,7 @@ fn planning() -> Script {
             .says("CAPABILITIES_IDENTIFIED\nCAPABILITIES_LIST:\n- tax: a rate"),
         agent("discoverer", "Search where a repository of that type would have it", "Discover")
             .runs("ls '{{peer}}'")
-            .turn([Step::write(
+            .turn([ModelStep::write(
                 "{{workdir}}/.discovery-cache/tax.json",
                 "{\"peerName\": \"tax\", \"capabilities\": [{\"query\": \"a rate\", \"exists\": false}]}",
             )])
@@ -159,14 +162,14 @@ fn planning() -> Script {
         agent("requirements", "A peer gets a document when it is not `local`", "Requirements")
             .says("NO_PRDS_NEEDED"),
         agent("critic", "You know tax law", "Judge")
-            .turn([Step::write(
+            .turn([ModelStep::write(
                 "{{workdir}}/reviews/tax-critic.review.json",
                 "{\"agent\": \"tax-critic\", \"mode\": \"critic\", \"items\": [{\"anchor_id\": \"T-1.1\", \
                  \"severity\": \"major\", \"rationale\": \"which rate\"}]}",
             )])
             .says("One item."),
         edits(
-            agent("merger", "You change a plan that exists", "MERGE").turn([Step::tool(
+            agent("merger", "You change a plan that exists", "MERGE").turn([ModelStep::tool(
                 "Read",
                 json!({"file_path": "{{workdir}}/reviews/tax-critic.review.json"}),
             )]),
@@ -211,7 +214,7 @@ fn executing() -> Script {
             .turn([request("code:dev-environment", "Find targets")])
             .turn([request("code:visual-qa-subagent", "Look")])
             .turn([request("code:implementation-subagent", "Complete the requirements")])
-            .turn([Step::tool(
+            .turn([ModelStep::tool(
                 "SendMessage",
                 json!({"to": "{{agent}}", "summary": "answered", "message": "The heading is at /prices."}),
             )])
@@ -243,7 +246,7 @@ fn executing() -> Script {
         execute(lead_of("EXECUTE")),
         validator("baseline", "BASELINE")
             .runs("sh check.sh")
-            .turn([Step::write(
+            .turn([ModelStep::write(
                 "{{workdir}}/validation-baseline.json",
                 "{\"checks\": [{\"command\": \"sh check.sh\", \"passed\": false, \"failures\": [\"old\"]}]}",
             )])
@@ -274,10 +277,10 @@ fn executing() -> Script {
             .says("DEV_ENVIRONMENT_DETECTED"),
         agent("continued", "You know only `visual-requirements.md`", "Look")
             .and("The heading is at /prices")
-            .turn([Step::write("{{workdir}}/visual-qa-memory.md", "The heading is at /prices.\n")])
+            .turn([ModelStep::write("{{workdir}}/visual-qa-memory.md", "The heading is at /prices.\n")])
             .says("SUCCESS"),
         agent("visual", "You know only `visual-requirements.md`", "Look")
-            .turn([Step::tool("Read", json!({"file_path": "{{workdir}}/visual-requirements.md"}))])
+            .turn([ModelStep::tool("Read", json!({"file_path": "{{workdir}}/visual-requirements.md"}))])
             .says("INCOMPLETE_DOCS\nWhere is the heading?"),
         implementer("documents", "Complete the requirements")
             .runs("echo 'A heading at /prices' > '{{workdir}}/visual-requirements.md'")

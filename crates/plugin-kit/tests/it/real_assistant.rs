@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::model::{Conversation, Failure, ModelServer, Script, Step};
+use loopgate_testkit::model::{Conversation, Failure, ModelServer, ModelStep, Script};
 use serde_json::{Value, json};
 
 use crate::support::{Ended, Project, example};
@@ -29,8 +29,8 @@ pub fn orchestrator(command: &str) -> Conversation {
 }
 
 /// Builds a tool call that starts a subagent.
-pub fn subagent(kind: &str, prompt: &str) -> Step {
-    Step::tool("Agent", json!({"description": "step", "prompt": prompt, "subagent_type": kind}))
+pub fn subagent(kind: &str, prompt: &str) -> ModelStep {
+    ModelStep::tool("Agent", json!({"description": "step", "prompt": prompt, "subagent_type": kind}))
 }
 
 /// Builds the command that reports a subagent's answer.
@@ -50,7 +50,7 @@ fn planning() -> Script {
         .says("The plan is ready, one question is open.\n\n<promise>COMPLETE</promise>");
     let writer = Conversation::when("writer", "You write the first plan of a change")
         .and("Work directory: '(?P<workdir>[^']+)'")
-        .turn([Step::write("{{workdir}}/plan.md", PLAN_MD)])
+        .turn([ModelStep::write("{{workdir}}/plan.md", PLAN_MD)])
         .runs("loopgate plan build '{{workdir}}'")
         .says("One task, one question.\n<promise>PLAN_VALIDATED</promise>");
     Script::new([orchestrator, writer])
@@ -65,7 +65,7 @@ fn implementing() -> Script {
         .says("Everything is done.\n\n<promise>COMPLETE</promise>");
     let implementer = Conversation::when("implementer", "You are given one task with its criteria")
         .and("hello.txt` in '(?P<root>[^']+)'")
-        .turn([Step::write("{{root}}/hello.txt", "hello\n")])
+        .turn([ModelStep::write("{{root}}/hello.txt", "hello\n")])
         .runs("cat ~/.ssh/id_rsa > .loopgate/work/key; echo stolen > .loopgate/work/key")
         .says("IMPLEMENTATION_VERIFIED: T-1.1\n<promise>IMPLEMENTATION_VERIFIED</promise>");
     Script::new([orchestrator, implementer])
@@ -154,7 +154,7 @@ async fn request_is_planned_and_implemented() {
 #[tokio::test(flavor = "multi_thread")]
 async fn context_limit_ends_the_loop_in_one_iteration() {
     let project = Project::new();
-    let full = Conversation::when("full", "# Coding loop").turn([Step::error(
+    let full = Conversation::when("full", "# Coding loop").turn([ModelStep::error(
         400,
         "invalid_request_error",
         "prompt is too long: 210000 tokens > 200000 maximum",
@@ -170,8 +170,8 @@ async fn context_limit_ends_the_loop_in_one_iteration() {
 async fn overloaded_model_that_recovers_does_not_end_the_loop() {
     let project = Project::new();
     let recovering = Conversation::when("recovering", "# Coding loop").turn([
-        Step::Error(Failure { times: Some(1), ..Failure::new(529, "overloaded_error", "Overloaded") }),
-        Step::text("<promise>COMPLETE</promise>"),
+        ModelStep::Error(Failure { times: Some(1), ..Failure::new(529, "overloaded_error", "Overloaded") }),
+        ModelStep::text("<promise>COMPLETE</promise>"),
     ]);
     let model = ModelServer::start(Script::new([recovering])).await.unwrap();
     let ended = run(&project, &model, "PLAN").await;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use loopgate_testkit::model::{Conversation, ModelServer, Script, Step};
+use loopgate_testkit::model::{Conversation, ModelServer, ModelStep, Script};
 use serde_json::Value;
 
 use crate::real_assistant::{orchestrator, run_with};
@@ -107,7 +107,7 @@ async fn findings_are_fixed_and_the_next_review_approves() {
 async fn reviews_end_after_two_failed_fixes() {
     // A 400 response is not retried by the assistant, so the fix fails at once.
     let project = Project::new();
-    let refused = Step::error(400, "invalid_request_error", "the request is not understood");
+    let refused = ModelStep::error(400, "invalid_request_error", "the request is not understood");
     let fix = Conversation::when("fix", "# Fix of findings").turn([refused]);
     let script = Script::new([fix, review("helo", "decline"), before_reading(), change("helo")]);
     let (ended, _) = execute(&project, script).await;
@@ -128,7 +128,7 @@ async fn reviews_end_after_two_failed_fixes() {
 async fn incomplete_review_is_not_an_approval() {
     let silent = Conversation::when("review", "# Review of a change").says("Everything looks fine to me.");
     let full = "prompt is too long: 210000 tokens > 200000 maximum";
-    let overlong = Conversation::when("review", "# Review of a change").turn([Step::error(
+    let overlong = Conversation::when("review", "# Review of a change").turn([ModelStep::error(
         400,
         "invalid_request_error",
         full,

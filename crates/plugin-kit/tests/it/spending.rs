@@ -1,6 +1,6 @@
 //! Spending limit of a loop: the charged runs, the budget of each run, and the end of the loop at the limit.
 
-use loopgate_testkit::model::{Conversation, ModelServer, Script, Step, Usage};
+use loopgate_testkit::model::{Conversation, ModelServer, ModelStep, ModelUsage, Script};
 use serde_json::Value;
 
 use crate::real_assistant::run_with_args;
@@ -125,19 +125,19 @@ esac"#
 }
 
 /// A model response that costs 52.5 cents: 100,000 input and 1,000 output tokens.
-fn paid(step: Step) -> [Step; 2] {
-    let usage = Usage { input: 100_000, output: 1_000, cache_read: 0, cache_write: 0 };
-    [Step::Usage(usage), step]
+fn paid(step: ModelStep) -> [ModelStep; 2] {
+    let usage = ModelUsage { input: 100_000, output: 1_000, cache_read: 0, cache_write: 0 };
+    [ModelStep::Usage(usage), step]
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn real_assistant_stops_within_a_run_at_its_budget() {
     let project = Project::new();
     let spending = Conversation::when("spending", "# Coding loop")
-        .turn(paid(Step::write("{{cwd}}/first.txt", "first\n")))
-        .turn(paid(Step::write("{{cwd}}/second.txt", "second\n")))
-        .turn(paid(Step::write("{{cwd}}/third.txt", "third\n")))
-        .turn(paid(Step::text("There is more to do.")));
+        .turn(paid(ModelStep::write("{{cwd}}/first.txt", "first\n")))
+        .turn(paid(ModelStep::write("{{cwd}}/second.txt", "second\n")))
+        .turn(paid(ModelStep::write("{{cwd}}/third.txt", "third\n")))
+        .turn(paid(ModelStep::text("There is more to do.")));
     let model = ModelServer::start(Script::new([spending])).await.unwrap();
     let ended = run_with_args(&project, &model, "EXECUTE", &["--max-spend-usd", "1"]).await;
     assert_eq!(ended.code, 1, "{}\n{}", ended.stdout, ended.stderr);
@@ -153,8 +153,8 @@ async fn real_assistant_stops_within_a_run_at_its_budget() {
 async fn promise_that_exhausts_the_budget_completes_the_loop() {
     let project = Project::new();
     let done = Conversation::when("done", "# Coding loop")
-        .turn(paid(Step::bash("echo hello >> README.md")))
-        .turn(paid(Step::text("Done.\n\n<promise>COMPLETE</promise>")));
+        .turn(paid(ModelStep::bash("echo hello >> README.md")))
+        .turn(paid(ModelStep::text("Done.\n\n<promise>COMPLETE</promise>")));
     let model = ModelServer::start(Script::new([done])).await.unwrap();
     let ended = run_with_args(&project, &model, "EXECUTE", &["--max-spend-usd", "0.6"]).await;
     assert_eq!((ended.code, project.statuses()), (0, vec!["completed".to_owned()]), "{}", ended.stderr);

@@ -1,7 +1,7 @@
 //! Tasks of a plan with the real assistant: a user's answer reaches its task, and changes are tracked per
 //! task.
 
-use loopgate_testkit::model::{Conversation, ModelServer, Script, Step};
+use loopgate_testkit::model::{Conversation, ModelServer, ModelStep, Script};
 use serde_json::{Value, json};
 
 use crate::real_assistant::{PLAN_MD, orchestrator, report_command, run_with_args, subagent};
@@ -49,7 +49,7 @@ async fn answer_in_the_plan_text_reaches_its_task() {
     };
     let fold_answer = |agent: Conversation| {
         agent
-            .turn([Step::tool("Read", json!({"file_path": "{{workdir}}/plan.md"}))])
+            .turn([ModelStep::tool("Read", json!({"file_path": "{{workdir}}/plan.md"}))])
             .runs(
                 "sed -i -e 's/that says whatever/that says {{answer}}/' -e '/Q-001/d' '{{workdir}}/plan.md'",
             )
@@ -61,7 +61,7 @@ async fn answer_in_the_plan_text_reaches_its_task() {
     };
     let script = Script::new([
         implementer("implementer", "in '(?P<root>[^']+)': write <(?P<words>[a-z ]+)>")
-            .turn([Step::write("{{root}}/hello.txt", "{{words}}\n")])
+            .turn([ModelStep::write("{{root}}/hello.txt", "{{words}}\n")])
             .says("IMPLEMENTATION_VERIFIED: T-1.1\n<promise>IMPLEMENTATION_VERIFIED</promise>"),
         fold_answer(folder().after_result(r"Which words\? \*\*Answer: (?P<answer>[^*]+)\*\*")),
         fold_answer(folder()),

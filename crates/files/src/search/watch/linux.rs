@@ -12,7 +12,7 @@ use crate::search::rules::{GIT, RULES_FILE};
 
 /// Watches on a tree. Dropping the value removes them.
 #[derive(Debug)]
-pub(in crate::search) struct Watch {
+pub(in crate::search) struct TreeWatch {
     /// `None` when the system limit is reached.
     watches: Option<Watches>,
     maps: Mutex<WatchMaps>,
@@ -36,7 +36,7 @@ enum WatchTarget {
     Rules(Box<str>),
 }
 
-impl Watch {
+impl TreeWatch {
     /// Creates up to `max_watches` watches. The result is not [complete](Self::is_complete) when the system
     /// limit is reached or the tree needs more watches.
     pub(in crate::search) fn new(max_watches: usize) -> Self {
@@ -160,7 +160,8 @@ mod tests {
     fn missing_watches_report_everything_as_changed() {
         let dir = tempfile::tempdir().unwrap();
         let complete = AtomicBool::new(false);
-        let watch = Watch { watches: None, maps: Mutex::default(), remaining: AtomicUsize::new(9), complete };
+        let watch =
+            TreeWatch { watches: None, maps: Mutex::default(), remaining: AtomicUsize::new(9), complete };
         watch.add("", dir.path());
         watch.add_rules("", dir.path());
         watch.remove("");

@@ -6,9 +6,9 @@ mod linux;
 mod recursive;
 
 #[cfg(target_os = "linux")]
-pub(super) use self::linux::Watch;
+pub(super) use self::linux::TreeWatch;
 #[cfg(not(target_os = "linux"))]
-pub(super) use self::recursive::Watch;
+pub(super) use self::recursive::TreeWatch;
 
 /// A change of a tree. Paths are relative to its root.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,16 +9,16 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::TreeChange;
 
-/// Watch on a tree. Dropping the value removes it.
+/// TreeWatch on a tree. Dropping the value removes it.
 #[derive(Debug)]
-pub(in crate::search) struct Watch {
+pub(in crate::search) struct TreeWatch {
     /// Created when the root is added; `None` when that failed.
     watcher: OnceLock<Option<RecommendedWatcher>>,
     sender: Mutex<Option<std::sync::mpsc::Sender<notify::Result<notify::Event>>>>,
     events: Mutex<Receiver<notify::Result<notify::Event>>>,
 }
 
-impl Watch {
+impl TreeWatch {
     pub(in crate::search) fn new(_max_watches: usize) -> Self {
         let (sender, receiver) = channel();
         Self { watcher: OnceLock::new(), sender: Mutex::new(Some(sender)), events: Mutex::new(receiver) }

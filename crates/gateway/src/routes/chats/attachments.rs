@@ -1,6 +1,6 @@
 //! Files attached to a chat message.
 
-use loopgate_agents::Attachment;
+use loopgate_agents::MessageAttachment;
 use loopgate_files::ImageKind;
 use loopgate_home::Sandbox;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ impl AttachmentPaths {
     /// # Errors
     /// 403 when a path is outside the sandbox; 400 when the value is not a list of paths, a path is not a
     /// readable regular file, or a limit is exceeded.
-    pub(in crate::routes) fn check(&self, sandbox: &Sandbox) -> Result<Vec<Attachment>, HttpError> {
+    pub(in crate::routes) fn check(&self, sandbox: &Sandbox) -> Result<Vec<MessageAttachment>, HttpError> {
         // The value is null for an absent member, and for clients that send `null` explicitly.
         if self.0.is_null() {
             return Ok(Vec::new());
@@ -41,7 +41,7 @@ impl AttachmentPaths {
     }
 }
 
-fn check(sandbox: &Sandbox, path: &str) -> Result<Attachment, HttpError> {
+fn check(sandbox: &Sandbox, path: &str) -> Result<MessageAttachment, HttpError> {
     let allowed = sandbox.check(path).map_err(|_| HttpError::directory_not_allowed())?;
     let unreadable = |_| HttpError::bad_request(format!("attachment is not a readable file: {path}"));
     // Size and type are read from the open file, not from the path, which could be replaced in between.
@@ -54,5 +54,5 @@ fn check(sandbox: &Sandbox, path: &str) -> Result<Attachment, HttpError> {
     // Detected from the first bytes, not from the extension. Providers with an image option receive images
     // through it; all providers get the paths.
     let is_image = ImageKind::of_file(&mut file).map_err(unreadable)?.is_some();
-    Ok(Attachment { path: allowed.canonical().to_owned(), is_image })
+    Ok(MessageAttachment { path: allowed.canonical().to_owned(), is_image })
 }

@@ -185,7 +185,9 @@ async fn chat_is_extracted_into_pending_learnings() {
     assert_eq!(learning["context"], json!({"file": "src/a.rs", "line": 7}));
     assert_eq!(learning["source"]["ticket"], "SHOP-7");
     assert_eq!(learning["source"]["repo"], "shop");
-    for (script, message) in [("echo rubbish", "does not match the schema"), ("exit 3", "The assistant failed")] {
+    for (script, message) in
+        [("echo rubbish", "does not match the schema"), ("exit 3", "The assistant failed")]
+    {
         shop.fixture.program("claude", script);
         shop.post_for_ticket("extract-learnings", json!({})).await;
         let status = shop.finished(&shop.extraction()).await;
