@@ -1,9 +1,9 @@
 /**
- * A real OpenID provider on loopback, for tests. Run by Node from a text, with the folder of `node_modules` and the
- * options as JSON for arguments.
+ * A real OpenID provider on loopback, for tests. Evaluated by Node with two arguments, the `node_modules` folder and the
+ * options as JSON.
  *
- * Options: `redirectUri`, `clientId`, `clientSecret`, and `accounts`, claims by the name that is typed into its form.
- * Prints its issuer, and ends with its standard input.
+ * Options: `redirectUri`, `clientId`, `clientSecret`, and `accounts`, which maps the login name to its claims.
+ * Prints its issuer URL, and exits at the end of standard input.
  */
 import { createServer } from "node:http";
 import { pathToFileURL } from "node:url";
@@ -29,7 +29,7 @@ const provider = new Provider(issuer, {
   pkce: { required: () => true },
   cookies: { keys: ["of a test"] },
   findAccount: (_, name) => accounts[name] && { accountId: name, claims: () => ({ sub: name, ...accounts[name] }) },
-  // Nobody is asked whether the client may know these claims.
+  // Skips the consent form: the client is granted all scopes.
   async loadExistingGrant({ oidc }) {
     const { client, session } = oidc;
     const grant = new oidc.provider.Grant({ clientId: client.clientId, accountId: session.accountId });

@@ -25,8 +25,8 @@ interface Ready {
   gatewayPort: number;
   /** `owner/name` of the sample repository. */
   repository: string;
-  /** The wish that the script knows. */
-  wish: string;
+  /** The request that the script implements. */
+  request: string;
   /** The code host's pages, with a slash at the end. */
   codeHostUrl: string;
   /** Unix socket of the code host's API. */

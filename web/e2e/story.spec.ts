@@ -25,8 +25,8 @@ interface Pull {
   base: { ref: string };
 }
 
-test("a wish becomes a plan, and the plan a pull request", async ({ page }) => {
-  const { signInUrl, pageUrl, gatewayPort, repository, wish } = demo.ready;
+test("a request becomes a plan, and the plan a pull request", async ({ page }) => {
+  const { signInUrl, pageUrl, gatewayPort, repository, request } = demo.ready;
   const watch = new Watch(page, new URL(pageUrl).origin);
 
   await test.step("the link signs in", async () => {
@@ -56,14 +56,14 @@ test("a wish becomes a plan, and the plan a pull request", async ({ page }) => {
     await expect(page.getByLabel("Repository")).toHaveValue(repository);
   });
 
-  await test.step("the wish is written down", async () => {
-    await page.getByLabel("What should change?").fill(wish);
+  await test.step("the request is entered", async () => {
+    await page.getByLabel("What should change?").fill(request);
     await expect(page.getByLabel("Start from branch")).toHaveValue("main");
     await page.getByRole("button", { name: "Make a plan" }).click();
   });
 
   await test.step("the assistant is seen at work", async () => {
-    await expect(page.getByRole("heading", { level: 1, name: wish })).toBeVisible();
+    await expect(page.getByRole("heading", { level: 1, name: request })).toBeVisible();
     await expect(
       page
         .getByRole("log")

@@ -1,10 +1,8 @@
 //! Executes one turn with an agent over the Agent Client Protocol (ACP), version 1. Prints the events of the
-//! turn
-//! as one JSON object per line.
+//! turn as one JSON object per line.
 //!
 //! The client offers no file system or terminal methods; the agent uses its own. The agent requests
-//! permission
-//! for each tool call: reading is always allowed, modifying only if the turn may change files.
+//! permission for each tool call: reading is always allowed, modifying only if the turn may change files.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -182,8 +180,7 @@ fn find_program(program: &Path) -> Option<PathBuf> {
 }
 
 /// Resumes or loads a session, whichever the agent supports. Returns `false` if it supports neither or does
-/// not
-/// know the session.
+/// not know the session.
 async fn open_session(
     agent: &ConnectionTo<Agent>,
     capabilities: &AgentCapabilities,

@@ -14,8 +14,7 @@ use tokio::sync::Notify;
 pub(crate) const MAX_QUEUED_BYTES: usize = 16 * 1024 * 1024;
 
 /// A batch is flushed once it has this many bytes, even if more messages are queued. Bounds the time for
-/// which
-/// the first message of a batch stays in the sink's buffer.
+/// which the first message of a batch stays in the sink's buffer.
 const MAX_BATCH_BYTES: usize = 64 * 1024;
 
 /// A message to be written to the socket.

@@ -1,8 +1,7 @@
 //! Anchors that keep findings at their lines while the code changes.
 //!
 //! When a finding is stored, its anchor records the text of its line and of the lines around it. When the
-//! finding
-//! is read, the anchor is located in the current content of the file.
+//! finding is read, the anchor is located in the current content of the file.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -21,13 +20,11 @@ const MAX_FILE: u64 = 2 * 1024 * 1024;
 /// Bytes of all files read per request, which bounds its duration.
 const MAX_FILES: u64 = 32 * 1024 * 1024;
 /// Candidate lines with equal text that are compared on each side of the old position. Bounds the cost of
-/// lines such
-/// as `}`.
+/// lines such as `}`.
 const MAX_CANDIDATES: usize = 500;
 
 /// Sets the anchors of findings. Outdated findings, and those whose line cannot be read, keep their previous
-/// anchor.
-/// Blocks on disk I/O.
+/// anchor. Blocks on disk I/O.
 pub(crate) fn set_anchors(findings: &mut [ReviewFinding], tree: &SourceTree) {
     for_each_file(findings, tree, |finding, content| {
         if let (FileContent::Text(lines), Some(line), false) = (content, finding.line, finding.outdated) {
@@ -39,8 +36,7 @@ pub(crate) fn set_anchors(findings: &mut [ReviewFinding], tree: &SourceTree) {
 }
 
 /// Moves findings to the lines where their anchors are located now. Findings whose anchor is not found keep
-/// their
-/// line and are marked outdated. Blocks on disk I/O.
+/// their line and are marked outdated. Blocks on disk I/O.
 pub(crate) fn follow_lines(findings: &mut [ReviewFinding], tree: &SourceTree) {
     for_each_file(findings, tree, |finding, content| {
         let Some(anchor) = &finding.anchor else { return };
@@ -143,10 +139,8 @@ impl<'a> SourceLines<'a> {
     }
 
     /// Locates an anchor. Among the lines with its text, the one with most matching context lines wins, then
-    /// the one
-    /// nearest to the old position. A line without matching context is accepted only at the old position or
-    /// if its text
-    /// is unique.
+    /// the one nearest to the old position. A line without matching context is accepted only at the old
+    /// position or if its text is unique.
     fn find(&self, anchor: &LineAnchor) -> Option<u64> {
         let positions = self.positions.get(anchor.text.as_str())?;
         let old = usize::try_from(anchor.line).ok()?.saturating_sub(1);

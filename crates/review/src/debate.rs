@@ -47,8 +47,7 @@ pub struct DebateRequest {
 }
 
 /// Event stream of a debate for one client: the events of all turns, with a single end. Dropping it does not
-/// affect
-/// the debate.
+/// affect the debate.
 pub struct DebateStream {
     /// Receives each turn when it starts; closed when the debate has ended.
     turns: mpsc::UnboundedReceiver<Step>,

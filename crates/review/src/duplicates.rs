@@ -35,8 +35,7 @@ pub struct Comparison {
 }
 
 /// Compares two lists of findings by their words. Each finding of the first list, in order, is matched with
-/// the
-/// most similar finding of the second list that is still unmatched.
+/// the most similar finding of the second list that is still unmatched.
 #[must_use]
 pub fn compare_findings(first: &[ReviewFinding], second: &[ReviewFinding]) -> Comparison {
     let (first_texts, second_texts) = (normalized(first), normalized(second));
@@ -77,8 +76,7 @@ pub fn compare_findings(first: &[ReviewFinding], second: &[ReviewFinding]) -> Co
 }
 
 /// Normalizes messages to lower-case words separated by one space. All characters except `a-z` and `0-9`
-/// separate
-/// words.
+/// separate words.
 fn normalized(findings: &[ReviewFinding]) -> Vec<String> {
     let text = |finding: &ReviewFinding| {
         let message = finding.message.to_lowercase();
@@ -132,8 +130,7 @@ struct SamePairs {
 }
 
 /// Lets a provider decide the doubtful pairs, and returns all duplicates. If the provider fails, returns
-/// those found
-/// by their words.
+/// those found by their words.
 pub async fn settle_doubts(
     comparison: Comparison,
     first: &[ReviewFinding],

@@ -1,8 +1,7 @@
 //! Extracts findings from the text of a review.
 //!
 //! Reviews end with a fenced JSON block, or with a list of comments in the reviewer's own format. Text in
-//! other
-//! formats can be interpreted by a provider.
+//! other formats can be interpreted by a provider.
 
 use std::io;
 use std::path::Path;
@@ -38,10 +37,9 @@ pub fn review_text(directory: &ReviewDirectory, provider: &ProviderId) -> io::Re
 }
 
 /// Extracts the findings of a review's text: from the last fenced JSON array, otherwise from the array
-/// between the
-/// first and the last bracket, otherwise from the reviewer's list of comments. Returns `None` if there is
-/// none of
-/// these. Discards findings with a confidence below 0.5. Paths in the worktree become relative to it.
+/// between the first and the last bracket, otherwise from the reviewer's list of comments. Returns `None` if
+/// there is none of these. Discards findings with a confidence below 0.5. Paths in the worktree become
+/// relative to it.
 #[must_use]
 pub fn findings_in(text: &str, worktree: &Path) -> Option<Vec<ReviewFinding>> {
     let fenced = || fenced_values(text).iter().rev().find_map(entries_in);

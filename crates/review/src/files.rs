@@ -13,8 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::state::ReviewState;
 
 /// Work directory of a worktree. Files are opened relative to a sandbox handle, so symlinks in the worktree
-/// cannot
-/// redirect them. All functions block on disk I/O.
+/// cannot redirect them. All functions block on disk I/O.
 #[derive(Debug, Clone)]
 pub struct ReviewDirectory {
     directory: SandboxedPath,
@@ -62,8 +61,7 @@ impl ReviewDirectory {
     }
 
     /// Returns the last `most` bytes of the log of a provider's review, and its total size. Both are empty if
-    /// there
-    /// is no log.
+    /// there is no log.
     pub(crate) fn log_end(&self, provider: &ProviderId, most: u64) -> io::Result<(Vec<u8>, u64)> {
         let opened =
             self.directory.open_directory().and_then(|dir| dir.open_file(Path::new(&log_name(provider))));

@@ -34,8 +34,7 @@ pub(crate) fn pull_request_number(ticket: &TicketId) -> Option<u64> {
 }
 
 /// Restores the changes of a merged pull request in its worktree. Returns whether there are uncommitted
-/// changes to
-/// review.
+/// changes to review.
 pub(crate) async fn restore_merged(
     git: &Git,
     code_host: &CodeHost,

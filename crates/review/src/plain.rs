@@ -14,8 +14,7 @@ use loopgate_tools::environment::TrustGuard;
 use crate::scope::ReviewScope;
 
 /// The reviewer, started with its `review` command. The scope is passed as flags; the command accepts no
-/// prompt in
-/// combination with them.
+/// prompt in combination with them.
 #[derive(Debug)]
 pub(crate) struct PlainReview {
     /// Changes to review. Not used for parsing the output.

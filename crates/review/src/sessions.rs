@@ -1,6 +1,5 @@
 //! Conversations with the reviewer whose messages are kept by the client: debates about findings, and chats.
-//! Only
-//! the provider's session is stored here. Turns that use the same file are executed sequentially.
+//! Only the provider's session is stored here. Turns that use the same file are executed sequentially.
 
 use std::collections::BTreeMap;
 use std::io;

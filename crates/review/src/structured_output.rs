@@ -14,8 +14,7 @@ use thiserror::Error;
 use crate::json_text::last_object;
 
 /// Run kind. No factory is registered for it, so after a restart these runs are terminated: their caller no
-/// longer
-/// exists.
+/// longer exists.
 const KIND: &str = "structured-output";
 /// Timeout of a response.
 const TIME_LIMIT: Duration = Duration::from_secs(3 * 60);
@@ -51,8 +50,7 @@ impl StructuredOutput {
     }
 
     /// Sends the prompt, and parses a JSON object of type `T` that passes the check. An invalid response is
-    /// sent back
-    /// once, with the reason. Dropping the future terminates the provider's program.
+    /// sent back once, with the reason. Dropping the future terminates the provider's program.
     ///
     /// # Errors
     /// Fails with [`StructuredOutputError`] when the provider fails or its corrected response is not valid.

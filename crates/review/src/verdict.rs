@@ -15,8 +15,7 @@ use crate::prompt;
 use crate::reviews::Reviews;
 
 /// Run kind. No factory is registered for it, so after a restart these runs are terminated: their caller no
-/// longer
-/// exists.
+/// longer exists.
 const KIND: &str = "verdict";
 /// Timeout of a verdict. The provider may read code again before it answers.
 const TIME_LIMIT: Duration = Duration::from_mins(10);
@@ -39,8 +38,7 @@ pub struct VerdictAnswer {
 
 impl Reviews {
     /// Requests a verdict from the provider in the session of its review. Joins a request for the same
-    /// session that is
-    /// in flight. The request continues when the caller disconnects.
+    /// session that is in flight. The request continues when the caller disconnects.
     ///
     /// # Errors
     /// Fails when the provider cannot be started.
@@ -112,8 +110,7 @@ fn answer(outcome: &RunOutcome) -> VerdictAnswer {
 }
 
 /// Returns the last valid verdict in a text: `<pr_verdict>{"verdict": …, "reason": …}</pr_verdict>` with a
-/// reason
-/// that is not blank. Earlier ones may be the example of the prompt, or quoted code.
+/// reason that is not blank. Earlier ones may be the example of the prompt, or quoted code.
 #[must_use]
 pub fn parse_verdict(text: &str) -> Option<Verdict> {
     let tags = text.rmatch_indices(OPENING).map(|(start, _)| &text[start + OPENING.len()..]);

@@ -106,8 +106,7 @@ impl ReviewWorktree {
     }
 
     /// Updates the worktree to the latest state of its branch without discarding local changes. Git errors
-    /// leave the
-    /// worktree as it was: a review of an older state is better than none.
+    /// leave the worktree as it was: a review of an older state is better than none.
     async fn update(&self, git: &Git, branch: &BranchName) -> Result<(), ReviewWorktreeError> {
         let place = self.worktree.as_path();
         let tracked = format!("refs/remotes/origin/{branch}");

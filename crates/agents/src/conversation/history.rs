@@ -1,8 +1,7 @@
 //! Conversation histories, one JSON file each.
 //!
 //! Runs, clients and other programs may modify a history concurrently; see [`JsonFile`]. Files are opened
-//! relative
-//! to a sandbox handle, so symlinks cannot redirect them. All functions block on disk I/O.
+//! relative to a sandbox handle, so symlinks cannot redirect them. All functions block on disk I/O.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -190,8 +189,7 @@ fn ticket_file(provider: Option<&ProviderId>) -> String {
 }
 
 /// Returns whether the newest message in a ticket's chats, over all providers, is an answer, so that the
-/// user's
-/// reply is awaited. Histories that cannot be read are skipped.
+/// user's reply is awaited. Histories that cannot be read are skipped.
 #[must_use]
 pub fn awaits_person(sandbox: &Sandbox, worktree: &Path) -> bool {
     let chats = [None, Some(ProviderId::ASSISTANT), Some(ProviderId::REVIEWER)];

@@ -1,10 +1,8 @@
 //! Conversations: turns with a stored history.
 //!
 //! The user's message is stored before the provider is started, and the answer repeatedly while it is
-//! produced. A
-//! provider resumes its own session. Messages of others since its last answer are added to the prompt, so
-//! that
-//! several providers can alternate in one conversation.
+//! produced. A provider resumes its own session. Messages of others since its last answer are added to the
+//! prompt, so that several providers can alternate in one conversation.
 
 pub mod history;
 mod prompt;
@@ -111,8 +109,7 @@ impl Conversations {
     }
 
     /// Stores the user's message and starts the provider. Returns immediately; the answer is streamed, and is
-    /// stored
-    /// even if the stream is dropped.
+    /// stored even if the stream is dropped.
     ///
     /// # Errors
     /// Fails when the message cannot be stored; no process is started then.

@@ -7,8 +7,7 @@ use loopgate_api::provider::ProviderId;
 const TRANSCRIPT_MAX: usize = 60_000;
 
 /// Returns the earlier messages up to the last answer, oldest first; empty if there are none. Omits the
-/// oldest
-/// messages above the limit, and questions after the last answer: those are in flight or failed.
+/// oldest messages above the limit, and questions after the last answer: those are in flight or failed.
 pub(super) fn transcript(messages: &[ChatMessage], sender: impl Fn(&ChatMessage) -> ProviderId) -> String {
     let answered = messages.iter().rposition(|message| message.role == ChatRole::Assistant);
     let messages = &messages[..answered.map_or(0, |last| last + 1)];

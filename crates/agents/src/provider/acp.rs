@@ -1,6 +1,5 @@
 //! Agents that implement the Agent Client Protocol. The program started for a turn is Loopgate's own
-//! sub-command
-//! `agent-turn`, which talks to the agent and prints [`ChatEvent`]s.
+//! sub-command `agent-turn`, which talks to the agent and prints [`ChatEvent`]s.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -33,8 +33,7 @@ pub struct TurnRequest {
     /// Text appended to the program's system prompt, for programs that support it.
     pub instructions: Option<String>,
     /// Paths of attached images. The prompt lists them too, but some programs pass images to the model only
-    /// when they
-    /// are given as arguments.
+    /// when they are given as arguments.
     pub images: Vec<PathBuf>,
 }
 
@@ -88,8 +87,7 @@ pub struct TurnOutput {
 /// Parser for the standard output of one turn.
 pub trait OutputReader: Send + Sync {
     /// Parses a line (without line break), adds it to the output and returns the events for clients. Lines
-    /// that
-    /// cannot be parsed are ignored.
+    /// that cannot be parsed are ignored.
     fn read_line(&mut self, line: &str, output: &mut TurnOutput) -> Vec<ChatEvent>;
 }
 

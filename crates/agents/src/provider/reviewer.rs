@@ -68,8 +68,7 @@ impl Provider for Reviewer {
             FileAccess::ReadWrite => "workspace-write",
         };
         // `--image` splits its value at commas; such an image is skipped, because the prompt lists it as
-        // well. Another
-        // option must follow, because `--image` consumes all arguments up to the next option.
+        // well. Another option must follow, because `--image` consumes all arguments up to the next option.
         for image in turn.images.iter().filter(|image| !image.to_string_lossy().contains(',')) {
             args.extend(["--image".into(), image.into()]);
         }

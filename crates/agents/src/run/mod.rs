@@ -2,8 +2,7 @@
 //!
 //! Runs are independent of client connections. One task follows a run to its end and stores its output; each
 //! client tails the same file at its own pace. The files of a run are in a private directory until its output
-//! is
-//! stored, so that the next process can recover it after a restart.
+//! is stored, so that the next process can recover it after a restart.
 
 mod output;
 mod progress;

@@ -213,8 +213,7 @@ impl RunTask {
             self.read(&mut output).await;
             if self.output_exceeded {
                 // Without a grace period, because the program continues to fill the disk. The error is
-                // ignored: the
-                // shim reports the exit either way.
+                // ignored: the shim reports the exit either way.
                 drop(shim.kill(Duration::ZERO).await);
                 break exit.await;
             }

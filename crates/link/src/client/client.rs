@@ -57,8 +57,7 @@ impl Client {
     }
 
     /// Connects and reconnects until `stop` is cancelled, then closes the connection. Does not stop the
-    /// executor;
-    /// see [`Executor::shutdown`](crate::executor::Executor::shutdown).
+    /// executor; see [`Executor::shutdown`](crate::executor::Executor::shutdown).
     pub async fn run(&self, stop: CancellationToken) {
         let executor = &self.context.config.executor;
         let reporting = queue_report::report(executor.stats(), &self.context.config.timing, |telemetry| {
@@ -90,8 +89,7 @@ impl Client {
             // A failure that only the user can fix is not caused by a stale target id.
             if attempt.retry != Retry::Slow && since.elapsed() >= timing.watchdog {
                 // The target id is forgotten too: a stale one could be the reason for the failures. The hello
-                // then
-                // registers the desktop by its gateway id.
+                // then registers the desktop by its gateway id.
                 tracing::warn!("degraded for too long, registering again");
                 target = None;
                 degraded_since = None;

@@ -68,8 +68,7 @@ pub(super) async fn dial(url: &str, key: &ApiKey, credentials: &Credentials) -> 
 }
 
 /// Creates a TLS connector that verifies against the platform's root certificates. The crypto provider is
-/// passed
-/// explicitly, because rustls has no process default when several providers are compiled in.
+/// passed explicitly, because rustls has no process default when several providers are compiled in.
 fn tls() -> Result<Connector, rustls::Error> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider)

@@ -39,8 +39,7 @@ pub struct HelloInfo {
 
 impl HelloInfo {
     /// Returns the properties of this machine, with all operations and the loop runner's capabilities. Reads
-    /// the
-    /// assistant's plugin registry from disk, so call it once at start-up.
+    /// the assistant's plugin registry from disk, so call it once at start-up.
     #[must_use]
     pub fn of_this_machine(allowed_directories: Vec<PathBuf>) -> Self {
         let machine_name =

@@ -1,8 +1,7 @@
 //! The desktop's end of the link.
 //!
 //! The client dials out, reconnects, and publishes its state. It transports frames between the control plane
-//! and
-//! the [`crate::executor`], and does not interpret commands.
+//! and the [`crate::executor`], and does not interpret commands.
 
 mod analytics;
 #[expect(clippy::module_inception, reason = "named for its type")]

@@ -1,10 +1,8 @@
 //! One connection to the control plane, from the upgrade to its end.
 //!
 //! A single task concurrently reads, writes and passes commands to the executor, so that a slow disk under
-//! the
-//! command log does not delay pongs. Events are fetched from the executor only while the send queue has room,
-//! so
-//! that a slow network applies backpressure instead of filling the queue.
+//! the command log does not delay pongs. Events are fetched from the executor only while the send queue has
+//! room, so that a slow network applies backpressure instead of filling the queue.
 
 use std::pin::pin;
 
@@ -31,8 +29,7 @@ use crate::executor::ExecutorReport;
 use crate::outbox::{CloseReason, MAX_QUEUED_BYTES, OutboundMessage, SendQueue};
 
 /// Commands and cancellations waiting for the executor. Above the executor's own queue limit, so a server
-/// that
-/// respects that limit never reaches this one.
+/// that respects that limit never reaches this one.
 const MAX_ORDERS: usize = 1000;
 
 #[derive(Debug)]
@@ -318,8 +315,7 @@ impl ClientSession<'_> {
     }
 
     /// Queues an order for the executor. Above the limit it is dropped without a reply; the server sends it
-    /// again
-    /// after the next hello.
+    /// again after the next hello.
     fn order(&self, order: Order) {
         if self.orders.try_send(order).is_err() {
             tracing::warn!("command queue full, command dropped until the next hello");
@@ -358,8 +354,7 @@ impl ClientSession<'_> {
 
 fn push(outbox: &SendQueue, frame: &Frame) {
     // Events wait for room before they are pushed, and other frames are small. The queue is therefore full
-    // only
-    // when the server has stopped reading; the silence timeout then ends the connection.
+    // only when the server has stopped reading; the silence timeout then ends the connection.
     if outbox.push(frame).is_err() {
         tracing::warn!(event = frame.event, "send queue full, frame dropped");
     }

@@ -1,6 +1,5 @@
 //! The two commands about browser keys. They originate from the control plane itself and are not passed to
-//! the
-//! gateway, so onboarding, pause and signature checks do not apply to them.
+//! the gateway, so onboarding, pause and signature checks do not apply to them.
 
 use loopgate_api::link::{BrowserKeyCommand, Fingerprint, LinkCommand, REQUEST_KEY_APPROVAL, REVOKE_KEY};
 use serde::Deserialize;

@@ -1,10 +1,8 @@
 //! Durable progress of commands, for deduplication after a restart.
 //!
 //! A command that the server sends again after a restart must not run twice. If it was started, it is ended
-//! as
-//! interrupted; if it had ended, its last events are sent again. The start of a loop is an exception: the
-//! loop's
-//! id prevents a second start, so the request is repeated.
+//! as interrupted; if it had ended, its last events are sent again. The start of a loop is an exception: the
+//! loop's id prevents a second start, so the request is repeated.
 
 use std::collections::HashMap;
 use std::io;

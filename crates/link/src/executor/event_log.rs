@@ -1,8 +1,7 @@
 //! Events of one command, retained until the server acknowledges them.
 //!
 //! Sequences are consecutive. Events that were sent but not acknowledged are sent again after a reconnect,
-//! after
-//! a gap that the server reports, and after a timeout. Pure state machine: no clock, no channel.
+//! after a gap that the server reports, and after a timeout. Pure state machine: no clock, no channel.
 
 use std::collections::VecDeque;
 
@@ -28,8 +27,7 @@ pub(crate) struct EventLog {
     /// The log contains the terminal event.
     ended: bool,
     /// Further reports expected for the same gap: the server reports it once per event in flight, and only
-    /// the first
-    /// report may cause a replay.
+    /// the first report may cause a replay.
     gap_reports: Option<GapReports>,
 }
 
@@ -113,8 +111,7 @@ impl EventLog {
             self.last = last;
         }
         // Of the events sent after `last`, one was lost and one caused this report. Each of the others is in
-        // flight
-        // and causes another report of the same gap.
+        // flight and causes another report of the same gap.
         let in_flight = self.sent.saturating_sub(last).saturating_sub(2);
         self.acked = self.acked.max(last);
         self.drop_acknowledged();

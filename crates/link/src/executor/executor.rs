@@ -111,8 +111,7 @@ impl Executor {
     }
 
     /// Sets or clears the reason for which the gateway is unreachable. While set, new commands are rejected
-    /// and the
-    /// control plane is sent the reason; running commands continue.
+    /// and the control plane is sent the reason; running commands continue.
     pub fn set_gateway_lost(&self, reason: Option<String>) {
         let mut state = self.lock();
         if state.gateway_lost != reason {
@@ -137,8 +136,7 @@ impl Executor {
     }
 
     /// Admits or rejects a command. Returns no acknowledgement during a shutdown or when the command log
-    /// cannot be
-    /// read; the server then sends the command again.
+    /// cannot be read; the server then sends the command again.
     pub(crate) async fn receive(self: &Arc<Self>, command: LinkCommand) -> Option<CommandAck> {
         if self.lock().is_stopping() {
             return None;
@@ -255,14 +253,11 @@ impl Executor {
     }
 
     /// Looks up a command that may have been received before, also by an earlier process. The events of an
-    /// ended
-    /// command are sent again; one that was unfinished at the restart is ended as interrupted.
+    /// ended command are sent again; one that was unfinished at the restart is ended as interrupted.
     ///
     /// The start of a loop is an exception. The loop may have survived the restart, and reporting it as
-    /// interrupted
-    /// would fail it in the control plane. The loop's id prevents a second start, so the request is repeated:
-    /// it
-    /// either finds the loop running or starts it.
+    /// interrupted would fail it in the control plane. The loop's id prevents a second start, so the request
+    /// is repeated: it either finds the loop running or starts it.
     ///
     /// # Errors
     /// Fails when the command log cannot be read.
@@ -292,8 +287,8 @@ impl Executor {
     }
 
     /// Cancels a queued or running command. The server repeats a cancellation until it has the terminal
-    /// event, so a
-    /// command that is unknown here is ended as cancelled, and an ended one sends its events again.
+    /// event, so a command that is unknown here is ended as cancelled, and an ended one sends its events
+    /// again.
     pub(crate) async fn cancel(self: &Arc<Self>, cancel: &Cancel) {
         let reason = cancel.reason.as_deref().unwrap_or("cancelled");
         let (queued, runs) = {

@@ -12,10 +12,8 @@ use serde_json::Value;
 const PATH_MEMBERS: [&str; 5] = ["repoPath", "worktreePath", "workDir", "runDir", "path"];
 
 /// Returns the lock key of a command: its explicit one, or its operation and path. Paths are canonicalized,
-/// so
-/// that a symlink, different case or a trailing slash yields the same key. A disk that does not respond in
-/// time
-/// leaves the path as written.
+/// so that a symlink, different case or a trailing slash yields the same key. A disk that does not respond in
+/// time leaves the path as written.
 pub(crate) async fn key(command: &LinkCommand, operation: OperationId, limit: Duration) -> Option<String> {
     let explicit = command.lock_key.as_deref().map(str::trim).filter(|key| !key.is_empty());
     if let Some(key) = explicit {

@@ -1,9 +1,8 @@
 //! Runs the control plane's commands against this desktop's gateway.
 //!
 //! Commands are queued in order; at most two run concurrently, and never two with the same lock key. Their
-//! events
-//! are retained until they are acknowledged. The executor is independent of connections: running commands
-//! continue while the link is down.
+//! events are retained until they are acknowledged. The executor is independent of connections: running
+//! commands continue while the link is down.
 
 mod answer;
 mod browser_key_command;

@@ -1,8 +1,7 @@
 //! Converts a command into a request to the gateway: method, target, headers, body.
 //!
 //! Headers of a command are untrusted: they cannot replace the gateway's credentials, the caller's identity
-//! or
-//! connection-level headers.
+//! or connection-level headers.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST};

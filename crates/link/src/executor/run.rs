@@ -22,8 +22,7 @@ use super::{request, signing};
 const FRAME_BYTES: usize = 4096;
 
 /// Routes below `/api/gateway/` that may need a long time before they respond. A trailing slash matches all
-/// paths
-/// below it.
+/// paths below it.
 const SLOW_ROUTES: [&str; 6] = [
     "orchestrator/loop",
     "orchestrator/loop/kill",
@@ -37,8 +36,7 @@ const SLOW_ROUTES: [&str; 6] = [
 struct TerminalEvent;
 
 /// Returns whether an event fits into one message. JSON escapes lengthen a text up to sixfold (`\u0000`), so
-/// only
-/// values near the limit are serialized for an exact answer.
+/// only values near the limit are serialized for an exact answer.
 fn fits(data: &Value, weight: usize) -> bool {
     const MAX_BYTES: usize = MAX_MESSAGE_BYTES - FRAME_BYTES;
     weight <= MAX_BYTES / 8

@@ -15,8 +15,7 @@ const MAX_AGE: i64 = 45;
 /// Seconds by which the browser's clock may be ahead of the local clock.
 const MAX_AHEAD: i64 = 5;
 /// Nonces remembered at once. Above it signed commands are rejected until the oldest nonces expire: dropping
-/// one
-/// early would allow a replay.
+/// one early would allow a replay.
 const MAX_NONCES: usize = 10_000;
 
 /// Dependencies of the executor for signed commands.
@@ -81,8 +80,7 @@ impl SigningRejection {
 /// Verifies signatures, and remembers nonces until they expire, to reject replays.
 pub(super) struct SignatureVerifier {
     /// Start of the process in seconds since the epoch. Earlier signatures are rejected, because an earlier
-    /// process
-    /// may have executed their commands.
+    /// process may have executed their commands.
     started_at: i64,
     seen: HashMap<(Fingerprint, String), i64>,
 }

@@ -195,8 +195,7 @@ impl ExecutorState {
             self.running.values().filter_map(|running| running.lock.as_deref()).collect();
         let free = |job: &QueuedCommand| job.lock.as_deref().is_none_or(|lock| !locked.contains(lock));
         // The first command whose lock key is free, not the first of the queue: a busy repository must not
-        // block
-        // commands for other repositories.
+        // block commands for other repositories.
         let index = self.queue.iter().position(free)?;
         let job = self.queue.remove(index)?;
         let running = RunningCommand { lock: job.lock.clone(), abort_handle: Arc::clone(&job.abort_handle) };
@@ -450,8 +449,7 @@ impl ExecutorState {
     }
 
     /// Drops ended commands that exceed the retention time or the limit. Above the limit, those whose events
-    /// are all
-    /// acknowledged are dropped first, because the server may still request the others.
+    /// are all acknowledged are dropped first, because the server may still request the others.
     pub(super) fn prune(&mut self, now: Instant, timing: &ExecutorTiming) {
         let commands = &self.commands;
         let keep = |command_id: &String| {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes per semaphore permit. [`Semaphore`] counts at most `usize::MAX >> 3` permits, which is too few
-/// single
-/// bytes on 32-bit machines.
+/// single bytes on 32-bit machines.
 const UNIT: usize = 1024;
 /// Total bytes of all connections: 256 MiB. The connections of one key together stay below it (10 connections
 /// of 16 MiB each), so one key cannot starve the others.

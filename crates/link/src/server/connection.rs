@@ -1,8 +1,7 @@
 //! One connection of a desktop, from the upgrade to the close.
 //!
 //! A single task reads and writes concurrently. Futures that it awaits are dropped when the connection ends,
-//! so
-//! a superseded connection has no effect afterwards.
+//! so a superseded connection has no effect afterwards.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -29,8 +28,7 @@ use super::telemetry;
 use crate::outbox::{CloseReason, OutboundMessage, SendQueue};
 
 /// Frames that are buffered before the hello. Further ones are dropped, because the peer is not registered
-/// yet
-/// and must not be able to occupy memory.
+/// yet and must not be able to occupy memory.
 const MAX_EARLY_FRAMES: usize = 100;
 /// Bytes of the frames that are buffered before the hello. Frames beyond that are dropped.
 const MAX_EARLY_BYTES: usize = 1024 * 1024;
@@ -110,8 +108,7 @@ fn message(outgoing: OutboundMessage) -> Message {
 }
 
 /// Reads until the peer closes. Dropping the socket with unread data would make the kernel send a reset, and
-/// the
-/// peer could lose the close frame.
+/// the peer could lose the close frame.
 async fn drain(stream: &mut SplitStream<WebSocket>) {
     while let Some(Ok(_)) = stream.next().await {}
 }
@@ -139,8 +136,7 @@ impl<H: Host> Connection<'_, H> {
     }
 
     /// Waits for the hello, registers the desktop and acknowledges it. Returns the frames that arrived before
-    /// the
-    /// hello, so that they are handled once the session exists.
+    /// the hello, so that they are handled once the session exists.
     async fn handshake(
         &self,
         stream: &mut SplitStream<WebSocket>,

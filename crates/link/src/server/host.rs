@@ -104,10 +104,8 @@ pub trait Host: Send + Sync + 'static {
     ) -> impl Future<Output = Result<AcceptedHello, HelloNack>> + Send;
 
     /// Returns the target's outstanding commands. Called after the connection is registered, so a command
-    /// that is
-    /// created concurrently is in the result, sent by [`super::ConnectionRegistry::deliver`], or both. The
-    /// desktop
-    /// runs a command once, even if it receives it twice.
+    /// that is created concurrently is in the result, sent by [`super::ConnectionRegistry::deliver`], or
+    /// both. The desktop runs a command once, even if it receives it twice.
     ///
     /// # Errors
     /// Fails with the refusal to send; the connection is closed after it.
@@ -120,8 +118,7 @@ pub trait Host: Send + Sync + 'static {
     fn command_ack(&self, session: &DesktopSession, ack: CommandAck) -> impl Future<Output = ()> + Send;
 
     /// Stores an event. Returns [`EventOutcome::Ignored`] when the storage fails: the desktop retains the
-    /// event and
-    /// sends it again.
+    /// event and sends it again.
     fn command_event(
         &self,
         session: &DesktopSession,

@@ -68,8 +68,7 @@ struct ConnectionTable {
     /// All connections with their principal, registered or not, by session id. Used to close them by key.
     open: HashMap<Uuid, (Identity, Arc<CloseHandle>)>,
     /// Targets whose last connection is being reported as disconnected. A new connection waits for the report
-    /// to
-    /// finish, so that its "online" is not overwritten by "offline".
+    /// to finish, so that its "online" is not overwritten by "offline".
     leaving: HashMap<Uuid, watch::Receiver<()>>,
 }
 
@@ -106,8 +105,7 @@ impl<H: Host> ConnectionRegistry<H> {
     }
 
     /// Registers a new connection until the returned guard is dropped. Requests its end at once when the key
-    /// has
-    /// too many connections or the registry is shutting down.
+    /// has too many connections or the registry is shutting down.
     pub(super) fn open(&self, identity: Identity) -> ConnectionGuard<'_, H> {
         let session_id = Uuid::new_v4();
         let close_handle = Arc::new(CloseHandle::default());

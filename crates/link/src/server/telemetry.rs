@@ -57,8 +57,7 @@ impl RateLimit {
     }
 
     /// Returns `None` when an event of this category exceeds the rate, otherwise the number of events that
-    /// were
-    /// dropped since the last admitted one.
+    /// were dropped since the last admitted one.
     pub(super) fn admit(&mut self, category: &str, now: Instant) -> Option<u64> {
         let window =
             if category.starts_with("loop.perf.") { &mut self.performance } else { &mut self.ordinary };

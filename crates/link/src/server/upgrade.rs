@@ -19,8 +19,7 @@ use super::host::{Host, Identity};
 use super::registry::ConnectionRegistry;
 
 /// Largest message that is read. Twice the protocol's limit, so that a message slightly above the limit is
-/// read
-/// to its end and answered with a close code instead of a connection reset.
+/// read to its end and answered with a close code instead of a connection reset.
 pub(super) const MAX_READ_BYTES: usize = 2 * MAX_MESSAGE_BYTES;
 
 /// Reason for which an upgrade is refused. The message is sent to the caller.
@@ -36,8 +35,7 @@ pub enum UpgradeError {
     #[error("Forbidden")]
     UntrustedOrigin,
     /// The key is missing, invalid, expired or revoked, lacks the scope `write`, belongs to a deactivated
-    /// user, or
-    /// the proof of possession is not valid.
+    /// user, or the proof of possession is not valid.
     #[error("Unauthorized")]
     Unauthorized,
     /// Keys cannot be verified at present.
@@ -77,9 +75,8 @@ impl IntoResponse for UpgradeError {
 }
 
 /// Checks an upgrade request and extracts its key. The caller verifies the key (scope `write`, and the proof
-/// of
-/// possession in the request's headers for `POST` and [`loopgate_api::link::KEY_VERIFICATION_PATH`]) and then
-/// calls [`accept`].
+/// of possession in the request's headers for `POST` and [`loopgate_api::link::KEY_VERIFICATION_PATH`]) and
+/// then calls [`accept`].
 ///
 /// # Errors
 /// Fails with the first [`UpgradeError`] that applies.

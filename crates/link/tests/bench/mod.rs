@@ -1,6 +1,5 @@
 //! Test doubles for both ends: a control plane with in-memory storage behind a real socket, a raw desktop
-//! that
-//! sends arbitrary frames, and a real desktop with a scripted gateway.
+//! that sends arbitrary frames, and a real desktop with a scripted gateway.
 #![allow(dead_code, reason = "no test file uses all of it")]
 #![allow(
     clippy::unwrap_used,
