@@ -375,7 +375,7 @@ export function fixtures() {
         path: "/api/gateway/git",
         directories: ["/home/dev/src/checkout-service", "/home/dev/src/webhooks"],
         location: "https://loopgate.example.com",
-        reason: "git_action is of the medium tier, and requests above low ask first",
+        reason: "git_action has risk tier medium; requests above low require approval",
       },
       {
         id: id(70),
@@ -388,7 +388,7 @@ export function fixtures() {
         query: "ticket=SHOP-7&token=[REDACTED]",
         directories: [],
         location: "cloud-socket",
-        reason: "deploy is of the high tier, and requests above medium ask first",
+        reason: "deploy has risk tier high; requests above medium require approval",
       },
     ],
     repos: [

@@ -106,7 +106,7 @@ pub(super) async fn linger(mut stream: TcpStream, permit: &ConnectionPermit) {
     if stream.shutdown().await.is_err() {
         return;
     }
-    let mut buffer = [0_u8; 16 * 1024];
+    let mut buffer = [0_u8; 4096];
     let drained = async {
         // Ends at the end of the stream, on an error, or when the client is silent for too long.
         while let Ok(Ok(1..)) = tokio::time::timeout(LINGER_IDLE, stream.read(&mut buffer)).await {}
