@@ -8,10 +8,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Agents of the organization, newest first. */
+        /** Lists the agents of the organization, newest first. */
         get: operations["agents_list"];
         put?: never;
-        /** Makes an agent with its first version. */
+        /** Creates an agent with its first version. */
         post: operations["agents_create"];
         delete?: never;
         options?: never;
@@ -26,15 +26,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One agent with its prompt. */
+        /** Returns an agent with its prompt. */
         get: operations["agents_get"];
         put?: never;
         post?: never;
-        /** Removes an agent with its versions. Loops that have it keep it. */
+        /** Deletes an agent with its versions. Loops that already received it are not affected. */
         delete: operations["agents_delete"];
         options?: never;
         head?: never;
-        /** Changes an agent; another name or prompt is a new version. */
+        /** Changes an agent. A changed name or prompt creates a new version. */
         patch: operations["agents_update"];
         trace?: never;
     };
@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every version of an agent, newest first. */
+        /** Lists the versions of an agent, newest first. */
         get: operations["agents_versions"];
         put?: never;
         post?: never;
@@ -62,7 +62,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One version of an agent with its prompt. */
+        /** Returns one version of an agent with its prompt. */
         get: operations["agents_version"];
         put?: never;
         post?: never;
@@ -81,7 +81,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Starts the loop. The dispatch goes on in the background: when it fails, the loop fails, not this answer. */
+        /**
+         * Starts a BOOTSTRAP loop. The launch continues in the background: a launch failure fails the loop, not this
+         *     request.
+         */
         post: operations["bootstrap_start"];
         delete?: never;
         options?: never;
@@ -99,8 +102,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Takes over the agents that a bootstrap wrote for a repository: all of them, or none. The same request
-         *     again changes nothing.
+         * Creates or updates the agents of a BOOTSTRAP run for a repository in one transaction. Idempotent:
+         *     repeating the request changes nothing.
          */
         post: operations["agents_bulk_ingest"];
         delete?: never;
@@ -116,10 +119,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Keys of the whole organization for administrators, own ones for others; newest first. */
+        /**
+         * Lists API keys, newest first: those of the organization for administrators, the caller's own for other
+         *     users.
+         */
         get: operations["api_keys_list"];
         put?: never;
-        /** Makes a key and shows its secret once. */
+        /** Creates an API key. The response contains its secret, which cannot be retrieved again. */
         post: operations["api_keys_create"];
         delete?: never;
         options?: never;
@@ -137,7 +143,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revokes a key at once, also for a desktop that is connected with it. */
+        /** Revokes an API key and closes the connections that use it immediately. */
         delete: operations["api_keys_delete"];
         options?: never;
         head?: never;
@@ -151,7 +157,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The audit log of the organization, newest first. */
+        /** Lists the audit log of the organization, newest first. */
         get: operations["audit_log_list"];
         put?: never;
         post?: never;
@@ -168,7 +174,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How people sign in here; a sign-in page shows what there is. */
+        /** Lists the sign-in methods, for the sign-in page. */
         get: operations["auth_methods"];
         put?: never;
         post?: never;
@@ -185,7 +191,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Takes the browser back, and sends it to the sign-in page with a one-time token. */
+        /** Completes a sign-in and redirects the browser to the sign-in page with a one-time token. */
         get: operations["oidc_callback"];
         put?: never;
         post?: never;
@@ -202,7 +208,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sends the browser to the provider. */
+        /** Starts a sign-in and redirects the browser to the provider. */
         get: operations["oidc_start"];
         put?: never;
         post?: never;
@@ -220,7 +226,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Makes another organization of the person the one that the session is about when a request names none. */
+        /**
+         * Selects the organization that the session uses for requests without `X-Org-Slug`. Returns 403 when the
+         *     user is not a member.
+         */
         put: operations["organizations_select"];
         post?: never;
         delete?: never;
@@ -238,8 +247,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Changes the password, and ends every other session of the person. The first password makes a local
-         *     account with the person's e-mail address.
+         * Changes the password and revokes all other sessions of the user. Setting the first password creates a
+         *     local account with the user's e-mail address.
          */
         put: operations["auth_change_password"];
         post?: never;
@@ -259,8 +268,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Trades the password of a local account for a session: a cookie, and the key that goes with it.
-         *     Every refusal has one text; after ten of them an address waits for 15 minutes (429).
+         * Exchanges the password of a local account for a session: a cookie and a session key. All refusals have the
+         *     same text, so that they do not reveal which accounts exist. After ten refusals an IP address is rejected
+         *     for 15 minutes with 429.
          */
         post: operations["auth_password_sign_in"];
         delete?: never;
@@ -278,7 +288,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Trades the token of a one-time link for a session: a cookie, and the key that goes with it. */
+        /**
+         * Exchanges the token of a one-time link for a session: a cookie and a session key. Returns 401 with
+         *     `sign_in_link_invalid` when the link was used or has expired.
+         */
         post: operations["auth_sign_in"];
         delete?: never;
         options?: never;
@@ -295,7 +308,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the session at once, with the streams that it opened. */
+        /** Revokes the session and closes its streams immediately. */
         post: operations["auth_sign_out"];
         delete?: never;
         options?: never;
@@ -310,7 +323,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Own desktops and those shared with the organization: online first, then the one changed last. */
+        /**
+         * Lists the caller's desktops and those shared with the organization: connected ones first, then by time of
+         *     change.
+         */
         get: operations["compute_targets_list"];
         put?: never;
         post?: never;
@@ -328,10 +344,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Changes a desktop of one's own. */
+        /** Changes a desktop of the caller. */
         put: operations["compute_targets_update"];
         post?: never;
-        /** Forgets a desktop of one's own, revokes the key that is bound to it, and closes its connection. Its loops stay. */
+        /** Removes a desktop of the caller, revokes its bound API key, and closes its connection. Its loops are kept. */
         delete: operations["compute_targets_delete"];
         options?: never;
         head?: never;
@@ -345,12 +361,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Commands of a desktop, newest first, at most 100. */
+        /** Lists the commands of a desktop, newest first, at most 100. */
         get: operations["commands_list"];
         put?: never;
         /**
-         * Sends a request to a desktop; one that is not connected gets it when it connects again within 15 minutes. A signed
-         *     one reaches it at once or never.
+         * Sends a request to a desktop. An unsigned command for a desktop that is not connected is delivered when it
+         *     reconnects within 15 minutes. A signed command is delivered immediately or expires.
          */
         post: operations["commands_create"];
         delete?: never;
@@ -366,7 +382,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Status of a command. */
+        /** Returns the status of a command. */
         get: operations["commands_get"];
         put?: never;
         post?: never;
@@ -386,8 +402,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Asks the desktop to end a command; one that is not connected hears it when it connects again. The
-         *     command has ended with its own `done` event.
+         * Requests cancellation of a command. The request is persisted and resent when the desktop reconnects. The
+         *     command has ended when its `done` event arrives.
          */
         post: operations["commands_cancel"];
         delete?: never;
@@ -403,7 +419,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events of a command in their order, as a list or as server-sent events until the last one. */
+        /** Returns the events of a command in order: as a list, or as server-sent events until the terminal event. */
         get: operations["commands_events"];
         put?: never;
         post?: never;
@@ -420,9 +436,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The last check of a desktop; `null` when there is none, or the desktop has changed since. */
+        /** Returns the latest health check of a desktop; `null` without one, or when the desktop has changed since. */
         get: operations["health_checks_get"];
-        /** Keeps a check of a desktop in place of the last one. */
+        /** Replaces the health check of a desktop. */
         put: operations["health_checks_put"];
         post?: never;
         delete?: never;
@@ -440,7 +456,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says that a desktop of one's own is there. */
+        /** Marks a desktop of the caller as online. For desktops without a link. */
         post: operations["compute_targets_heartbeat"];
         delete?: never;
         options?: never;
@@ -458,8 +474,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The whole body for the desktop's gateway, with the token of the loop. Given out once a command, and only to the
-         *     desktop itself, by the key that is bound to it.
+         * Returns the request body for the desktop's gateway, including the runner token. It is released once per
+         *     command, and only to the desktop itself, which authenticates with the API key that is bound to its public
+         *     key.
          */
         post: operations["execution_credentials_create"];
         delete?: never;
@@ -481,7 +498,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Shares a desktop of one's own with the organization, or takes it back. */
+        /** Shares a desktop of the caller with the organization, or stops sharing it. */
         patch: operations["compute_targets_share"];
         trace?: never;
     };
@@ -494,7 +511,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a challenge for the page that asks. Never cached, also when it is refused. */
+        /** Issues a challenge for the signed-in page. Responses are never cached, including errors. */
         post: operations["local_auth_challenge"];
         delete?: never;
         options?: never;
@@ -512,8 +529,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Verifies a challenge for the desktop whose owner it was made for. It is used up first, so a
-         *     failing attempt burns it too.
+         * Verifies a challenge for the desktop that the API key belongs to. The challenge is consumed before its
+         *     claims are checked, so that a failed attempt invalidates it too.
          */
         post: operations["local_auth_verify"];
         delete?: never;
@@ -531,7 +548,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Registers a desktop that does not connect; one that does is registered by its hello. */
+        /**
+         * Registers a desktop that does not use the link. Desktops with a link are registered by their `hello`
+         *     frame.
+         */
         post: operations["compute_targets_register"];
         delete?: never;
         options?: never;
@@ -547,8 +567,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Desktops going on and off line, as server-sent events `{"targetId", "isOnline"}`: first where
-         *     each one stands, then every change.
+         * Streams the online status of desktops as server-sent events `{"targetId", "isOnline"}`: the current status
+         *     of each desktop first, then every change.
          */
         get: operations["compute_targets_status_stream"];
         put?: never;
@@ -569,8 +589,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Trades an attempt for a key that is bound to the desktop's public key. Using the attempt up and
-         *     making the key are one transaction, so a failure of the storage can be tried again.
+         * Exchanges an attempt for an API key that is bound to the desktop's public key. Consuming the attempt and
+         *     issuing the key are one transaction, so the desktop can retry after a storage failure.
          */
         post: operations["onboarding_claim"];
         delete?: never;
@@ -588,7 +608,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an attempt for the person who asks. */
+        /** Creates an onboarding attempt for the signed-in user. */
         post: operations["onboarding_attempt"];
         delete?: never;
         options?: never;
@@ -603,10 +623,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Documents of the organization, the one changed last first. */
+        /** Lists the documents of the organization, most recently changed first. */
         get: operations["documents_list"];
         put?: never;
-        /** Makes a document with its first version. */
+        /** Creates a document with its first version. */
         post: operations["documents_create"];
         delete?: never;
         options?: never;
@@ -621,14 +641,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One document with its text, its versions, the plan made from it, its loops and pull requests. */
+        /** Returns a document with its text, versions, plan, loops and pull requests. */
         get: operations["documents_get"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Renames a document, or sets its status. */
+        /** Changes the title or the status of a document. */
         patch: operations["documents_update"];
         trace?: never;
     };
@@ -642,8 +662,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Starts a loop about a document. The dispatch goes on in the background: when it fails, the
-         *     loop fails, not this answer.
+         * Starts a loop on a document. The launch continues in the background: a launch failure fails the loop, not
+         *     this request.
          */
         post: operations["documents_run_loop"];
         delete?: never;
@@ -659,10 +679,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Versions of a document, newest first. */
+        /** Lists the versions of a document, newest first. */
         get: operations["documents_versions"];
         put?: never;
-        /** Appends a version. A plan that people have changed has no plan object any more. */
+        /** Appends a version to a document. A plan edited by a user has no structured plan object, only the text. */
         post: operations["documents_create_version"];
         delete?: never;
         options?: never;
@@ -677,7 +697,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where the switches of the organization stand. */
+        /** Returns the feature flags of the organization. */
         get: operations["feature_flags_list"];
         put?: never;
         post?: never;
@@ -695,7 +715,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Turns a switch on or off for the whole organization. */
+        /** Sets a feature flag for the whole organization. */
         put: operations["feature_flags_set"];
         post?: never;
         delete?: never;
@@ -711,7 +731,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Answers while the process lives. */
+        /**
+         * Returns 200 while the process serves requests. Does not use the database, so that a database outage does
+         *     not make an orchestrator restart the process.
+         */
         get: operations["health_health"];
         put?: never;
         post?: never;
@@ -728,7 +751,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Answers while the database does. */
+        /** Returns 200 while the database answers, 503 otherwise. */
         get: operations["health_database"];
         put?: never;
         post?: never;
@@ -745,10 +768,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The open invitations, newest first. */
+        /** Lists the open invitations, newest first. */
         get: operations["invitations_list"];
         put?: never;
-        /** Invites somebody. Nothing is sent: hand the URL to the person. */
+        /** Creates an invitation. No e-mail is sent: the administrator passes the URL on. */
         post: operations["invitations_create"];
         delete?: never;
         options?: never;
@@ -766,7 +789,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Takes an open invitation back. */
+        /** Revokes an open invitation. */
         delete: operations["invitations_delete"];
         options?: never;
         head?: never;
@@ -783,8 +806,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Accepts an invitation: with a new local account, with the one that has the invited address, or, without
-         *     a password, as the person who is signed in. Begins a session in the organization.
+         * Accepts an invitation and starts a session in the organization. Uses a new local account, the existing
+         *     account with the invited address, or, without a password, the signed-in user.
          */
         post: operations["invitations_accept"];
         delete?: never;
@@ -802,7 +825,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Shows an invitation to whoever has its token. */
+        /** Returns the content of an invitation. The token is the only credential. */
         post: operations["invitations_preview"];
         delete?: never;
         options?: never;
@@ -817,10 +840,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Loops of the organization, newest first. */
+        /** Lists the loops of the organization, newest first. */
         get: operations["loops_list"];
         put?: never;
-        /** Makes the record of a loop; nothing is launched. */
+        /** Creates a loop without launching it. */
         post: operations["loops_create"];
         delete?: never;
         options?: never;
@@ -835,15 +858,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One loop. Its own runner token sees only the status. */
+        /** Returns a loop. A runner token sees only the status. */
         get: operations["loops_get"];
         put?: never;
         post?: never;
-        /** Stops a loop; the same as cancelling it. */
+        /** Cancels a loop; same as `POST /loops/{id}/cancel`. */
         delete: operations["loops_delete"];
         options?: never;
         head?: never;
-        /** Notes what came of a loop that is run by hand. */
+        /** Records the results of a MANUAL loop. Returns 403 for a loop with another command. */
         patch: operations["loops_update_loop"];
         trace?: never;
     };
@@ -856,7 +879,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stops a loop. */
+        /** Cancels a loop. Returns 409 when it has a terminal status. */
         post: operations["loops_cancel"];
         delete?: never;
         options?: never;
@@ -873,7 +896,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lists the objects below a prefix, and signs one GET for each. */
+        /** Lists the objects with a prefix, and returns a signed download URL (GET) for each. */
         post: operations["runner_download_urls"];
         delete?: never;
         options?: never;
@@ -888,10 +911,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All events of a loop, a page of them, or those after a known one. */
+        /** Lists the events of a loop: all of them, a page, or those after a given event. */
         get: operations["loops_events"];
         put?: never;
-        /** Takes one event in: `{"type", …}` or `{"type", "data": {…}}`. */
+        /**
+         * Stores an event of the loop: `{"type", …}` or `{"type", "data": {…}}`. The nonce is the idempotency key: a
+         *     repeated event is acknowledged, but not stored again.
+         */
         post: operations["runner_event"];
         delete?: never;
         options?: never;
@@ -908,7 +934,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a token for each repository of a loop. */
+        /** Creates a token for each repository of the loop. Returns 410 when the loop has finished. */
         post: operations["runner_github_token"];
         delete?: never;
         options?: never;
@@ -926,9 +952,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Says that the loop's desktop is alive. A loop that was given up for its silence runs again. When
-         *     the loop's token is not accepted any more, the desktop asks with the key that is bound to it, and
-         *     gets a new one.
+         * Records a heartbeat of the loop's runner. A loop that timed out for missing heartbeats returns to RUNNING.
+         *     When the runner token is no longer accepted, the desktop authenticates with its bound API key and receives
+         *     a new runner token.
          */
         post: operations["runner_heartbeat"];
         delete?: never;
@@ -947,8 +973,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Takes in an event of a loop that is run by hand: `output`, `progress`, `completed`, `error` or `cancelled`, in the
-         *     forms of a runner's events.
+         * Accepts an event of a MANUAL loop: `output`, `progress`, `completed`, `error` or `cancelled`, with the
+         *     same members as a runner's events. Returns 403 for a loop with another command.
          */
         post: operations["loops_manual_event"];
         delete?: never;
@@ -967,8 +993,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Exchanges the token in force for a new one. The same token and `Idempotency-Key` get the same
-         *     answer until the next exchange.
+         * Exchanges the current runner token for a new one. Repeating the request with the same token and
+         *     `Idempotency-Key` returns the same response until the next exchange.
          */
         post: operations["runner_refresh"];
         delete?: never;
@@ -986,7 +1012,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a child of an ended loop and launches it. */
+        /** Resumes a finished loop: creates a child loop with the same inputs and launches it. */
         post: operations["loops_resume"];
         delete?: never;
         options?: never;
@@ -1001,7 +1027,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How the connection to a loop's runner is; for administrators. */
+        /** Returns the connection state of a loop's runner; for administrators. */
         get: operations["loops_loop_runtime"];
         put?: never;
         post?: never;
@@ -1019,8 +1045,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Events of a loop as they are stored, as server-sent events: everything from the beginning, or
-         *     from `Last-Event-ID` on. Each `data` is a stored event; the stream closes after the loop's end.
+         * Streams the events of a loop as server-sent events, from the beginning or after `Last-Event-ID`. Each
+         *     `data` field is one stored event. The stream closes when the loop has finished and all events were sent.
          */
         get: operations["loops_stream"];
         put?: never;
@@ -1041,8 +1067,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Keeps what a run has made until its loop completes. Members are merged, so two uploads at once
-         *     lose nothing.
+         * Stores artifacts of a run until the loop completes. Members are merged into those of earlier uploads.
+         *     Returns 413 when the loop exceeds its size limits.
          */
         post: operations["runner_upload_artifacts"];
         delete?: never;
@@ -1060,7 +1086,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Signs one PUT for each key. */
+        /** Returns a signed upload URL (PUT) for each key. */
         post: operations["runner_upload_urls"];
         delete?: never;
         options?: never;
@@ -1078,8 +1104,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What the loops of documents have come to: for each document the active one, the last that completed and the last
-         *     that failed, of its own or of a document that was made from it.
+         * Summarizes the loops of documents: for each document the active loop, the last completed and the last
+         *     failed one, including loops of documents that were derived from it.
          */
         post: operations["loops_loop_summaries"];
         delete?: never;
@@ -1095,7 +1121,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the loops of the organization have used; for administrators. */
+        /** Returns the usage of the organization; for administrators. */
         get: operations["loops_usage"];
         put?: never;
         post?: never;
@@ -1112,7 +1138,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The person who asks. */
+        /** Returns the current user and its organization. */
         get: operations["auth_me"];
         put?: never;
         post?: never;
@@ -1129,7 +1155,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All members, inactive ones included, oldest first. */
+        /** Lists all members, including inactive ones, oldest first. */
         get: operations["members_list"];
         put?: never;
         post?: never;
@@ -1152,7 +1178,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes the role of a member, or deactivates it. The last administrator stays one (409). */
+        /** Changes the role of a member, or deactivates it. Returns 409 for the last administrator. */
         patch: operations["members_update"];
         trace?: never;
     };
@@ -1163,9 +1189,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The settings. */
+        /** Returns the settings of the organization. */
         get: operations["organization_organization_settings"];
-        /** Replaces the settings; what is left out has its default again. */
+        /** Replaces the settings; absent members are reset to their defaults. */
         put: operations["organization_set_organization_settings"];
         post?: never;
         delete?: never;
@@ -1181,7 +1207,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The organizations to which the signed-in person belongs, in the order in which it joined. */
+        /** Lists the organizations of the signed-in user in the order in which the user joined them. */
         get: operations["organizations_list"];
         put?: never;
         post?: never;
@@ -1198,12 +1224,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One's own keys; for a desktop of one's own, those of everybody who may send commands to it. */
+        /**
+         * Lists the browser keys of the caller, or, for a desktop of the caller, of all users who may send commands
+         *     to it.
+         */
         get: operations["public_keys_list"];
         put?: never;
-        /** Registers a key of one's own, and asks the connected desktops to have it authorized. */
+        /**
+         * Registers a browser key of the caller, and has the connected desktops request its authorization by their
+         *     owners.
+         */
         post: operations["public_keys_register"];
-        /** Removes a key of one's own, and has the connected desktops forget it. */
+        /** Removes a browser key of the caller, and has the connected desktops revoke it. */
         delete: operations["public_keys_delete"];
         options?: never;
         head?: never;
@@ -1217,12 +1249,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the repositories that loops may touch. */
+        /** Lists the repositories that loops may access. */
         get: operations["repositories_list"];
         put?: never;
         /**
-         * Puts a repository on the list, or replaces its branches. The list counts only while the organization has no
-         *     installation at the code host.
+         * Adds a repository to the list of allowed repositories, or replaces its branches. The list is used only
+         *     while the organization has no installation at the code host.
          */
         post: operations["repositories_allow"];
         delete?: never;
@@ -1241,7 +1273,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Takes a repository from the list. Loops that run go on. */
+        /** Removes a repository from the list of allowed repositories. Running loops are not affected. */
         delete: operations["repositories_forbid"];
         options?: never;
         head?: never;
@@ -1255,7 +1287,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The living sessions of the person, in all its organizations, newest first. */
+        /** Lists the unexpired sessions of the user in all organizations, newest first. */
         get: operations["sessions_list"];
         put?: never;
         post?: never;
@@ -1275,7 +1307,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends a session of the person at once, with the streams that it opened. */
+        /** Revokes a session of the user and closes its streams immediately. */
         delete: operations["sessions_delete"];
         options?: never;
         head?: never;
@@ -1289,7 +1321,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The preference of the caller. Without a choice it is a desktop when one is online. */
+        /** Returns the preference of the caller. Without a choice, the mode is `LOCAL` when a desktop is online. */
         get: operations["compute_preference_get"];
         /** Sets the preference of the caller. */
         put: operations["compute_preference_set"];
@@ -1307,9 +1339,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads a file. */
+        /** Returns a stored file. The signature in the URL is the only credential. */
         get: operations["storage_get"];
-        /** Keeps a file of at most 50 MiB. */
+        /** Stores a file of at most 50 MiB. The signature in the URL is the only credential. */
         put: operations["storage_put"];
         post?: never;
         delete?: never;
@@ -1325,10 +1357,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tickets of the organization, the one changed last first. */
+        /** Lists the tickets of the organization, most recently changed first. */
         get: operations["tickets_list"];
         put?: never;
-        /** Makes a ticket, open. */
+        /** Creates an open ticket. */
         post: operations["tickets_create"];
         delete?: never;
         options?: never;
@@ -1343,14 +1375,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One ticket with its text, its plan, loops and pull requests. */
+        /** Returns a ticket with its text, plan, loops and pull requests. */
         get: operations["tickets_get"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes a ticket. Loops that run go on with what they were given. */
+        /** Changes a ticket. Running loops keep their inputs. */
         patch: operations["tickets_update"];
         trace?: never;
     };
@@ -1358,960 +1390,953 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description Accepts an invitation with an account. */
+        /** @description Request to accept an invitation. */
         AcceptInvitation: {
-            /** @description At most 100 characters. */
+            /** @description First name, at most 100 characters. */
             firstName?: string | null;
-            /** @description At most 100 characters. */
+            /** @description Last name, at most 100 characters. */
             lastName?: string | null;
             /**
              * Format: password
-             * @description Of the account with the invited address, or of the one to be made: 12 to 256 characters. Left out
-             *     to accept as the person who is signed in.
+             * @description Password of the account with the invited address, or of the account to create: 12 to 256 characters.
+             *     Absent to accept as the signed-in user.
              */
             password?: string | null;
-            /** @description The token. */
+            /** @description Secret token from the invitation's URL. */
             token: string;
         };
         /** @description An agent with its prompt. */
         AgentDetail: components["schemas"]["AgentSummary"] & {
-            /** @description The bootstrap that wrote it. */
+            /** @description Id of the BOOTSTRAP run that created or last changed it. */
             bootstrapRunId?: string | null;
-            /** @description Who made it. */
+            /** @description User who created the agent. */
             createdBy: components["schemas"]["PersonName"];
-            /** @description Its prompt. */
+            /** @description Prompt of the current version. */
             prompt: string;
         };
-        /** @description Agents of an organization. */
+        /** @description A page of the organization's agents. */
         AgentList: {
-            /** @description Newest first. */
+            /** @description Agents of this page, newest first. */
             agents: components["schemas"]["AgentSummary"][];
             /**
              * Format: int64
-             * @description How many there are, whatever the limit.
+             * @description Number of matching agents, ignoring `limit` and `offset`.
              */
             total: number;
         };
         /** @description An agent without its prompt. */
         AgentSummary: {
-            /** @description ISO 8601. */
+            /** @description Creation time, ISO 8601. */
             createdAt: string;
             /**
              * Format: int64
-             * @description Number of its newest version, from 1.
+             * @description Number of the current version, from 1.
              */
             currentVersion: number;
-            /** @description What it is for. */
+            /** @description Purpose of the agent. */
             description?: string | null;
-            /** @description Whether loops get it. */
+            /** @description Whether loops receive the agent. */
             enabled: boolean;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the agent.
              */
             id: string;
-            /** @description Name for people. */
             name: string;
-            /** @description What it is an expert in. */
+            /** @description Area of expertise of the agent. */
             role: string;
-            /** @description Names the agent in its organization, and its file on a desktop. */
+            /** @description Unique name in the organization; also the name of the agent's file on a desktop. */
             slug: string;
-            /** @description Its repository, `<org>/<repo>`; empty for all of the organization. */
+            /** @description Repository of the agent, `<org>/<repo>`; empty for all repositories of the organization. */
             sourceRepo: string;
-            /** @description ISO 8601. */
+            /** @description Time of the last change, ISO 8601. */
             updatedAt: string;
         };
-        /** @description A version of an agent. */
+        /** @description A version of an agent with its prompt. */
         AgentVersionDetail: components["schemas"]["AgentVersionSummary"] & {
-            /** @description The prompt at that time. */
+            /** @description Prompt of the agent in this version. */
             prompt: string;
         };
-        /** @description Versions of an agent. */
+        /** @description All versions of an agent. */
         AgentVersions: {
-            /** @description Newest first. */
+            /** @description All versions, newest first. */
             versions: components["schemas"]["AgentVersionSummary"][];
         };
         /** @description A version of an agent without its prompt. */
         AgentVersionSummary: {
-            /** @description Who changed it. */
+            /** @description User who made the change. */
             changedBy: components["schemas"]["PersonName"];
-            /** @description What was changed, and why. */
+            /** @description Description of the change. */
             changeNote?: string | null;
-            /** @description ISO 8601. */
+            /** @description Creation time, ISO 8601. */
             createdAt: string;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the version.
              */
             id: string;
-            /** @description The agent's name at that time. */
+            /** @description Name of the agent in this version. */
             name: string;
             /**
              * Format: int64
-             * @description Its number, from 1.
+             * @description Version number, from 1.
              */
             version: number;
         };
-        /** @description The repositories. */
+        /** @description Repositories that loops may access. */
         AllowedRepositories: {
-            /** @description By name. */
+            /** @description Repositories in the order of their names. */
             repositories: components["schemas"]["AllowedRepository"][];
         };
-        /** @description A repository that loops may touch. */
+        /** @description A repository that loops may use. */
         AllowedRepository: {
-            /** @description All its branches; `null` when they are not known. */
+            /** @description All branches of the repository; `null` when they are not known. */
             branches?: string[] | null;
-            /** @description `owner/name`. */
+            /** @description Full name in the form `owner/name`. */
             fullName: string;
-            /** @description What makes it known. */
+            /** @description Reason why the repository is allowed. */
             source: components["schemas"]["RepositorySource"];
         };
-        /** @description A repository for the list. */
+        /** @description Request to allow a repository. */
         AllowRepository: {
-            /** @description All its branches, at most 1000; left out when loops may name any. */
+            /** @description Branches that loops may use, at most 1000; absent for all. */
             branches?: string[] | null;
-            /** @description `owner/name`. */
+            /** @description Full name of the repository, `owner/name`. */
             fullName: string;
         };
-        /** @description A key, never its secret. */
+        /** @description An API key without its secret. */
         ApiKeyRecord: {
-            /** @description ISO 8601. */
+            /** @description Creation time, ISO 8601. */
             createdAt: string;
-            /** @description ISO 8601. */
+            /** @description Expiry, ISO 8601; null when it does not expire. */
             expiresAt?: string | null;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the key.
              */
             id: string;
-            /** @description What every key begins with. */
+            /** @description Prefix of every API key. */
             keyPrefix: string;
-            /** @description ISO 8601. */
+            /** @description Time of the last use, ISO 8601. */
             lastUsedAt?: string | null;
-            /** @description Its name. */
+            /** @description Name that the owner chose. */
             name: string;
             /**
              * Format: uuid
-             * @description Its organization.
+             * @description Organization of the key.
              */
             organizationId: string;
-            /** @description ISO 8601. */
+            /** @description Time of the revocation, ISO 8601; null for a valid key. */
             revokedAt?: string | null;
-            /** @description What it may be used for. */
+            /** @description Scopes that the key grants. */
             scopes: components["schemas"]["Scope"][];
             /**
              * Format: uuid
-             * @description Its owner.
+             * @description Id of the owner.
              */
             userId: string;
         };
         /**
-         * @description Kind of an artifact.
+         * @description Type of a document that is passed to a loop.
          * @enum {string}
          */
         ArtifactType: "PRD" | "IMPLEMENTATION_PLAN" | "FEATURE";
         /**
-         * @description How an attempt to enable or update plugins went.
+         * @description Outcome of an attempt to enable or update plugins.
          * @enum {string}
          */
         AttemptOutcome: "success" | "failed" | "timeout" | "skipped";
-        /** @description What the page sends. */
+        /** @description Request for an onboarding attempt. */
         AttemptRequest: {
-            /** @description Accepted and ignored. */
+            /** @description Accepted for compatibility and ignored. */
             platform?: string | null;
-            /** @description Origin of the page. */
+            /** @description Origin of the page, for example `https://loopgate.example.com`. */
             webAppOrigin: string;
         };
         /**
-         * @description What was done.
+         * @description A security-relevant action in the audit log.
          * @enum {string}
          */
         AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "organization_selected" | "key_created" | "key_revoked" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_joined" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "target_registered" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "browser_key_registered" | "browser_key_removed" | "organization_settings_set" | "feature_flag_set";
-        /** @description An act. */
+        /** @description An entry of the audit log. */
         AuditEntry: {
-            /** @description What was done. */
+            /** @description The action that was performed. */
             action: components["schemas"]["AuditAction"];
-            /** @description Where the request came from. */
+            /** @description IP address of the client. */
             address?: string | null;
-            /** @description ISO 8601. */
+            /** @description Time of the action, ISO 8601. */
             at: string;
-            /** @description More about it. */
+            /** @description Further values; their names depend on `action`. */
             details: Record<string, never>;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the entry; ascending in time.
              */
             id: string;
             /**
              * Format: uuid
-             * @description The API key that was used, if one was.
+             * @description API key that authenticated the request; null for a session.
              */
             keyId?: string | null;
-            /** @description Id or name of what it was done to. */
+            /** @description Id or name of the affected object. */
             subject: string;
             /**
              * Format: uuid
-             * @description Who did it; null when nobody was signed in.
+             * @description User who performed it; null for an action without a signed-in user, for example a failed sign-in.
              */
             userId?: string | null;
         };
         /** @description A page of the log. */
         AuditPage: {
-            /** @description Newest first. */
+            /** @description Entries of this page, newest first. */
             entries: components["schemas"]["AuditEntry"][];
             /**
              * Format: uuid
-             * @description `before` of the next page; null on the last one.
+             * @description Value for `before` to get the next page; null on the last page.
              */
             nextBefore?: string | null;
         };
-        /**
-         * @description How thoroughly.
-         * @enum {string}
-         */
-        BootstrapDepth: "quick" | "medium" | "deep";
-        /** @description What may be chosen. */
-        BootstrapOptions: {
-            depth?: components["schemas"]["BootstrapDepth"] | null;
-        };
-        /** @description A repository to get to know. */
+        /** @description A repository to explore. */
         BootstrapRepository: {
-            /** @description `owner/name`. */
+            /** @description Full name of the repository, `owner/name`. */
             fullName: string;
         };
-        /** @description How a loop is stopped. */
+        /** @description Options of a cancellation. */
         CancelLoop: {
             userIntentSignature?: components["schemas"]["UserIntentSignature"] | null;
         };
-        /** @description What asking for an end answers. */
+        /** @description Result of a cancellation request. */
         CancelRequested: {
-            /** @description `false` when the command had ended before. */
+            /** @description `false` when the command had already reached a terminal status. */
             cancelRequested: boolean;
-            /** @description Status of the command. It has ended when this is a final status, and not before. */
+            /** @description Status of the command. The command has ended only once this is a terminal status. */
             status: components["schemas"]["CommandStatus"];
         };
-        /** @description A challenge for the gateway. */
+        /** @description A one-time challenge for the gateway. */
         Challenge: {
-            /** @description To be posted to the gateway's `/gateway-auth/exchange`. */
+            /** @description Signed token to be posted to the gateway's `/gateway-auth/exchange`. */
             challengeToken: string;
-            /** @description ISO 8601; one minute from now. */
+            /** @description Expiry, ISO 8601; one minute after the request. */
             expiresAt: string;
         };
-        /** @description What the page sends. */
+        /** @description Request for a challenge. */
         ChallengeRequest: {
-            /** @description Origin of the page. */
+            /** @description Origin of the page, for example `https://loopgate.example.com`. */
             origin: string;
         };
-        /** @description A new password. */
+        /** @description Request to change the password. */
         ChangePassword: {
             /**
              * Format: password
-             * @description The present one; left out while there is none.
+             * @description Current password; required when the account has one.
              */
             currentPassword?: string | null;
             /**
              * Format: password
-             * @description 12 to 256 characters.
+             * @description New password, 12 to 256 characters.
              */
             newPassword: string;
         };
-        /** @description What the desktop sends. */
+        /** @description Request to claim an attempt. */
         ClaimRequest: {
             /**
              * Format: uuid
-             * @description Stable id of the installation.
+             * @description Stable id of the Loopgate installation.
              */
             gatewayId: string;
-            /** @description Older name of the same member. */
+            /** @description Former name of `gatewayPublicKeyPem`. */
             gatewayPublicKey?: string | null;
-            /** @description Ed25519 public key, SPKI PEM. */
+            /** @description Ed25519 public key of the installation, SPKI in PEM format. */
             gatewayPublicKeyPem?: string | null;
-            /** @description The attempt. */
+            /** @description Secret of the attempt. */
             onboardingAttemptId: string;
-            /** @description Origin for which the attempt was made. */
+            /** @description Origin that the attempt was created for. */
             webAppOrigin: string;
         };
-        /** @description The desktop's key. */
+        /** @description API key for the desktop. */
         ClaimResponse: {
-            /** @description The key itself; shown this once. */
+            /** @description API key in plain text; it cannot be retrieved again. */
             apiKey: string;
             /**
              * Format: uuid
-             * @description The installation to which it is bound.
+             * @description Installation that the key is bound to.
              */
             gatewayId: string;
-            /** @description `DESKTOP_MANAGED`. */
+            /** @description Source of the key; always `DESKTOP_MANAGED`. */
             source: string;
         };
-        /** @description A command that was made. */
+        /** @description A created or deduplicated command. */
         CommandCreated: {
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the command.
              */
             commandId: string;
-            /** @description It had been made before. */
+            /** @description `true` when an earlier request with the same idempotency key created the command; absent otherwise. */
             deduped?: boolean | null;
-            /** @description Its status. */
+            /** @description Current status of the command. */
             status: components["schemas"]["CommandStatus"];
         };
-        /** @description An event of a command. */
+        /** @description Event that the desktop reported for a command. */
         CommandEventRecord: {
             /**
              * Format: uuid
-             * @description The command.
+             * @description Id of the command.
              */
             commandId: string;
-            /** @description ISO 8601. */
+            /** @description Time of receipt, ISO 8601. */
             createdAt: string;
-            /** @description Its content. */
+            /** @description Content; its members depend on `eventType`. */
             data: unknown;
-            /** @description Its kind. */
+            /** @description Kind of the event. */
             eventType: components["schemas"]["EventType"];
             /**
              * Format: int64
-             * @description From 1, without gaps.
+             * @description Position within the command, from 1, without gaps.
              */
             sequence: number;
         };
-        /** @description A command. */
+        /** @description State of a command. */
         CommandRecord: {
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the command.
              */
             commandId: string;
             /**
              * Format: uuid
-             * @description The desktop.
+             * @description Id of the desktop.
              */
             computeTargetId: string;
-            /** @description ISO 8601. */
+            /** @description Creation time, ISO 8601. */
             createdAt: string;
-            /** @description Why it failed. */
+            /** @description Reason of the failure; absent unless the command failed. */
             error?: string | null;
-            /** @description ISO 8601. */
+            /** @description Time of the terminal event, ISO 8601; absent before. */
             finishedAt?: string | null;
-            /** @description As it was given. */
+            /** @description Idempotency key of the request that created it; absent without one. */
             idempotencyKey?: string | null;
             /**
              * Format: int64
-             * @description Number of its last event.
+             * @description Sequence number of the last event that was stored.
              */
             lastSequenceAcked: number;
-            /** @description Its operation. */
+            /** @description Operation that the command requests. */
             operationId: string;
-            /** @description ISO 8601. */
+            /** @description Start of the execution, ISO 8601; absent before. */
             startedAt?: string | null;
-            /** @description Its status. */
+            /** @description Current status of the command. */
             status: components["schemas"]["CommandStatus"];
         };
         /**
-         * @description Status of a command.
+         * @description Status of a desktop command.
          * @enum {string}
          */
         CommandStatus: "queued" | "accepted" | "running" | "done" | "failed" | "cancelled" | "expired";
-        /** @description Use of one command. */
+        /** @description Usage of one command. */
         CommandUsage: {
-            /** @description The command. */
+            /** @description Command of the loops. */
             command: components["schemas"]["LoopCommand"];
             /**
              * Format: double
-             * @description US dollars.
+             * @description Estimated cost in US dollars.
              */
             estimatedCost: number;
             /**
              * Format: int64
-             * @description Number of loops.
+             * @description Number of loops in this group.
              */
             loopCount: number;
             /**
              * Format: int64
-             * @description Input tokens.
+             * @description Number of input tokens.
              */
             tokensInput: number;
             /**
              * Format: int64
-             * @description Output tokens.
+             * @description Number of output tokens.
              */
             tokensOutput: number;
         };
         /**
-         * @description Where loops run.
+         * @description Where a user's loops run.
          * @enum {string}
          */
         ComputeMode: "LOCAL" | "CLOUD";
-        /** @description The preference. */
+        /** @description Preferred place of execution. */
         ComputePreference: {
             /**
              * Format: uuid
-             * @description The preferred desktop.
+             * @description Id of the preferred desktop; absent without one.
              */
             computeTargetId?: string | null;
-            /** @description Whether the person has chosen it. */
+            /** @description Whether the user chose the mode explicitly. */
             isExplicit: boolean;
-            /** @description On a desktop or in a cloud; this installation has no cloud. */
+            /** @description `LOCAL` for a desktop, `CLOUD` otherwise. This installation has no cloud runners. */
             preferredComputeMode: components["schemas"]["ComputeMode"];
             selectedHarness?: components["schemas"]["Harness"] | null;
         };
-        /** @description A desktop. */
+        /** @description A desktop as its users see it. */
         ComputeTarget: {
             /**
              * Format: int64
-             * @description Commands that run.
+             * @description Number of running commands.
              */
             activeCommands?: number | null;
             /**
-             * @description Open object: versions, limits, what the desktop supports, and `gatewayPort`, where pages on its
-             *     machine reach its gateway.
+             * @description Open object: versions, limits and features of the desktop, and `gatewayPort`, the loopback port of its
+             *     gateway for pages on the same machine.
              */
             capabilities: {
                 [key: string]: unknown;
             };
-            /** @description ISO 8601. */
+            /** @description Creation time, ISO 8601. */
             createdAt: string;
             /**
              * Format: uuid
-             * @description Stable id of the installation.
+             * @description Stable id of the Loopgate installation; absent when unknown.
              */
             gatewayId?: string | null;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the desktop.
              */
             id: string;
-            /** @description Whether it is connected. */
+            /** @description Whether the desktop is connected. */
             isOnline: boolean;
-            /** @description Whether all members of the organization may send work to it. */
+            /** @description Whether all members of the organization can send commands and loops to it. */
             isSharedWithOrg: boolean;
-            /** @description ISO 8601. */
+            /** @description Time of the last message from the desktop, ISO 8601. */
             lastSeenAt: string;
-            /** @description Host name. */
+            /** @description Host name of the machine. */
             machineName: string;
             /**
              * Format: uuid
-             * @description Its organization.
+             * @description Organization of the desktop.
              */
             organizationId: string;
-            /** @description Set for desktops of other users. */
+            /** @description Name of the owner; present only for desktops of other users. */
             ownerName?: string | null;
-            /** @description `darwin`, `linux` or `win32`. */
+            /** @description Operating system: `darwin`, `linux` or `win32`. */
             platform: string;
             /**
              * Format: int64
-             * @description Commands that wait.
+             * @description Number of queued commands.
              */
             queueDepth?: number | null;
-            /** @description How it is protected. */
+            /** @description Authentication strength of the desktop. */
             security: components["schemas"]["TargetSecurity"];
-            /** @description Which provider runs its loops. */
+            /** @description Harness that runs its loops. */
             selectedHarness: components["schemas"]["Harness"];
-            /** @description What the control plane does for it. */
+            /** @description Features that the control plane offers to this desktop. */
             serverCapabilities?: components["schemas"]["ServerCapabilities"];
-            /** @description `online`, `degraded` or `paused`, as it said itself. */
+            /** @description State that the desktop reported: `online`, `degraded` or `paused`. */
             state?: string | null;
-            /** @description Operation ids that it serves. */
+            /** @description Ids of the supported gateway operations. */
             supportedOperations: string[];
-            /** @description ISO 8601. */
+            /** @description Time of the last change, ISO 8601. */
             updatedAt: string;
             /**
              * Format: uuid
-             * @description Its owner.
+             * @description Id of the owner.
              */
             userId: string;
         };
-        /** @description A document that is handed along. */
+        /** @description A document provided as context. */
         ContextRef: {
-            /** @description `full` or `summary`. */
+            /** @description Extent of the content: `full` or `summary`. */
             include: string;
             /**
              * Format: uuid
              * @description Id of the document.
              */
             sourceId: string;
-            /** @description `DOCUMENT`. */
+            /** @description Kind of the source; always `DOCUMENT`. */
             sourceType?: string | null;
         };
-        /** @description An agent to be made. */
+        /** @description Members of an agent to create. */
         CreateAgent: {
-            /** @description The bootstrap that wrote it. */
+            /** @description Id of the BOOTSTRAP run that created it. */
             bootstrapRunId?: string | null;
-            /** @description Note of its first version, at most 500 characters. */
+            /** @description Change note of the first version, at most 500 characters. */
             changeNote?: string | null;
-            /** @description What it is for, at most 500 characters. */
+            /** @description Purpose of the agent, at most 500 characters. */
             description?: string | null;
-            /** @description Name for people, 1 to 200 characters. */
+            /** @description Display name, 1 to 200 characters. */
             name: string;
             /** @description Prompt, at least one character. */
             prompt: string;
-            /** @description What it is an expert in, 1 to 100 characters with a letter or digit among them; unique in its repository. */
+            /** @description Area of expertise, 1 to 100 characters with at least one letter or digit; unique in its repository. */
             role: string;
-            /** @description Its repository, `<org>/<repo>`; all of the organization when left out. */
+            /** @description Repository of the agent, `<org>/<repo>`; empty or absent for all repositories of the organization. */
             sourceRepo?: string;
         };
-        /** @description A key to be made. */
+        /** @description API key to create. */
         CreateApiKey: {
-            /** @description ISO 8601. */
+            /** @description Expiry, ISO 8601; does not expire when absent. */
             expiresAt?: string | null;
-            /** @description 1 to 100 characters. */
+            /** @description Name, 1 to 100 characters. */
             name?: string;
             /**
-             * @description Exactly what the key may be used for; `read`, `write` and `delete` when left out. `admin` can
-             *     only be granted by administrators.
+             * @description Scopes to grant, at least one; `read`, `write` and `delete` by default. Only administrators can grant
+             *     `admin`.
              */
             scopes?: components["schemas"]["Scope"][] | null;
         };
-        /** @description A command to be made. */
+        /** @description A request to send to the desktop's gateway. */
         CreateCommand: {
-            /** @description Shown with the question. */
+            /** @description Reason that is shown with the approval request. */
             approvalReason?: string | null;
-            /** @description Body of the request. */
+            /** @description JSON body of the request. */
             body?: unknown;
             /**
              * Format: uuid
-             * @description Only together with a signature.
+             * @description Id chosen by the client; allowed only for a signed command.
              */
             commandId?: string | null;
-            /** @description Headers for the gateway. */
+            /** @description Additional headers for the gateway. */
             headers?: {
                 [key: string]: string;
             } | null;
-            /** @description Makes repeated requests one command; 1 to 200 characters. */
+            /**
+             * @description Deduplicates retries: a second request with the same key returns the first command. 1 to 200
+             *     characters.
+             */
             idempotencyKey?: string | null;
-            /** @description Commands with equal keys run one after the other. */
+            /** @description Commands with the same key run one at a time. */
             lockKey?: string | null;
             /** @description `GET`, `POST`, `PUT`, `PATCH` or `DELETE`. */
             method: string;
-            /** @description Operation of the path. */
+            /** @description Operation of the route, as approval policies and the activity log name it. */
             operationId: string;
-            /** @description Below `/api/gateway/`. */
+            /** @description Path at the gateway; must start with `/api/gateway/`. */
             path: string;
-            /** @description Fingerprint of the browser key. */
+            /** @description Fingerprint of the browser key that signed. */
             publicKeyFingerprint?: string | null;
-            /** @description Query of the request. */
+            /** @description Query parameters of the request. */
             query?: {
                 [key: string]: components["schemas"]["QueryValue"];
             } | null;
-            /** @description Asks the user of the desktop first. */
+            /** @description Whether the owner of the desktop must approve the command first. */
             requiresApproval?: boolean | null;
-            /** @description Signature of a browser key. */
+            /** @description Signature by the browser key over `signaturePayload`. */
             signature?: string | null;
             /** @description The exact text that was signed. */
             signaturePayload?: string | null;
-            /** @description Informational. */
+            /** @description Whether the response is streamed; informational. */
             streaming?: boolean | null;
             /**
              * Format: int64
-             * @description Limit of the execution in milliseconds.
+             * @description Time limit of the execution on the desktop, in milliseconds.
              */
             timeoutMs?: number | null;
         };
-        /** @description A new key, with its secret. */
+        /** @description A new API key with its secret. */
         CreatedApiKey: components["schemas"]["ApiKeyRecord"] & {
-            /** @description The key itself; shown this once. */
+            /** @description API key in plain text; it cannot be retrieved again. */
             plaintext: string;
         };
-        /** @description A new invitation, with what its reader needs. */
+        /** @description A new invitation with its secret. */
         CreatedInvitation: components["schemas"]["Invitation"] & {
-            /** @description The secret; shown this once. */
+            /** @description Secret token; it cannot be retrieved again. */
             token: string;
-            /** @description Page on which the invited person accepts. It carries the token. */
+            /** @description URL of the page that accepts the invitation; contains the token. */
             url: string;
         };
-        /** @description A document to be made. */
+        /** @description Request to create a document. */
         CreateDocument: {
-            /** @description Markdown, at least one character. */
+            /** @description Text in Markdown, at least one character. */
             content: string;
             repo?: components["schemas"]["RepoRef"] | null;
-            /** @description 1 to 200 characters. */
+            /** @description Title, 1 to 200 characters. */
             title: string;
-            /** @description Its kind. */
+            /** @description Kind of the document. */
             type: components["schemas"]["DocumentKind"];
         };
-        /** @description Somebody to be invited. */
+        /** @description Request to create an invitation. */
         CreateInvitation: {
-            /** @description E-mail address; the name of the account that the person makes. */
+            /** @description E-mail address of the invited user; also the name of the local account. */
             email: string;
             /** @description Role in the organization. */
             role: components["schemas"]["Role"];
         };
-        /** @description A loop to be made. */
+        /** @description Request to create a loop. */
         CreateLoop: {
-            /** @description Peers, at most 5. */
+            /** @description Peer repositories, at most 5. */
             additionalRepos?: components["schemas"]["RepoRef"][] | null;
-            /** @description What it does. */
+            /** @description Command that the loop carries out. */
             command: components["schemas"]["LoopCommand"];
-            /** @description Documents handed along. */
+            /** @description Documents provided as context. */
             contextRefs?: components["schemas"]["ContextRef"][] | null;
-            /** @description Id or slug of the document that it is about. */
+            /** @description Id or slug of the document that the loop works on. */
             documentId?: string | null;
             harness?: components["schemas"]["Harness"] | null;
-            /** @description At most 100 000 characters. */
+            /** @description Prompt, at most 100,000 characters. */
             prompt?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
         };
-        /** @description A ticket to be made. */
+        /** @description Request to create a ticket. */
         CreateTicket: {
-            /** @description The peers, at most 5. */
+            /** @description Peer repositories, at most 5. */
             additionalRepos?: components["schemas"]["RepoRef"][];
-            /** @description Markdown, at least one character. */
+            /** @description Change request in Markdown, at least one character. */
             body: string;
             repo?: components["schemas"]["RepoRef"] | null;
-            /** @description 1 to 200 characters. */
+            /** @description Title, 1 to 200 characters. */
             title: string;
         };
-        /** @description The text of a new version. */
+        /** @description Text of a new version. */
         CreateVersion: {
-            /** @description Markdown, at least one character. */
+            /** @description Text in Markdown, at least one character. */
             content: string;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_AgentDetail: {
             /** @description An agent with its prompt. */
             data: components["schemas"]["AgentSummary"] & {
-                /** @description The bootstrap that wrote it. */
+                /** @description Id of the BOOTSTRAP run that created or last changed it. */
                 bootstrapRunId?: string | null;
-                /** @description Who made it. */
+                /** @description User who created the agent. */
                 createdBy: components["schemas"]["PersonName"];
-                /** @description Its prompt. */
+                /** @description Prompt of the current version. */
                 prompt: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_AgentList: {
-            /** @description Agents of an organization. */
+            /** @description A page of the organization's agents. */
             data: {
-                /** @description Newest first. */
+                /** @description Agents of this page, newest first. */
                 agents: components["schemas"]["AgentSummary"][];
                 /**
                  * Format: int64
-                 * @description How many there are, whatever the limit.
+                 * @description Number of matching agents, ignoring `limit` and `offset`.
                  */
                 total: number;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_AgentVersionDetail: {
-            /** @description A version of an agent. */
+            /** @description A version of an agent with its prompt. */
             data: components["schemas"]["AgentVersionSummary"] & {
-                /** @description The prompt at that time. */
+                /** @description Prompt of the agent in this version. */
                 prompt: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_AgentVersions: {
-            /** @description Versions of an agent. */
+            /** @description All versions of an agent. */
             data: {
-                /** @description Newest first. */
+                /** @description All versions, newest first. */
                 versions: components["schemas"]["AgentVersionSummary"][];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_AllowedRepositories: {
-            /** @description The repositories. */
+            /** @description Repositories that loops may access. */
             data: {
-                /** @description By name. */
+                /** @description Repositories in the order of their names. */
                 repositories: components["schemas"]["AllowedRepository"][];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_AllowedRepository: {
-            /** @description A repository that loops may touch. */
+            /** @description A repository that loops may use. */
             data: {
-                /** @description All its branches; `null` when they are not known. */
+                /** @description All branches of the repository; `null` when they are not known. */
                 branches?: string[] | null;
-                /** @description `owner/name`. */
+                /** @description Full name in the form `owner/name`. */
                 fullName: string;
-                /** @description What makes it known. */
+                /** @description Reason why the repository is allowed. */
                 source: components["schemas"]["RepositorySource"];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_AuditPage: {
             /** @description A page of the log. */
             data: {
-                /** @description Newest first. */
+                /** @description Entries of this page, newest first. */
                 entries: components["schemas"]["AuditEntry"][];
                 /**
                  * Format: uuid
-                 * @description `before` of the next page; null on the last one.
+                 * @description Value for `before` to get the next page; null on the last page.
                  */
                 nextBefore?: string | null;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_CancelRequested: {
-            /** @description What asking for an end answers. */
+            /** @description Result of a cancellation request. */
             data: {
-                /** @description `false` when the command had ended before. */
+                /** @description `false` when the command had already reached a terminal status. */
                 cancelRequested: boolean;
-                /** @description Status of the command. It has ended when this is a final status, and not before. */
+                /** @description Status of the command. The command has ended only once this is a terminal status. */
                 status: components["schemas"]["CommandStatus"];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Challenge: {
-            /** @description A challenge for the gateway. */
+            /** @description A one-time challenge for the gateway. */
             data: {
-                /** @description To be posted to the gateway's `/gateway-auth/exchange`. */
+                /** @description Signed token to be posted to the gateway's `/gateway-auth/exchange`. */
                 challengeToken: string;
-                /** @description ISO 8601; one minute from now. */
+                /** @description Expiry, ISO 8601; one minute after the request. */
                 expiresAt: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_CommandCreated: {
-            /** @description A command that was made. */
+            /** @description A created or deduplicated command. */
             data: {
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the command.
                  */
                 commandId: string;
-                /** @description It had been made before. */
+                /** @description `true` when an earlier request with the same idempotency key created the command; absent otherwise. */
                 deduped?: boolean | null;
-                /** @description Its status. */
+                /** @description Current status of the command. */
                 status: components["schemas"]["CommandStatus"];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_CommandRecord: {
-            /** @description A command. */
+            /** @description State of a command. */
             data: {
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the command.
                  */
                 commandId: string;
                 /**
                  * Format: uuid
-                 * @description The desktop.
+                 * @description Id of the desktop.
                  */
                 computeTargetId: string;
-                /** @description ISO 8601. */
+                /** @description Creation time, ISO 8601. */
                 createdAt: string;
-                /** @description Why it failed. */
+                /** @description Reason of the failure; absent unless the command failed. */
                 error?: string | null;
-                /** @description ISO 8601. */
+                /** @description Time of the terminal event, ISO 8601; absent before. */
                 finishedAt?: string | null;
-                /** @description As it was given. */
+                /** @description Idempotency key of the request that created it; absent without one. */
                 idempotencyKey?: string | null;
                 /**
                  * Format: int64
-                 * @description Number of its last event.
+                 * @description Sequence number of the last event that was stored.
                  */
                 lastSequenceAcked: number;
-                /** @description Its operation. */
+                /** @description Operation that the command requests. */
                 operationId: string;
-                /** @description ISO 8601. */
+                /** @description Start of the execution, ISO 8601; absent before. */
                 startedAt?: string | null;
-                /** @description Its status. */
+                /** @description Current status of the command. */
                 status: components["schemas"]["CommandStatus"];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_ComputePreference: {
-            /** @description The preference. */
+            /** @description Preferred place of execution. */
             data: {
                 /**
                  * Format: uuid
-                 * @description The preferred desktop.
+                 * @description Id of the preferred desktop; absent without one.
                  */
                 computeTargetId?: string | null;
-                /** @description Whether the person has chosen it. */
+                /** @description Whether the user chose the mode explicitly. */
                 isExplicit: boolean;
-                /** @description On a desktop or in a cloud; this installation has no cloud. */
+                /** @description `LOCAL` for a desktop, `CLOUD` otherwise. This installation has no cloud runners. */
                 preferredComputeMode: components["schemas"]["ComputeMode"];
                 selectedHarness?: components["schemas"]["Harness"] | null;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_ComputeTarget: {
-            /** @description A desktop. */
+            /** @description A desktop as its users see it. */
             data: {
                 /**
                  * Format: int64
-                 * @description Commands that run.
+                 * @description Number of running commands.
                  */
                 activeCommands?: number | null;
                 /**
-                 * @description Open object: versions, limits, what the desktop supports, and `gatewayPort`, where pages on its
-                 *     machine reach its gateway.
+                 * @description Open object: versions, limits and features of the desktop, and `gatewayPort`, the loopback port of its
+                 *     gateway for pages on the same machine.
                  */
                 capabilities: {
                     [key: string]: unknown;
                 };
-                /** @description ISO 8601. */
+                /** @description Creation time, ISO 8601. */
                 createdAt: string;
                 /**
                  * Format: uuid
-                 * @description Stable id of the installation.
+                 * @description Stable id of the Loopgate installation; absent when unknown.
                  */
                 gatewayId?: string | null;
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the desktop.
                  */
                 id: string;
-                /** @description Whether it is connected. */
+                /** @description Whether the desktop is connected. */
                 isOnline: boolean;
-                /** @description Whether all members of the organization may send work to it. */
+                /** @description Whether all members of the organization can send commands and loops to it. */
                 isSharedWithOrg: boolean;
-                /** @description ISO 8601. */
+                /** @description Time of the last message from the desktop, ISO 8601. */
                 lastSeenAt: string;
-                /** @description Host name. */
+                /** @description Host name of the machine. */
                 machineName: string;
                 /**
                  * Format: uuid
-                 * @description Its organization.
+                 * @description Organization of the desktop.
                  */
                 organizationId: string;
-                /** @description Set for desktops of other users. */
+                /** @description Name of the owner; present only for desktops of other users. */
                 ownerName?: string | null;
-                /** @description `darwin`, `linux` or `win32`. */
+                /** @description Operating system: `darwin`, `linux` or `win32`. */
                 platform: string;
                 /**
                  * Format: int64
-                 * @description Commands that wait.
+                 * @description Number of queued commands.
                  */
                 queueDepth?: number | null;
-                /** @description How it is protected. */
+                /** @description Authentication strength of the desktop. */
                 security: components["schemas"]["TargetSecurity"];
-                /** @description Which provider runs its loops. */
+                /** @description Harness that runs its loops. */
                 selectedHarness: components["schemas"]["Harness"];
-                /** @description What the control plane does for it. */
+                /** @description Features that the control plane offers to this desktop. */
                 serverCapabilities?: components["schemas"]["ServerCapabilities"];
-                /** @description `online`, `degraded` or `paused`, as it said itself. */
+                /** @description State that the desktop reported: `online`, `degraded` or `paused`. */
                 state?: string | null;
-                /** @description Operation ids that it serves. */
+                /** @description Ids of the supported gateway operations. */
                 supportedOperations: string[];
-                /** @description ISO 8601. */
+                /** @description Time of the last change, ISO 8601. */
                 updatedAt: string;
                 /**
                  * Format: uuid
-                 * @description Its owner.
+                 * @description Id of the owner.
                  */
                 userId: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_CreatedApiKey: {
-            /** @description A new key, with its secret. */
+            /** @description A new API key with its secret. */
             data: components["schemas"]["ApiKeyRecord"] & {
-                /** @description The key itself; shown this once. */
+                /** @description API key in plain text; it cannot be retrieved again. */
                 plaintext: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_CreatedInvitation: {
-            /** @description A new invitation, with what its reader needs. */
+            /** @description A new invitation with its secret. */
             data: components["schemas"]["Invitation"] & {
-                /** @description The secret; shown this once. */
+                /** @description Secret token; it cannot be retrieved again. */
                 token: string;
-                /** @description Page on which the invited person accepts. It carries the token. */
+                /** @description URL of the page that accepts the invitation; contains the token. */
                 url: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_DeleteResponse: {
-            /** @description Answer of a deletion. */
+            /** @description Response to a deletion. */
             data: {
-                /** @description Always `true`. */
+                /** @description Always `true`; failures have another status. */
                 deleted: boolean;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_DocumentDetail: {
-            /** @description A document with its text and what has come of it. */
+            /** @description A document with its text, loops and pull requests. */
             data: components["schemas"]["DocumentRecord"] & {
-                /** @description The present text. */
+                /** @description Current text in Markdown. */
                 content: string;
-                /** @description Loops about it, newest first. */
+                /** @description Loops on the document, newest first. */
                 loops: components["schemas"]["LoopRecord"][];
                 plan?: components["schemas"]["LoopDocument"] | null;
                 /** @description Pull requests of those loops, newest first. */
                 pullRequests: components["schemas"]["PullRequest"][];
-                /** @description The whole plan object of the present text, when there is one. */
+                /** @description Complete plan object of the current text; null without one. */
                 raw?: {
                     [key: string]: unknown;
                 } | null;
@@ -2320,67 +2345,67 @@ export interface components {
                 versions: components["schemas"]["DocumentVersion"][];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_EventList: {
-            /** @description All events or an increment as a list, a page as a page. */
+            /** @description A list, or a page when `type`, `limit`, `offset` or `sort` is given. */
             data: components["schemas"]["StoredEvent"][] | components["schemas"]["EventPage"];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_ExecutionCredentials: {
-            /** @description The body for the desktop's gateway. */
+            /** @description Body of the desktop's request to its own gateway. */
             data: {
-                /** @description The loop. */
+                /** @description Id of the loop. */
                 loopId: string;
             } & {
                 [key: string]: unknown;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_FeatureFlags: {
-            /** @description Where the switches stand. */
+            /** @description Feature flags of the organization. */
             data: {
-                /** @description By key. */
+                /** @description Values by key; contains every known flag. */
                 flags: {
                     [key: string]: boolean;
                 };
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_GithubTokens: {
-            /** @description A token for each repository, good for an hour. */
+            /** @description Tokens for the repositories of a loop, each valid for one hour. */
             data: {
-                /** @description For the peers. */
+                /** @description Tokens for the peer repositories. */
                 additionalRepoTokens: components["schemas"]["RepoToken"][];
-                /** @description For the primary repository. */
+                /** @description Token for the primary repository. */
                 token: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_HashMap_String_DocumentSummary: {
             data: {
                 [key: string]: {
@@ -2390,77 +2415,80 @@ export interface components {
                 };
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Heartbeat: {
-            /** @description What a heartbeat came to. */
+            /** @description Response to a runner's heartbeat. */
             data: {
-                /** @description `false` when the last one is younger than four and a half minutes. */
+                /**
+                 * @description `false` when the previous heartbeat is younger than four and a half minutes and was therefore not
+                 *     updated.
+                 */
                 bumped: boolean;
-                /** @description End of the new token, ISO 8601. */
+                /** @description Expiry of the new token, ISO 8601. */
                 expiresAt?: string | null;
                 /**
                  * Format: uuid
-                 * @description Slot of the new token.
+                 * @description Token slot (`jti`) of the new token.
                  */
                 jti?: string | null;
                 /**
-                 * @description The token of the request is replaced: the loop had been given up, or its desktop asked with its
-                 *     own key.
+                 * @description `true` when a new token was issued: the loop had timed out, or the desktop authenticated with its API
+                 *     key. Absent otherwise.
                  */
                 revived?: boolean | null;
-                /** @description The new token, with `revived` only. */
+                /** @description New runner token; present only with `revived`. */
                 token?: string | null;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_HeartbeatResponse: {
-            /** @description Whether a heartbeat was noted. */
+            /** @description Response to a desktop's heartbeat. */
             data: {
-                /** @description Always `true`. */
+                /** @description Always `true`; failures have an error status. */
                 ok: boolean;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_IngestReport: {
-            /** @description What a roster did. */
+            /** @description Result of ingesting a roster. */
             data: {
-                /** @description Each role of the request. */
+                /** @description One entry for each role of the request. */
                 agents: components["schemas"]["IngestedAgent"][];
-                /** @description How many agents were made. */
+                /** @description Number of created agents. */
                 created: number;
-                /** @description How many were the same. */
+                /** @description Number of unchanged agents. */
                 unchanged: number;
-                /** @description How many have a new version. */
+                /** @description Number of agents with a new version. */
                 updated: number;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_InvitationPreview: {
-            /** @description What an invitation offers. */
+            /** @description Content of an invitation, shown before it is accepted. */
             data: {
-                /** @description Who is invited. */
+                /** @description E-mail address of the invited user. */
                 email: string;
-                /** @description ISO 8601. */
+                /** @description Expiry of the invitation, ISO 8601. */
                 expiresAt: string;
                 /** @description Name of the organization. */
                 organizationName: string;
@@ -2468,18 +2496,18 @@ export interface components {
                 role: components["schemas"]["Role"];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_LoopDetail: {
-            /** @description A loop with what only its own page shows. */
+            /** @description A loop with details. */
             data: components["schemas"]["LoopRecord"] & {
                 /**
-                 * @description What its desktop told about the end of its process: `stderrTail`, `logTail`, `exitCode`, `exitSignal`,
-                 *     `elapsedMs`, `abortReason`, `spawnMeta`, …
+                 * @description Diagnostics of the desktop about the end of the process: `stderrTail`, `logTail`, `exitCode`,
+                 *     `exitSignal`, `elapsedMs`, `abortReason`, `spawnMeta`, ….
                  */
                 diagnostics?: {
                     [key: string]: unknown;
@@ -2490,656 +2518,655 @@ export interface components {
                 producedDocument?: components["schemas"]["LoopDocument"] | null;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_LoopStarted: {
-            /** @description Id and status, the answer of everything that starts a loop. */
+            /** @description Response of every request that starts a loop. */
             data: {
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the loop.
                  */
                 loopId: string;
-                /** @description Its status. */
+                /** @description Status of the loop at the time of the response. */
                 status: components["schemas"]["LoopStatus"];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Me: {
-            /** @description The person who asks. */
+            /** @description The user who is signed in. */
             data: {
-                /** @description Picture. */
+                /** @description URL of the profile picture. */
                 avatarUrl?: string | null;
-                /** @description Where pages of the code host are opened, when not at `https://github.com`. */
+                /** @description Base URL of the code host; absent for `https://github.com`. */
                 codeHostUrl?: string | null;
-                /** @description E-mail address. */
+                /** @description E-mail address of the user. */
                 email: string;
-                /** @description First name. */
-                firstName?: string | null;
-                /**
-                 * Format: uuid
-                 * @description Id.
-                 */
-                id: string;
-                /** @description Last name. */
-                lastName?: string | null;
-                /** @description The organization that the request is about. */
-                organization: components["schemas"]["OrganizationView"];
-                /** @description What the person may do. */
-                role: components["schemas"]["Role"];
-            };
-            /**
-             * @description Always `true`.
-             * @example true
-             */
-            success: boolean;
-        };
-        /** @description `{"success": true, "data": …}`. */
-        Data_Member: {
-            /** @description A member. */
-            data: {
-                /** @description Whether the member may sign in, and its keys count. */
-                active: boolean;
-                /** @description Picture. */
-                avatarUrl?: string | null;
-                /** @description ISO 8601. */
-                createdAt: string;
-                /** @description E-mail address. */
-                email: string;
-                /** @description First name. */
                 firstName?: string | null;
                 /**
                  * Format: uuid
                  * @description Id of the user.
                  */
                 id: string;
-                /** @description Last name. */
+                lastName?: string | null;
+                /** @description Organization that the request acts in. */
+                organization: components["schemas"]["OrganizationView"];
+                /** @description Role of the user in this organization. */
+                role: components["schemas"]["Role"];
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_Member: {
+            /** @description A member of the organization. */
+            data: {
+                /** @description Whether the member can sign in and its API keys are accepted. */
+                active: boolean;
+                /** @description URL of the profile picture. */
+                avatarUrl?: string | null;
+                /** @description Creation time, ISO 8601. */
+                createdAt: string;
+                /** @description E-mail address of the member. */
+                email: string;
+                firstName?: string | null;
+                /**
+                 * Format: uuid
+                 * @description Id of the user.
+                 */
+                id: string;
                 lastName?: string | null;
                 /** @description Role in the organization. */
                 role: components["schemas"]["Role"];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Option_HealthCheckSnapshot: {
             data: null | {
-                /** @description Whether everything that loops need is as it must be. */
+                /** @description Whether all required checks passed. */
                 allRequiredPassed: boolean;
-                /** @description ISO 8601. */
+                /** @description Time of the check, ISO 8601. */
                 checkedAt: string;
                 /**
                  * Format: uuid
-                 * @description The desktop.
+                 * @description Id of the desktop.
                  */
                 computeTargetId: string;
-                /** @description ISO 8601. */
+                /** @description Creation time, ISO 8601. */
                 createdAt: string;
-                /** @description The server that was looked for. */
+                /** @description URL of the MCP server that was searched for. */
                 expectedMcpUrl?: string | null;
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the snapshot.
                  */
                 id: string;
-                /** @description The newest version that is known. */
+                /** @description Newest available version of Loopgate. */
                 latestVersion?: string | null;
                 /**
                  * Format: uuid
                  * @description Organization of the desktop.
                  */
                 organizationId: string;
-                /** @description Whether plugins are updated by themselves. */
+                /** @description Whether plugins are updated automatically. */
                 pluginAutoUpdateEnabled?: boolean | null;
-                /** @description What is not. */
+                /** @description Ids of the required checks that failed. */
                 requiredFailureIds: string[];
-                /** @description What it found. */
+                /** @description Result of the check. */
                 result: components["schemas"]["HealthCheckResult"];
                 /**
                  * Format: int32
-                 * @description Version of this shape.
+                 * @description Version of this schema.
                  */
                 schemaVersion: number;
-                /** @description ISO 8601. */
+                /** @description Time of the last change, ISO 8601. */
                 updatedAt: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_OrganizationSettings: {
             /** @description Settings of an organization. */
             data: {
                 /**
                  * Format: int64
-                 * @description Loops of one person that may be active at once, from 1; 10 when left out.
+                 * @description Active loops per user, at least 1. Defaults to 10.
                  * @default null
                  */
                 maxConcurrentLoops: number | null;
                 /**
-                 * @description What loops may spend.
+                 * @description Spending limits for loops, in US dollars.
                  * @default {}
                  */
                 spendingLimits: components["schemas"]["SpendingLimits"];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_PasswordChanged: {
-            /** @description What changing a password answers. */
+            /** @description Result of a password change. */
             data: {
-                /** @description Name of the account. */
+                /** @description E-mail address to sign in with. */
                 signInEmail: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_PublicKeyRecord: {
-            /** @description A key. */
+            /** @description A registered browser key. */
             data: {
-                /** @description ISO 8601. */
+                /** @description Registration time, ISO 8601. */
                 createdAt: string;
-                /** @description `lg:` and 22 characters. */
+                /** @description Fingerprint: `lg:` followed by 22 characters. */
                 fingerprint: string;
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the key.
                  */
                 id: string;
                 /**
                  * Format: uuid
-                 * @description Their organization.
+                 * @description Organization of the owner.
                  */
                 organizationId: string;
-                /** @description Raw Ed25519 key, standard base64. */
+                /** @description Raw Ed25519 public key, standard base64. */
                 publicKeyBase64: string;
                 /**
                  * Format: uuid
-                 * @description Its owner.
+                 * @description Id of the owner.
                  */
                 userId: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_PublicKeyRemoved: {
-            /** @description Whether a key was removed. */
+            /** @description Result of removing a browser key. */
             data: {
-                /** @description `false` when there was no such key. */
+                /** @description `false` when the caller had no such key. */
                 deleted: boolean;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_ReceivedView: {
-            /** @description Whether an event was taken in. */
+            /** @description Acknowledgement of an event. */
             data: {
-                /** @description The loop has ended; nothing was changed. */
+                /**
+                 * @description `true` when the event was dropped, because the loop has finished or has too many events; absent
+                 *     otherwise.
+                 */
                 ignored?: boolean | null;
-                /** @description Always `true`. */
+                /** @description Always `true`; failures have an error status. */
                 received: boolean;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_RefreshResponse: {
-            /** @description A new token. */
+            /** @description A new runner token. */
             data: {
-                /** @description ISO 8601. */
+                /** @description Expiry of the token, ISO 8601. */
                 expiresAt: string;
                 /**
                  * Format: uuid
-                 * @description Its slot.
+                 * @description Token slot (`jti`) of the token.
                  */
                 jti: string;
-                /** @description The token. */
+                /** @description Runner token; replaces the previous one. */
                 token: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_RegisteredTarget: {
-            /** @description A desktop that is registered. */
+            /** @description Result of registering a desktop. */
             data: {
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the desktop.
                  */
                 id: string;
-                /** @description Always `true`. */
+                /** @description Always `true` after a registration. */
                 isOnline: boolean;
-                /** @description Host name. */
+                /** @description Host name of the machine. */
                 machineName: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_RuntimeView: {
-            /** @description How the connection to a loop's runner is, for administrators. The token itself is in no answer. */
+            /** @description Connection state of a loop's runner, for administrators. Never contains the token itself. */
             data: {
                 /**
                  * Format: uuid
-                 * @description Slot of the token in force.
+                 * @description Token slot (`jti`) of the current token.
                  */
                 activeTokenJti?: string | null;
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the loop.
                  */
                 id: string;
-                /** @description When the runner was heard of, ISO 8601. */
+                /** @description Time of the last heartbeat, ISO 8601. */
                 lastRunnerHeartbeatAt?: string | null;
-                /** @description What the runner can do. */
+                /** @description Capabilities of the runner. */
                 runnerCapabilities: components["schemas"]["RunnerCapabilities"];
-                /** @description Its status. */
+                /** @description Current status of the loop. */
                 status: components["schemas"]["LoopStatus"];
-                /** @description End of the runner's token, ISO 8601. */
+                /** @description Expiry of the runner token, ISO 8601. */
                 tokenExpiresAt?: string | null;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_SharedTarget: {
-            /** @description Whether a desktop is shared. */
+            /** @description Sharing of a desktop. */
             data: {
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the desktop.
                  */
                 id: string;
-                /** @description Whether all members of the organization may send work to it. */
+                /** @description Whether all members of the organization can send commands and loops to it. */
                 isSharedWithOrg: boolean;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_SignedIn: {
-            /** @description A person who has just signed in. */
+            /** @description Response to a successful sign-in. */
             data: components["schemas"]["Me"] & {
-                /** @description To be sent as `X-Session-Key` with every request; the session cookie counts only beside it. */
+                /** @description Value for the `X-Session-Key` header of every request. The session cookie alone does not authenticate. */
                 sessionKey: string;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_SignedUrls: {
-            /** @description Keys and their URLs. */
+            /** @description Signed URLs of several objects. */
             data: {
-                /** @description One for each key. */
+                /** @description One entry for each key. */
                 urls: components["schemas"]["SignedUrl"][];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_SignInMethods: {
-            /** @description How people sign in here. */
+            /** @description Sign-in methods of this installation. */
             data: {
-                /** @description Name of the OpenID provider at `/auth/oidc/start`, when there is one. */
+                /** @description Name of the OpenID provider behind `/auth/oidc/start`; absent without one. */
                 oidc?: string | null;
-                /** @description Whether there are local accounts, with e-mail address and password. */
+                /** @description Whether local accounts (e-mail address and password) exist. */
                 password: boolean;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_SignOutResponse: {
-            /** @description What signing out answers. */
+            /** @description Result of a sign-out. */
             data: {
-                /** @description Always `true`. */
+                /** @description Always `true`; failures have an error status. */
                 signedOut: boolean;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_StoredObject: {
-            /** @description Whether the file was kept. */
+            /** @description Result of an upload. */
             data: {
-                /** @description Always `true`. */
+                /** @description Always `true`; failures have an error status. */
                 stored: boolean;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_TicketDetail: {
-            /** @description A ticket with its text and what has come of it. */
+            /** @description A ticket with its text, plan, loops and pull requests. */
             data: components["schemas"]["TicketRecord"] & {
-                /** @description Markdown. */
+                /** @description Text of the ticket, in Markdown. */
                 body: string;
-                /** @description Its document; loops are started from it. */
+                /** @description Feature document of the ticket, from which loops are started. */
                 document: components["schemas"]["LoopDocument"];
-                /** @description Loops about it or its plan, newest first. */
+                /** @description Latest 50 loops of the ticket's document and its plan, newest first. */
                 loops: components["schemas"]["LoopRecord"][];
                 plan?: components["schemas"]["LoopDocument"] | null;
-                /** @description Pull requests of those loops, newest first. */
+                /** @description Pull requests of the document and its plan, newest first. */
                 pullRequests: components["schemas"]["PullRequest"][];
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_UploadResponse: {
-            /** @description Whether the upload was kept. */
+            /** @description Result of an upload. */
             data: {
-                /** @description Always `true`. */
+                /** @description Always `true`; failures have an error status. */
                 stored: boolean;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Usage: {
-            /** @description Use of an organization. */
+            /** @description Usage of an organization. */
             data: {
-                /** @description By command. */
+                /** @description Usage grouped by command. */
                 byCommand: components["schemas"]["CommandUsage"][];
-                /** @description By day, the earliest first; days without loops are left out. */
+                /** @description Usage by day, earliest first; days without loops are omitted. */
                 byDay: components["schemas"]["DayUsage"][];
-                /** @description By person. */
+                /** @description Usage grouped by user. */
                 byUser: components["schemas"]["UserUsage"][];
                 /**
                  * Format: int64
-                 * @description Tokens written to the assistant's cache, where the models tell.
+                 * @description Tokens written to the prompt cache, as far as the harness reports them.
                  */
                 totalCacheCreationTokens: number;
                 /**
                  * Format: int64
-                 * @description Tokens read from it.
+                 * @description Tokens read from the prompt cache.
                  */
                 totalCacheReadTokens: number;
                 /**
                  * Format: double
-                 * @description US dollars.
+                 * @description Estimated cost in US dollars.
                  */
                 totalEstimatedCost: number;
                 /**
                  * Format: int64
-                 * @description Number of loops.
+                 * @description Number of all counted loops.
                  */
                 totalLoops: number;
                 /**
                  * Format: int64
-                 * @description Input tokens.
+                 * @description Number of input tokens.
                  */
                 totalTokensInput: number;
                 /**
                  * Format: int64
-                 * @description Output tokens.
+                 * @description Number of output tokens.
                  */
                 totalTokensOutput: number;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_ApiKeyRecord: {
             data: {
-                /** @description ISO 8601. */
+                /** @description Creation time, ISO 8601. */
                 createdAt: string;
-                /** @description ISO 8601. */
+                /** @description Expiry, ISO 8601; null when it does not expire. */
                 expiresAt?: string | null;
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the key.
                  */
                 id: string;
-                /** @description What every key begins with. */
+                /** @description Prefix of every API key. */
                 keyPrefix: string;
-                /** @description ISO 8601. */
+                /** @description Time of the last use, ISO 8601. */
                 lastUsedAt?: string | null;
-                /** @description Its name. */
+                /** @description Name that the owner chose. */
                 name: string;
                 /**
                  * Format: uuid
-                 * @description Its organization.
+                 * @description Organization of the key.
                  */
                 organizationId: string;
-                /** @description ISO 8601. */
+                /** @description Time of the revocation, ISO 8601; null for a valid key. */
                 revokedAt?: string | null;
-                /** @description What it may be used for. */
+                /** @description Scopes that the key grants. */
                 scopes: components["schemas"]["Scope"][];
                 /**
                  * Format: uuid
-                 * @description Its owner.
+                 * @description Id of the owner.
                  */
                 userId: string;
             }[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_CommandEventRecord: {
             data: {
                 /**
                  * Format: uuid
-                 * @description The command.
+                 * @description Id of the command.
                  */
                 commandId: string;
-                /** @description ISO 8601. */
+                /** @description Time of receipt, ISO 8601. */
                 createdAt: string;
-                /** @description Its content. */
+                /** @description Content; its members depend on `eventType`. */
                 data: unknown;
-                /** @description Its kind. */
+                /** @description Kind of the event. */
                 eventType: components["schemas"]["EventType"];
                 /**
                  * Format: int64
-                 * @description From 1, without gaps.
+                 * @description Position within the command, from 1, without gaps.
                  */
                 sequence: number;
             }[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_CommandRecord: {
             data: {
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the command.
                  */
                 commandId: string;
                 /**
                  * Format: uuid
-                 * @description The desktop.
+                 * @description Id of the desktop.
                  */
                 computeTargetId: string;
-                /** @description ISO 8601. */
+                /** @description Creation time, ISO 8601. */
                 createdAt: string;
-                /** @description Why it failed. */
+                /** @description Reason of the failure; absent unless the command failed. */
                 error?: string | null;
-                /** @description ISO 8601. */
+                /** @description Time of the terminal event, ISO 8601; absent before. */
                 finishedAt?: string | null;
-                /** @description As it was given. */
+                /** @description Idempotency key of the request that created it; absent without one. */
                 idempotencyKey?: string | null;
                 /**
                  * Format: int64
-                 * @description Number of its last event.
+                 * @description Sequence number of the last event that was stored.
                  */
                 lastSequenceAcked: number;
-                /** @description Its operation. */
+                /** @description Operation that the command requests. */
                 operationId: string;
-                /** @description ISO 8601. */
+                /** @description Start of the execution, ISO 8601; absent before. */
                 startedAt?: string | null;
-                /** @description Its status. */
+                /** @description Current status of the command. */
                 status: components["schemas"]["CommandStatus"];
             }[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_ComputeTarget: {
             data: {
                 /**
                  * Format: int64
-                 * @description Commands that run.
+                 * @description Number of running commands.
                  */
                 activeCommands?: number | null;
                 /**
-                 * @description Open object: versions, limits, what the desktop supports, and `gatewayPort`, where pages on its
-                 *     machine reach its gateway.
+                 * @description Open object: versions, limits and features of the desktop, and `gatewayPort`, the loopback port of its
+                 *     gateway for pages on the same machine.
                  */
                 capabilities: {
                     [key: string]: unknown;
                 };
-                /** @description ISO 8601. */
+                /** @description Creation time, ISO 8601. */
                 createdAt: string;
                 /**
                  * Format: uuid
-                 * @description Stable id of the installation.
+                 * @description Stable id of the Loopgate installation; absent when unknown.
                  */
                 gatewayId?: string | null;
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the desktop.
                  */
                 id: string;
-                /** @description Whether it is connected. */
+                /** @description Whether the desktop is connected. */
                 isOnline: boolean;
-                /** @description Whether all members of the organization may send work to it. */
+                /** @description Whether all members of the organization can send commands and loops to it. */
                 isSharedWithOrg: boolean;
-                /** @description ISO 8601. */
+                /** @description Time of the last message from the desktop, ISO 8601. */
                 lastSeenAt: string;
-                /** @description Host name. */
+                /** @description Host name of the machine. */
                 machineName: string;
                 /**
                  * Format: uuid
-                 * @description Its organization.
+                 * @description Organization of the desktop.
                  */
                 organizationId: string;
-                /** @description Set for desktops of other users. */
+                /** @description Name of the owner; present only for desktops of other users. */
                 ownerName?: string | null;
-                /** @description `darwin`, `linux` or `win32`. */
+                /** @description Operating system: `darwin`, `linux` or `win32`. */
                 platform: string;
                 /**
                  * Format: int64
-                 * @description Commands that wait.
+                 * @description Number of queued commands.
                  */
                 queueDepth?: number | null;
-                /** @description How it is protected. */
+                /** @description Authentication strength of the desktop. */
                 security: components["schemas"]["TargetSecurity"];
-                /** @description Which provider runs its loops. */
+                /** @description Harness that runs its loops. */
                 selectedHarness: components["schemas"]["Harness"];
-                /** @description What the control plane does for it. */
+                /** @description Features that the control plane offers to this desktop. */
                 serverCapabilities?: components["schemas"]["ServerCapabilities"];
-                /** @description `online`, `degraded` or `paused`, as it said itself. */
+                /** @description State that the desktop reported: `online`, `degraded` or `paused`. */
                 state?: string | null;
-                /** @description Operation ids that it serves. */
+                /** @description Ids of the supported gateway operations. */
                 supportedOperations: string[];
-                /** @description ISO 8601. */
+                /** @description Time of the last change, ISO 8601. */
                 updatedAt: string;
                 /**
                  * Format: uuid
-                 * @description Its owner.
+                 * @description Id of the owner.
                  */
                 userId: string;
             }[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_DocumentRecord: {
             data: {
-                /** @description ISO 8601. */
+                /** @description Creation time, ISO 8601. */
                 createdAt: string;
                 /**
                  * Format: int64
-                 * @description Number of the present version, from 1.
+                 * @description Number of the current version, from 1.
                  */
                 currentVersion: number;
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the document.
                  */
                 id: string;
                 repo?: components["schemas"]["RepoRef"] | null;
@@ -3147,131 +3174,130 @@ export interface components {
                 slug: string;
                 /**
                  * Format: uuid
-                 * @description The document from which it was made.
+                 * @description Id of the document that it was derived from.
                  */
                 sourceDocumentId?: string | null;
-                /** @description Its status. */
+                /** @description Status of the document. */
                 status: components["schemas"]["DocumentStatus"];
-                /** @description Title. */
                 title: string;
-                /** @description Kind. */
+                /** @description Kind of the document. */
                 type: components["schemas"]["ArtifactType"];
-                /** @description ISO 8601. */
+                /** @description Time of the last change, ISO 8601. */
                 updatedAt: string;
                 /**
                  * Format: uuid
-                 * @description Who made it.
+                 * @description User who created it.
                  */
                 userId: string;
             }[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_DocumentVersion: {
             data: {
-                /** @description Markdown. */
+                /** @description Text of the version in Markdown. */
                 content: string;
-                /** @description ISO 8601. */
+                /** @description Creation time, ISO 8601. */
                 createdAt: string;
                 /**
                  * Format: uuid
-                 * @description The loop that wrote it.
+                 * @description Id of the loop that created the version; null for a user's.
                  */
                 loopId?: string | null;
-                /** @description The whole plan object, when the text was taken from one. */
+                /** @description Complete plan object, for a text that comes from one. */
                 raw?: {
                     [key: string]: unknown;
                 } | null;
                 /**
                  * Format: int64
-                 * @description From 1.
+                 * @description Version number, from 1.
                  */
                 version: number;
             }[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_Invitation: {
             data: {
-                /** @description ISO 8601. */
+                /** @description Creation time, ISO 8601. */
                 createdAt: string;
                 /**
                  * Format: uuid
-                 * @description User who invited.
+                 * @description Id of the administrator who created it.
                  */
                 createdBy: string;
-                /** @description Who is invited. */
+                /** @description E-mail address of the invited user. */
                 email: string;
-                /** @description ISO 8601; seven days later. */
+                /** @description Expiry, ISO 8601; seven days after creation. */
                 expiresAt: string;
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the invitation.
                  */
                 id: string;
                 /** @description Role in the organization. */
                 role: components["schemas"]["Role"];
             }[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_ListedPublicKey: {
             data: (components["schemas"]["PublicKeyRecord"] & {
-                /** @description E-mail address of its owner. */
+                /** @description E-mail address of the owner. */
                 ownerEmail: string;
-                /** @description Name of its owner. */
+                /** @description Full name of the owner. */
                 ownerName: string;
                 targetContext?: components["schemas"]["KeyTargetContext"] | null;
             })[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_LoopRecord: {
             data: {
-                /** @description The peers. */
+                /** @description Peer repositories of the loop. */
                 additionalRepos?: components["schemas"]["RepoRef"][] | null;
-                /** @description Names worktree and branch. */
+                /** @description Slug that names worktree and branch. */
                 artifactSlug?: string | null;
-                /** @description Branch of the work. */
+                /** @description Name of the branch with the work. */
                 branchName?: string | null;
-                /** @description What it does. */
+                /** @description Command that it carries out. */
                 command: components["schemas"]["LoopCommand"];
-                /** @description ISO 8601. */
+                /** @description Time of the terminal status, ISO 8601; null before. */
                 completedAt?: string | null;
                 computeTarget?: components["schemas"]["LoopTarget"] | null;
                 /**
                  * Format: uuid
-                 * @description The desktop that runs it.
+                 * @description Id of the desktop that runs it.
                  */
                 computeTargetId?: string | null;
-                /** @description Id of the desktop command that launched it. */
+                /** @description Id of the command that launched it. */
                 containerId?: string | null;
-                /** @description Documents handed along. */
+                /** @description Documents provided as context. */
                 contextRefs?: {
                     [key: string]: unknown;
                 }[] | null;
-                /** @description ISO 8601. */
+                /** @description Creation time, ISO 8601. */
                 createdAt: string;
                 document?: components["schemas"]["LoopDocument"] | null;
                 /**
                  * Format: uuid
-                 * @description What it is about.
+                 * @description Id of the document that it works on.
                  */
                 documentId?: string | null;
                 /**
@@ -3282,113 +3308,111 @@ export interface components {
                 error?: components["schemas"]["LoopError"] | null;
                 /**
                  * Format: double
-                 * @description US dollars.
+                 * @description Estimated cost in US dollars.
                  */
                 estimatedCost?: number | null;
-                /** @description Which provider runs it. */
+                /** @description Harness that runs it. */
                 harness: components["schemas"]["Harness"];
                 /**
                  * Format: uuid
-                 * @description Id.
+                 * @description Id of the loop.
                  */
                 id: string;
-                /** @description Open object: `warnings`, `verdict`, `apiKeySource`, and what the runner uploaded. */
+                /** @description Open object: `warnings`, `verdict`, `apiKeySource`, and metadata uploaded by the runner. */
                 metadata: {
                     [key: string]: unknown;
                 };
                 /**
                  * Format: uuid
-                 * @description Its organization.
+                 * @description Organization of the loop.
                  */
                 organizationId: string;
                 /**
                  * Format: uuid
-                 * @description The loop whose work it continues.
+                 * @description Loop whose work it continues.
                  */
                 parentLoopId?: string | null;
                 /**
                  * Format: int64
-                 * @description Its number.
+                 * @description Number of the primary repository's pull request.
                  */
                 prNumber?: number | null;
-                /** @description The wish. */
+                /** @description Request in natural language. */
                 prompt?: string | null;
-                /** @description Pull request of the primary repository. */
+                /** @description URL of the primary repository's pull request. */
                 prUrl?: string | null;
                 repo?: components["schemas"]["RepoRef"] | null;
-                /** @description The outcome of each repository, for v1 and v2 completions. */
+                /** @description Result for each repository; null for completions in the oldest format. */
                 results?: components["schemas"]["ResultEntry"][] | null;
-                /** @description Where its files are in the object store. */
+                /** @description Key prefix of its files in the object store. */
                 s3StateKey?: string | null;
-                /** @description The assistant's session. */
+                /** @description Id of the assistant's session. */
                 sessionId?: string | null;
-                /** @description ISO 8601. */
+                /** @description Start time, ISO 8601; null before the start. */
                 startedAt?: string | null;
-                /** @description Its status. */
+                /** @description Current status of the loop. */
                 status: components["schemas"]["LoopStatus"];
-                /** @description Tokens a model. */
+                /** @description Number of tokens by model. */
                 tokensByModel?: {
                     [key: string]: components["schemas"]["ModelTokens"];
                 } | null;
                 /**
                  * Format: int64
-                 * @description Input tokens so far.
+                 * @description Number of input tokens so far.
                  */
                 tokensInput: number;
                 /**
                  * Format: int64
-                 * @description Output tokens so far.
+                 * @description Number of output tokens so far.
                  */
                 tokensOutput: number;
-                /** @description ISO 8601. */
+                /** @description Time of the last change, ISO 8601. */
                 updatedAt: string;
-                /** @description What the runner uploaded: `plan`, `executionResult`, `verdict`, … */
+                /** @description Artifacts uploaded by the runner: `plan`, `executionResult`, `verdict`, …. */
                 uploadedArtifacts?: {
                     [key: string]: unknown;
                 } | null;
                 user?: components["schemas"]["LoopUser"] | null;
                 /**
                  * Format: uuid
-                 * @description Who started it.
+                 * @description Id of the user who started it.
                  */
                 userId: string;
             }[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_Member: {
             data: {
-                /** @description Whether the member may sign in, and its keys count. */
+                /** @description Whether the member can sign in and its API keys are accepted. */
                 active: boolean;
-                /** @description Picture. */
+                /** @description URL of the profile picture. */
                 avatarUrl?: string | null;
-                /** @description ISO 8601. */
+                /** @description Creation time, ISO 8601. */
                 createdAt: string;
-                /** @description E-mail address. */
+                /** @description E-mail address of the member. */
                 email: string;
-                /** @description First name. */
                 firstName?: string | null;
                 /**
                  * Format: uuid
                  * @description Id of the user.
                  */
                 id: string;
-                /** @description Last name. */
                 lastName?: string | null;
                 /** @description Role in the organization. */
                 role: components["schemas"]["Role"];
             }[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_Membership: {
             data: {
                 /**
@@ -3396,136 +3420,136 @@ export interface components {
                  * @description Id of the organization.
                  */
                 id: string;
-                /** @description Name. */
+                /** @description Display name of the organization. */
                 name: string;
-                /** @description Role of the person there. */
+                /** @description Role of the user in the organization. */
                 role: components["schemas"]["Role"];
-                /** @description First segment of the web app's paths, and value of `X-Org-Slug`. */
+                /** @description First segment of the web app's paths, and value of the `X-Org-Slug` header. */
                 slug: string;
             }[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_SessionRecord: {
             data: {
-                /** @description Where the sign-in came from. */
+                /** @description IP address at sign-in. */
                 address?: string | null;
-                /** @description ISO 8601. */
+                /** @description Time of the sign-in, ISO 8601. */
                 createdAt: string;
-                /** @description Whether this request came with it. */
+                /** @description Whether this request used the session. */
                 current: boolean;
-                /** @description ISO 8601; use moves it. */
+                /** @description Expiry, ISO 8601; each use extends it. */
                 expiresAt: string;
-                /** @description Names the session; signs nobody in. */
+                /** @description Hash of the session id. It identifies the session, but does not authenticate. */
                 id: string;
-                /** @description ISO 8601; up to five minutes late. */
+                /** @description Time of the last use, ISO 8601; up to five minutes behind. */
                 lastUsedAt: string;
-                /** @description What the browser calls itself. */
+                /** @description `User-Agent` header at sign-in. */
                 userAgent?: string | null;
             }[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_TicketRecord: {
             data: {
-                /** @description The peers. */
+                /** @description Peer repositories of the ticket's loops. */
                 additionalRepos: components["schemas"]["RepoRef"][];
-                /** @description ISO 8601. */
+                /** @description Creation time in ISO 8601. */
                 createdAt: string;
                 /**
                  * Format: uuid
-                 * @description Id; also that of its document.
+                 * @description Id of the ticket and of its document.
                  */
                 id: string;
                 repo?: components["schemas"]["RepoRef"] | null;
-                /** @description `ticket-7`; unique in the organization, and the ticket id of the gateway's routes. */
+                /** @description Slug such as `ticket-7`; unique in the organization, and the ticket id in the gateway's routes. */
                 slug: string;
-                /** @description Whether its work is still wanted. */
+                /** @description Whether the ticket is open or closed. */
                 state: components["schemas"]["TicketState"];
-                /** @description Title. */
+                /** @description Title of the ticket's document. */
                 title: string;
-                /** @description ISO 8601. */
+                /** @description Time of the last change in ISO 8601. */
                 updatedAt: string;
                 /**
                  * Format: uuid
-                 * @description Who made it.
+                 * @description Id of the user who created the ticket.
                  */
                 userId: string;
             }[];
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description `{"success": true, "data": …}`. */
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_VerifyResponse: {
-            /** @description A challenge that is good. */
+            /** @description Result of a successful verification. */
             data: {
-                /** @description ISO 8601. */
+                /** @description Expiry of the challenge, ISO 8601. */
                 challengeExpiresAt: string;
-                /** @description Always `true`. */
+                /** @description Always `true`; failures have an error status. */
                 ok: boolean;
                 /**
                  * Format: int64
-                 * @description Seconds that the gateway's session may live.
+                 * @description Lifetime of the gateway's session, in seconds.
                  */
                 sessionTtlSeconds: number;
             };
             /**
-             * @description Always `true`.
+             * @description Always `true` in a successful response.
              * @example true
              */
             success: boolean;
         };
-        /** @description Use of the loops that were made on one day. */
+        /** @description Usage of the loops created on one day. */
         DayUsage: {
-            /** @description In UTC, for example `2026-11-27`. */
+            /** @description Day in UTC, for example `2026-11-27`. */
             day: string;
             /**
              * Format: double
-             * @description US dollars.
+             * @description Estimated cost in US dollars.
              */
             estimatedCost: number;
             /**
              * Format: int64
-             * @description Number of loops.
+             * @description Number of loops in this group.
              */
             loopCount: number;
             /**
              * Format: int64
-             * @description Input tokens.
+             * @description Number of input tokens.
              */
             tokensInput: number;
             /**
              * Format: int64
-             * @description Output tokens.
+             * @description Number of output tokens.
              */
             tokensOutput: number;
         };
-        /** @description Answer of a deletion. */
+        /** @description Response to a deletion. */
         DeleteResponse: {
-            /** @description Always `true`. */
+            /** @description Always `true`; failures have another status. */
             deleted: boolean;
         };
-        /** @description A document with its text and what has come of it. */
+        /** @description A document with its text, loops and pull requests. */
         DocumentDetail: components["schemas"]["DocumentRecord"] & {
-            /** @description The present text. */
+            /** @description Current text in Markdown. */
             content: string;
-            /** @description Loops about it, newest first. */
+            /** @description Loops on the document, newest first. */
             loops: components["schemas"]["LoopRecord"][];
             plan?: components["schemas"]["LoopDocument"] | null;
             /** @description Pull requests of those loops, newest first. */
             pullRequests: components["schemas"]["PullRequest"][];
-            /** @description The whole plan object of the present text, when there is one. */
+            /** @description Complete plan object of the current text; null without one. */
             raw?: {
                 [key: string]: unknown;
             } | null;
@@ -3534,48 +3558,48 @@ export interface components {
             versions: components["schemas"]["DocumentVersion"][];
         };
         /**
-         * @description Kinds of documents that people write; plans come from loops.
+         * @description Kinds of documents that users create. Plans are created by loops only.
          * @enum {string}
          */
         DocumentKind: "FEATURE" | "PRD";
-        /** @description One of these loops. */
+        /** @description A loop in a summary. */
         DocumentLoop: {
             childSubtype?: components["schemas"]["ArtifactType"] | null;
-            /** @description What it does. */
+            /** @description Command of the loop. */
             command: components["schemas"]["LoopCommand"];
-            /** @description ISO 8601. */
+            /** @description Completion time, ISO 8601; null unless completed. */
             completedAt?: string | null;
-            /** @description ISO 8601. */
+            /** @description Failure time, ISO 8601; null unless failed or timed out. */
             failedAt?: string | null;
-            /** @description Whether it is about the document in question itself. */
+            /** @description Whether the loop works on the summarized document itself. */
             isDirectLoop: boolean;
-            /** @description Whether a desktop runs it. */
+            /** @description Whether a desktop runs the loop. */
             isLocal: boolean;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the loop.
              */
             loopId: string;
-            /** @description ISO 8601. */
+            /** @description Start time, ISO 8601. */
             startedAt?: string | null;
-            /** @description Its status. */
+            /** @description Status of the loop. */
             status: components["schemas"]["LoopStatus"];
-            /** @description ISO 8601. */
+            /** @description Time of the last change, ISO 8601. */
             updatedAt: string;
             user?: components["schemas"]["LoopUser"] | null;
         };
         /** @description A document without its text. */
         DocumentRecord: {
-            /** @description ISO 8601. */
+            /** @description Creation time, ISO 8601. */
             createdAt: string;
             /**
              * Format: int64
-             * @description Number of the present version, from 1.
+             * @description Number of the current version, from 1.
              */
             currentVersion: number;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the document.
              */
             id: string;
             repo?: components["schemas"]["RepoRef"] | null;
@@ -3583,20 +3607,19 @@ export interface components {
             slug: string;
             /**
              * Format: uuid
-             * @description The document from which it was made.
+             * @description Id of the document that it was derived from.
              */
             sourceDocumentId?: string | null;
-            /** @description Its status. */
+            /** @description Status of the document. */
             status: components["schemas"]["DocumentStatus"];
-            /** @description Title. */
             title: string;
-            /** @description Kind. */
+            /** @description Kind of the document. */
             type: components["schemas"]["ArtifactType"];
-            /** @description ISO 8601. */
+            /** @description Time of the last change, ISO 8601. */
             updatedAt: string;
             /**
              * Format: uuid
-             * @description Who made it.
+             * @description User who created it.
              */
             userId: string;
         };
@@ -3605,103 +3628,112 @@ export interface components {
          * @enum {string}
          */
         DocumentStatus: "DRAFT" | "IN_REVIEW" | "CHANGES_REQUESTED" | "APPROVED" | "EXECUTED" | "OBSOLETE";
-        /** @description Loops of one document and of the documents that were made from it. */
+        /** @description Loops of one document and of the documents derived from it. */
         DocumentSummary: {
             activeLoop?: components["schemas"]["DocumentLoop"] | null;
             latestCompleted?: components["schemas"]["DocumentLoop"] | null;
             latestFailed?: components["schemas"]["DocumentLoop"] | null;
         };
-        /** @description One state of a document's text. */
+        /** @description A version of a document's text. */
         DocumentVersion: {
-            /** @description Markdown. */
+            /** @description Text of the version in Markdown. */
             content: string;
-            /** @description ISO 8601. */
+            /** @description Creation time, ISO 8601. */
             createdAt: string;
             /**
              * Format: uuid
-             * @description The loop that wrote it.
+             * @description Id of the loop that created the version; null for a user's.
              */
             loopId?: string | null;
-            /** @description The whole plan object, when the text was taken from one. */
+            /** @description Complete plan object, for a text that comes from one. */
             raw?: {
                 [key: string]: unknown;
             } | null;
             /**
              * Format: int64
-             * @description From 1.
+             * @description Version number, from 1.
              */
             version: number;
         };
-        /** @description Files that are to be downloaded. */
+        /** @description Request for download URLs of files. */
         DownloadUrls: {
-            /** @description Within the loop's or its parent's prefix. */
+            /** @description Key prefix; must be within the prefix of the loop or of its parent. */
             prefix: string;
         };
-        /** @description All events or an increment as a list, a page as a page. */
+        /** @description A list, or a page when `type`, `limit`, `offset` or `sort` is given. */
         EventList: components["schemas"]["StoredEvent"][] | components["schemas"]["EventPage"];
-        /** @description A page of events. */
+        /** @description A page of a loop's events. */
         EventPage: {
-            /** @description The events. */
+            /** @description Events of this page. */
             data: components["schemas"]["StoredEvent"][];
             /**
              * Format: int64
-             * @description Number of events that fit, on all pages.
+             * @description Number of matching events on all pages.
              */
             total: number;
         };
         /**
-         * @description Kind of a command's event.
+         * @description Type of a command's event.
          * @enum {string}
          */
         EventType: "status" | "chunk" | "result" | "error" | "done";
-        /** @description The body for the desktop's gateway. */
+        /** @description Body of the desktop's request to its own gateway. */
         ExecutionCredentials: {
-            /** @description The loop. */
+            /** @description Id of the loop. */
             loopId: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description For which command. */
+        /** @description Request for the execution credentials of a command. */
         ExecutionCredentialsRequest: {
             /**
              * Format: uuid
-             * @description The signed command that the desktop has received.
+             * @description Id of the signed command that the desktop received.
              */
             commandId: string;
         };
-        /** @description Body of every failure, except those of the desktop's onboarding. */
+        /**
+         * @description Depth of the exploration.
+         * @enum {string}
+         */
+        ExplorationDepth: "quick" | "medium" | "deep";
+        /** @description Options of the exploration. */
+        ExplorationOptions: {
+            depth?: components["schemas"]["ExplorationDepth"] | null;
+        };
+        /** @description Body of every error response, except those of the desktop onboarding. */
         Failure: {
-            /** @description Stable identifier of the case. */
+            /** @description Stable identifier of the error, for programs. */
             code: string;
-            /** @description The conflicting resource, for a conflict that a client can resolve. */
+            /** @description The conflicting resource, when the client can resolve the conflict. */
             data?: Record<string, never> | null;
-            /** @description Members that the case lists; `issues` for a body that does not fit. */
+            /** @description Details of the error by name, for example `issues` of an invalid request body. */
             details?: Record<string, never> | null;
-            /** @description What went wrong, for a person. */
+            /** @description Description of the error for people; its wording may change. */
             error: string;
             /**
-             * @description Always `false`.
+             * @description Always `false` in an error response.
              * @example false
              */
             success: boolean;
         };
-        /** @description Where the switches stand. */
+        /** @description Feature flags of the organization. */
         FeatureFlags: {
-            /** @description By key. */
+            /** @description Values by key; contains every known flag. */
             flags: {
                 [key: string]: boolean;
             };
         };
-        /** @description Peers for which tokens are wanted. */
+        /** @description Selects the peer repositories to create tokens for. */
         GithubTokenRequest: {
-            /** @description Some of the loop's peers, at most 5; all when left out. */
+            /** @description Peer repositories of the loop, at most 5; all of them by default. */
             additionalRepos?: components["schemas"]["RepoRef"][] | null;
         };
-        /** @description A token for each repository, good for an hour. */
+        /** @description Tokens for the repositories of a loop, each valid for one hour. */
         GithubTokens: {
-            /** @description For the peers. */
+            /** @description Tokens for the peer repositories. */
             additionalRepoTokens: components["schemas"]["RepoToken"][];
-            /** @description For the primary repository. */
+            /** @description Token for the primary repository. */
             token: string;
         };
         /**
@@ -3709,211 +3741,213 @@ export interface components {
          * @enum {string}
          */
         Harness: "assistant" | "reviewer";
-        /** @description One check. */
+        /** @description Result of one check. */
         HealthCheckEntry: {
-            /** @description For whoever helps. */
+            /** @description Diagnostic details for support. */
             debug?: string | null;
-            /** @description Whether plugins were to be enabled. */
+            /** @description Whether enabling plugins was attempted. */
             enableAttempted?: boolean | null;
             enableOutcome?: components["schemas"]["AttemptOutcome"] | null;
-            /** @description Which plugins. */
+            /** @description Ids of the plugins to enable. */
             enablePluginIds?: string[] | null;
-            /** @description What is wrong. */
+            /** @description Reason of the failure; absent when the check passed. */
             error?: string | null;
-            /** @description What is checked. */
+            /** @description Stable id of the check. */
             id: string;
-            /** @description The same for a person. */
+            /** @description Name of the check for display. */
             label: string;
-            /** @description Whether it is as it must be. */
             passed: boolean;
-            /** @description What to do. */
+            /** @description Instructions to fix the failure. */
             remediation?: string | null;
-            /** @description Where a person finds help. */
+            /** @description Links to instructions for a failed check. */
             remediationLinks?: components["schemas"]["RemediationLink"][] | null;
-            /** @description Whether loops need it. */
+            /** @description Whether loops cannot run unless this check passes. */
             required: boolean;
-            /** @description Whether plugins were to be updated. */
+            /** @description Whether updating plugins was attempted. */
             updateAttempted?: boolean | null;
             updateOutcome?: components["schemas"]["AttemptOutcome"] | null;
-            /** @description Which plugins. */
+            /** @description Ids of the plugins to update. */
             updatePluginIds?: string[] | null;
-            /** @description Version that was found. */
+            /** @description Detected version of the program. */
             version?: string | null;
         };
-        /** @description What a check found. */
+        /** @description Result of a health check. */
         HealthCheckResult: {
-            /** @description Whether everything that loops need is as it must be. */
+            /** @description Whether all required checks passed. */
             allRequiredPassed: boolean;
-            /** @description At most 100. */
+            /** @description Individual checks, at most 100. */
             checks: components["schemas"]["HealthCheckEntry"][];
-            /** @description By program: `assistant`, `reviewer`. */
+            /** @description MCP server checks by program: `assistant`, `reviewer`. */
             mcpServers?: {
                 [key: string]: components["schemas"]["McpServerCheck"];
             } | null;
         };
-        /** @description The last check of a desktop. */
+        /** @description Latest health check of a desktop. */
         HealthCheckSnapshot: {
-            /** @description Whether everything that loops need is as it must be. */
+            /** @description Whether all required checks passed. */
             allRequiredPassed: boolean;
-            /** @description ISO 8601. */
+            /** @description Time of the check, ISO 8601. */
             checkedAt: string;
             /**
              * Format: uuid
-             * @description The desktop.
+             * @description Id of the desktop.
              */
             computeTargetId: string;
-            /** @description ISO 8601. */
+            /** @description Creation time, ISO 8601. */
             createdAt: string;
-            /** @description The server that was looked for. */
+            /** @description URL of the MCP server that was searched for. */
             expectedMcpUrl?: string | null;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the snapshot.
              */
             id: string;
-            /** @description The newest version that is known. */
+            /** @description Newest available version of Loopgate. */
             latestVersion?: string | null;
             /**
              * Format: uuid
              * @description Organization of the desktop.
              */
             organizationId: string;
-            /** @description Whether plugins are updated by themselves. */
+            /** @description Whether plugins are updated automatically. */
             pluginAutoUpdateEnabled?: boolean | null;
-            /** @description What is not. */
+            /** @description Ids of the required checks that failed. */
             requiredFailureIds: string[];
-            /** @description What it found. */
+            /** @description Result of the check. */
             result: components["schemas"]["HealthCheckResult"];
             /**
              * Format: int32
-             * @description Version of this shape.
+             * @description Version of this schema.
              */
             schemaVersion: number;
-            /** @description ISO 8601. */
+            /** @description Time of the last change, ISO 8601. */
             updatedAt: string;
         };
-        /** @description What a heartbeat came to. */
+        /** @description Response to a runner's heartbeat. */
         Heartbeat: {
-            /** @description `false` when the last one is younger than four and a half minutes. */
+            /**
+             * @description `false` when the previous heartbeat is younger than four and a half minutes and was therefore not
+             *     updated.
+             */
             bumped: boolean;
-            /** @description End of the new token, ISO 8601. */
+            /** @description Expiry of the new token, ISO 8601. */
             expiresAt?: string | null;
             /**
              * Format: uuid
-             * @description Slot of the new token.
+             * @description Token slot (`jti`) of the new token.
              */
             jti?: string | null;
             /**
-             * @description The token of the request is replaced: the loop had been given up, or its desktop asked with its
-             *     own key.
+             * @description `true` when a new token was issued: the loop had timed out, or the desktop authenticated with its API
+             *     key. Absent otherwise.
              */
             revived?: boolean | null;
-            /** @description The new token, with `revived` only. */
+            /** @description New runner token; present only with `revived`. */
             token?: string | null;
         };
-        /** @description Whether a heartbeat was noted. */
+        /** @description Response to a desktop's heartbeat. */
         HeartbeatResponse: {
-            /** @description Always `true`. */
+            /** @description Always `true`; failures have an error status. */
             ok: boolean;
         };
-        /** @description A file or directory that was not delivered. */
+        /** @description A file or directory that is excluded from delivery. */
         HeldBackFile: {
-            /** @description Path in the repository; a directory ends with a slash. */
+            /** @description Path relative to the repository; a directory ends with a slash. */
             path: string;
-            /** @description Why. */
+            /** @description Reason for the exclusion. */
             reason: components["schemas"]["HeldBackReason"];
         };
         /**
-         * @description Why something is held back.
+         * @description Reason why a file is excluded from delivery.
          * @enum {string}
          */
         HeldBackReason: "secret" | "generated";
-        /** @description An agent after a roster was taken over. */
+        /** @description An agent with the outcome of the ingestion. */
         IngestedAgent: components["schemas"]["AgentSummary"] & {
-            /** @description What the roster did to it. */
+            /** @description Outcome for this agent. */
             status: components["schemas"]["RosterOutcome"];
         };
-        /** @description What a roster did. */
+        /** @description Result of ingesting a roster. */
         IngestReport: {
-            /** @description Each role of the request. */
+            /** @description One entry for each role of the request. */
             agents: components["schemas"]["IngestedAgent"][];
-            /** @description How many agents were made. */
+            /** @description Number of created agents. */
             created: number;
-            /** @description How many were the same. */
+            /** @description Number of unchanged agents. */
             unchanged: number;
-            /** @description How many have a new version. */
+            /** @description Number of agents with a new version. */
             updated: number;
         };
-        /** @description An open invitation. */
+        /** @description An invitation that was not accepted yet. */
         Invitation: {
-            /** @description ISO 8601. */
+            /** @description Creation time, ISO 8601. */
             createdAt: string;
             /**
              * Format: uuid
-             * @description User who invited.
+             * @description Id of the administrator who created it.
              */
             createdBy: string;
-            /** @description Who is invited. */
+            /** @description E-mail address of the invited user. */
             email: string;
-            /** @description ISO 8601; seven days later. */
+            /** @description Expiry, ISO 8601; seven days after creation. */
             expiresAt: string;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the invitation.
              */
             id: string;
             /** @description Role in the organization. */
             role: components["schemas"]["Role"];
         };
-        /** @description What an invitation offers. */
+        /** @description Content of an invitation, shown before it is accepted. */
         InvitationPreview: {
-            /** @description Who is invited. */
+            /** @description E-mail address of the invited user. */
             email: string;
-            /** @description ISO 8601. */
+            /** @description Expiry of the invitation, ISO 8601. */
             expiresAt: string;
             /** @description Name of the organization. */
             organizationName: string;
             /** @description Role in the organization. */
             role: components["schemas"]["Role"];
         };
-        /** @description The token of an invitation. */
+        /** @description Token of an invitation. */
         InvitationToken: {
-            /** @description The token. */
+            /** @description Secret token from the invitation's URL. */
             token: string;
         };
-        /** @description The desktop that a list is about. */
+        /** @description Desktop that the list was requested for. */
         KeyTargetContext: {
-            /** @description `owned_target`. */
+            /** @description Always `owned_target`; only owners can list. */
             access: string;
             /**
              * Format: uuid
-             * @description Its id.
+             * @description Id of the desktop.
              */
             computeTargetId: string;
             /**
              * Format: uuid
-             * @description Stable id of its installation.
+             * @description Stable id of the Loopgate installation; absent when unknown.
              */
             gatewayId?: string | null;
         };
-        /** @description A key with its owner. */
+        /** @description A browser key with its owner. */
         ListedPublicKey: components["schemas"]["PublicKeyRecord"] & {
-            /** @description E-mail address of its owner. */
+            /** @description E-mail address of the owner. */
             ownerEmail: string;
-            /** @description Name of its owner. */
+            /** @description Full name of the owner. */
             ownerName: string;
             targetContext?: components["schemas"]["KeyTargetContext"] | null;
         };
         /**
-         * @description A loop command.
+         * @description Command of a loop; determines inputs, runner and outputs.
          * @enum {string}
          */
         LoopCommand: "PLAN" | "EXECUTE" | "REQUEST_CHANGES" | "REQUEST_PRD_CHANGES" | "GENERATE_PRD" | "DECOMPOSE" | "EVALUATE_PRD" | "EVALUATE_FEATURE" | "EVALUATE_PLAN" | "EVALUATE_CODE" | "BOOTSTRAP" | "CODE_REVIEW" | "CHAT" | "EXPLORE" | "MANUAL";
-        /** @description A loop with what only its own page shows. */
+        /** @description A loop with details. */
         LoopDetail: components["schemas"]["LoopRecord"] & {
             /**
-             * @description What its desktop told about the end of its process: `stderrTail`, `logTail`, `exitCode`, `exitSignal`,
-             *     `elapsedMs`, `abortReason`, `spawnMeta`, …
+             * @description Diagnostics of the desktop about the end of the process: `stderrTail`, `logTail`, `exitCode`,
+             *     `exitSignal`, `elapsedMs`, `abortReason`, `spawnMeta`, ….
              */
             diagnostics?: {
                 [key: string]: unknown;
@@ -3923,61 +3957,60 @@ export interface components {
             primaryPullRequest?: components["schemas"]["SuccessEntry"] | null;
             producedDocument?: components["schemas"]["LoopDocument"] | null;
         };
-        /** @description The document that a loop is about. */
+        /** @description Document that a loop works on. */
         LoopDocument: {
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the document.
              */
             id: string;
             /** @description Slug, for example `feature-3`. */
             slug: string;
-            /** @description Title. */
             title: string;
-            /** @description Kind. */
+            /** @description Type of the document. */
             type: components["schemas"]["ArtifactType"];
         };
-        /** @description Why a loop did not end well. */
+        /** @description Reason why a loop did not complete successfully. */
         LoopError: {
-            /** @description One of the loop error codes, for example `PROCESS_FAILED`. */
+            /** @description Error code, for example `PROCESS_FAILED`. */
             code: string;
-            /** @description For a person. */
+            /** @description Message for the user. */
             message: string;
-            /** @description Further facts, for example `{"subcode": …}`. */
+            /** @description Further values, for example `{"subcode": …}`. */
             result?: {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description A loop. */
+        /** @description State of a loop and its results. */
         LoopRecord: {
-            /** @description The peers. */
+            /** @description Peer repositories of the loop. */
             additionalRepos?: components["schemas"]["RepoRef"][] | null;
-            /** @description Names worktree and branch. */
+            /** @description Slug that names worktree and branch. */
             artifactSlug?: string | null;
-            /** @description Branch of the work. */
+            /** @description Name of the branch with the work. */
             branchName?: string | null;
-            /** @description What it does. */
+            /** @description Command that it carries out. */
             command: components["schemas"]["LoopCommand"];
-            /** @description ISO 8601. */
+            /** @description Time of the terminal status, ISO 8601; null before. */
             completedAt?: string | null;
             computeTarget?: components["schemas"]["LoopTarget"] | null;
             /**
              * Format: uuid
-             * @description The desktop that runs it.
+             * @description Id of the desktop that runs it.
              */
             computeTargetId?: string | null;
-            /** @description Id of the desktop command that launched it. */
+            /** @description Id of the command that launched it. */
             containerId?: string | null;
-            /** @description Documents handed along. */
+            /** @description Documents provided as context. */
             contextRefs?: {
                 [key: string]: unknown;
             }[] | null;
-            /** @description ISO 8601. */
+            /** @description Creation time, ISO 8601. */
             createdAt: string;
             document?: components["schemas"]["LoopDocument"] | null;
             /**
              * Format: uuid
-             * @description What it is about.
+             * @description Id of the document that it works on.
              */
             documentId?: string | null;
             /**
@@ -3988,85 +4021,85 @@ export interface components {
             error?: components["schemas"]["LoopError"] | null;
             /**
              * Format: double
-             * @description US dollars.
+             * @description Estimated cost in US dollars.
              */
             estimatedCost?: number | null;
-            /** @description Which provider runs it. */
+            /** @description Harness that runs it. */
             harness: components["schemas"]["Harness"];
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the loop.
              */
             id: string;
-            /** @description Open object: `warnings`, `verdict`, `apiKeySource`, and what the runner uploaded. */
+            /** @description Open object: `warnings`, `verdict`, `apiKeySource`, and metadata uploaded by the runner. */
             metadata: {
                 [key: string]: unknown;
             };
             /**
              * Format: uuid
-             * @description Its organization.
+             * @description Organization of the loop.
              */
             organizationId: string;
             /**
              * Format: uuid
-             * @description The loop whose work it continues.
+             * @description Loop whose work it continues.
              */
             parentLoopId?: string | null;
             /**
              * Format: int64
-             * @description Its number.
+             * @description Number of the primary repository's pull request.
              */
             prNumber?: number | null;
-            /** @description The wish. */
+            /** @description Request in natural language. */
             prompt?: string | null;
-            /** @description Pull request of the primary repository. */
+            /** @description URL of the primary repository's pull request. */
             prUrl?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
-            /** @description The outcome of each repository, for v1 and v2 completions. */
+            /** @description Result for each repository; null for completions in the oldest format. */
             results?: components["schemas"]["ResultEntry"][] | null;
-            /** @description Where its files are in the object store. */
+            /** @description Key prefix of its files in the object store. */
             s3StateKey?: string | null;
-            /** @description The assistant's session. */
+            /** @description Id of the assistant's session. */
             sessionId?: string | null;
-            /** @description ISO 8601. */
+            /** @description Start time, ISO 8601; null before the start. */
             startedAt?: string | null;
-            /** @description Its status. */
+            /** @description Current status of the loop. */
             status: components["schemas"]["LoopStatus"];
-            /** @description Tokens a model. */
+            /** @description Number of tokens by model. */
             tokensByModel?: {
                 [key: string]: components["schemas"]["ModelTokens"];
             } | null;
             /**
              * Format: int64
-             * @description Input tokens so far.
+             * @description Number of input tokens so far.
              */
             tokensInput: number;
             /**
              * Format: int64
-             * @description Output tokens so far.
+             * @description Number of output tokens so far.
              */
             tokensOutput: number;
-            /** @description ISO 8601. */
+            /** @description Time of the last change, ISO 8601. */
             updatedAt: string;
-            /** @description What the runner uploaded: `plan`, `executionResult`, `verdict`, … */
+            /** @description Artifacts uploaded by the runner: `plan`, `executionResult`, `verdict`, …. */
             uploadedArtifacts?: {
                 [key: string]: unknown;
             } | null;
             user?: components["schemas"]["LoopUser"] | null;
             /**
              * Format: uuid
-             * @description Who started it.
+             * @description Id of the user who started it.
              */
             userId: string;
         };
-        /** @description Id and status, the answer of everything that starts a loop. */
+        /** @description Response of every request that starts a loop. */
         LoopStarted: {
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the loop.
              */
             loopId: string;
-            /** @description Its status. */
+            /** @description Status of the loop at the time of the response. */
             status: components["schemas"]["LoopStatus"];
         };
         /**
@@ -4074,600 +4107,598 @@ export interface components {
          * @enum {string}
          */
         LoopStatus: "PENDING" | "CLAIMED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT" | "AWAITING_USER";
-        /** @description The desktop that runs a loop. */
+        /** @description Desktop that runs a loop. */
         LoopTarget: {
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the desktop.
              */
             id: string;
-            /** @description Whether it is connected. */
+            /** @description Whether the desktop is connected. */
             isOnline: boolean;
-            /** @description Host name. */
+            /** @description Host name of the machine. */
             machineName: string;
         };
-        /** @description The person behind a loop. */
+        /** @description User who started a loop. */
         LoopUser: {
-            /** @description Picture. */
+            /** @description URL of the profile picture. */
             avatarUrl?: string | null;
-            /** @description E-mail address. */
+            /** @description E-mail address of the user. */
             email: string;
-            /** @description First name. */
-            firstName?: string | null;
-            /**
-             * Format: uuid
-             * @description Id.
-             */
-            id: string;
-            /** @description Last name. */
-            lastName?: string | null;
-        };
-        /** @description Whether a program has a server of the Model Context Protocol that was looked for. */
-        McpServerCheck: {
-            /** @description Whether it is there. */
-            available: boolean;
-            /** @description ISO 8601. */
-            checkedAt: string;
-            /** @description What is wrong. */
-            error?: string | null;
-            /** @description The URL by which it was found. */
-            matchedUrl?: string | null;
-            /** @description Its name. */
-            serverName?: string | null;
-        };
-        /** @description The person who asks. */
-        Me: {
-            /** @description Picture. */
-            avatarUrl?: string | null;
-            /** @description Where pages of the code host are opened, when not at `https://github.com`. */
-            codeHostUrl?: string | null;
-            /** @description E-mail address. */
-            email: string;
-            /** @description First name. */
-            firstName?: string | null;
-            /**
-             * Format: uuid
-             * @description Id.
-             */
-            id: string;
-            /** @description Last name. */
-            lastName?: string | null;
-            /** @description The organization that the request is about. */
-            organization: components["schemas"]["OrganizationView"];
-            /** @description What the person may do. */
-            role: components["schemas"]["Role"];
-        };
-        /** @description A member. */
-        Member: {
-            /** @description Whether the member may sign in, and its keys count. */
-            active: boolean;
-            /** @description Picture. */
-            avatarUrl?: string | null;
-            /** @description ISO 8601. */
-            createdAt: string;
-            /** @description E-mail address. */
-            email: string;
-            /** @description First name. */
             firstName?: string | null;
             /**
              * Format: uuid
              * @description Id of the user.
              */
             id: string;
-            /** @description Last name. */
+            lastName?: string | null;
+        };
+        /** @description Whether a program is configured with the expected MCP server. */
+        McpServerCheck: {
+            /** @description Whether the program has the server. */
+            available: boolean;
+            /** @description Time of the check, ISO 8601. */
+            checkedAt: string;
+            /** @description Reason why the server could not be checked. */
+            error?: string | null;
+            /** @description Configured URL that matched the expected one. */
+            matchedUrl?: string | null;
+            /** @description Name of the server in the program's configuration. */
+            serverName?: string | null;
+        };
+        /** @description The user who is signed in. */
+        Me: {
+            /** @description URL of the profile picture. */
+            avatarUrl?: string | null;
+            /** @description Base URL of the code host; absent for `https://github.com`. */
+            codeHostUrl?: string | null;
+            /** @description E-mail address of the user. */
+            email: string;
+            firstName?: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the user.
+             */
+            id: string;
+            lastName?: string | null;
+            /** @description Organization that the request acts in. */
+            organization: components["schemas"]["OrganizationView"];
+            /** @description Role of the user in this organization. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description A member of the organization. */
+        Member: {
+            /** @description Whether the member can sign in and its API keys are accepted. */
+            active: boolean;
+            /** @description URL of the profile picture. */
+            avatarUrl?: string | null;
+            /** @description Creation time, ISO 8601. */
+            createdAt: string;
+            /** @description E-mail address of the member. */
+            email: string;
+            firstName?: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the user.
+             */
+            id: string;
             lastName?: string | null;
             /** @description Role in the organization. */
             role: components["schemas"]["Role"];
         };
-        /** @description An organization of the person. */
+        /** @description Membership of the user in an organization. */
         Membership: {
             /**
              * Format: uuid
              * @description Id of the organization.
              */
             id: string;
-            /** @description Name. */
+            /** @description Display name of the organization. */
             name: string;
-            /** @description Role of the person there. */
+            /** @description Role of the user in the organization. */
             role: components["schemas"]["Role"];
-            /** @description First segment of the web app's paths, and value of `X-Org-Slug`. */
+            /** @description First segment of the web app's paths, and value of the `X-Org-Slug` header. */
             slug: string;
         };
-        /** @description Tokens of one model. */
+        /** @description Token counts of one model. */
         ModelTokens: {
             /**
              * Format: int64
-             * @description Tokens written to the cache.
+             * @description Number of tokens written to the prompt cache.
              */
             cacheCreation?: number;
             /**
              * Format: int64
-             * @description Tokens read from the cache.
+             * @description Number of tokens read from the prompt cache.
              */
             cacheRead?: number;
             /**
              * Format: int64
-             * @description Input tokens.
+             * @description Number of input tokens, without those of the cache.
              */
             input: number;
             /**
              * Format: int64
-             * @description Output tokens.
+             * @description Number of output tokens.
              */
             output: number;
         };
-        /** @description A one-time permission. */
+        /** @description A one-time permission to connect a desktop. */
         OnboardingAttempt: {
-            /** @description ISO 8601. */
+            /** @description Expiry, ISO 8601; one hour after creation. */
             expiresAt: string;
-            /** @description 43 characters; the desktop's only credential. */
+            /** @description Secret of 43 characters; the only credential of the desktop for the claim. */
             onboardingAttemptId: string;
         };
-        /** @description Body of a failure of these routes. */
+        /** @description Body of an error response of these routes. */
         OnboardingFailure: {
-            /** @description Stable identifier of the case. */
+            /** @description Stable code of the error. */
             code: string;
-            /** @description Whether the same request may succeed later. */
+            /** @description Whether a retry of the same request can succeed. */
             retryable: boolean;
         };
         /** @description Settings of an organization. */
         OrganizationSettings: {
             /**
              * Format: int64
-             * @description Loops of one person that may be active at once, from 1; 10 when left out.
+             * @description Active loops per user, at least 1. Defaults to 10.
              * @default null
              */
             maxConcurrentLoops: number | null;
             /**
-             * @description What loops may spend.
+             * @description Spending limits for loops, in US dollars.
              * @default {}
              */
             spendingLimits: components["schemas"]["SpendingLimits"];
         };
-        /** @description An organization. */
+        /** @description Organization of the current user. */
         OrganizationView: {
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the organization.
              */
             id: string;
-            /** @description Name. */
+            /** @description Display name of the organization. */
             name: string;
             /** @description First segment of the web app's paths. */
             slug: string;
         };
-        /** @description What changing a password answers. */
+        /** @description Result of a password change. */
         PasswordChanged: {
-            /** @description Name of the account. */
+            /** @description E-mail address to sign in with. */
             signInEmail: string;
         };
-        /** @description E-mail address and password of a local account. */
+        /** @description Credentials of a local account. */
         PasswordSignIn: {
-            /** @description The address under which the account was made. */
+            /** @description E-mail address of the account. */
             email: string;
             /**
              * Format: password
-             * @description The password.
+             * @description Password of the account.
              */
             password: string;
         };
-        /** @description Who did something. */
+        /** @description User who performed a change. */
         PersonName: {
-            /** @description Null when not known. */
+            /** @description First name; null when unknown. */
             firstName?: string | null;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the user.
              */
             id: string;
-            /** @description Null when not known. */
+            /** @description Last name; null when unknown. */
             lastName?: string | null;
         };
-        /** @description A key. */
+        /** @description A registered browser key. */
         PublicKeyRecord: {
-            /** @description ISO 8601. */
+            /** @description Registration time, ISO 8601. */
             createdAt: string;
-            /** @description `lg:` and 22 characters. */
+            /** @description Fingerprint: `lg:` followed by 22 characters. */
             fingerprint: string;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the key.
              */
             id: string;
             /**
              * Format: uuid
-             * @description Their organization.
+             * @description Organization of the owner.
              */
             organizationId: string;
-            /** @description Raw Ed25519 key, standard base64. */
+            /** @description Raw Ed25519 public key, standard base64. */
             publicKeyBase64: string;
             /**
              * Format: uuid
-             * @description Its owner.
+             * @description Id of the owner.
              */
             userId: string;
         };
-        /** @description Whether a key was removed. */
+        /** @description Result of removing a browser key. */
         PublicKeyRemoved: {
-            /** @description `false` when there was no such key. */
+            /** @description `false` when the caller had no such key. */
             deleted: boolean;
         };
         /** @description A pull request that a loop opened. */
         PullRequest: {
-            /** @description Branch that it goes into. */
+            /** @description Branch to merge into. */
             baseBranch: string;
-            /** @description Branch of the work. */
+            /** @description Name of the branch with the work. */
             branchName: string;
-            /** @description ISO 8601. */
+            /** @description Creation time, ISO 8601. */
             createdAt: string;
-            /** @description `<org>/<repo>`. */
+            /** @description Full name of the repository, `<org>/<repo>`. */
             fullName: string;
             /**
              * Format: uuid
-             * @description The loop that opened it.
+             * @description Id of the loop that opened it.
              */
             loopId: string;
             /**
              * Format: int64
-             * @description Number.
+             * @description Number at the code host.
              */
             number: number;
-            /** @description Title. */
+            /** @description Title of the pull request. */
             title: string;
-            /** @description URL. */
+            /** @description URL of its page at the code host. */
             url: string;
         };
-        /** @description A check that was made. */
+        /** @description Health check to store. */
         PutHealthCheck: {
-            /** @description The server that was looked for. */
+            /** @description URL of the MCP server that was searched for. */
             expectedMcpUrl?: string | null;
-            /** @description The newest version that is known. */
+            /** @description Newest available version of Loopgate. */
             latestVersion?: string | null;
-            /** @description Whether plugins are updated by themselves. */
+            /** @description Whether plugins are updated automatically. */
             pluginAutoUpdateEnabled?: boolean | null;
-            /** @description What it found. */
+            /** @description Result of the check. */
             result: components["schemas"]["HealthCheckResult"];
         };
         /** @description Value of a query parameter. */
         QueryValue: string | string[];
-        /** @description Whether an event was taken in. */
+        /** @description Acknowledgement of an event. */
         ReceivedView: {
-            /** @description The loop has ended; nothing was changed. */
+            /**
+             * @description `true` when the event was dropped, because the loop has finished or has too many events; absent
+             *     otherwise.
+             */
             ignored?: boolean | null;
-            /** @description Always `true`. */
+            /** @description Always `true`; failures have an error status. */
             received: boolean;
         };
-        /** @description A new token. */
+        /** @description A new runner token. */
         RefreshResponse: {
-            /** @description ISO 8601. */
+            /** @description Expiry of the token, ISO 8601. */
             expiresAt: string;
             /**
              * Format: uuid
-             * @description Its slot.
+             * @description Token slot (`jti`) of the token.
              */
             jti: string;
-            /** @description The token. */
+            /** @description Runner token; replaces the previous one. */
             token: string;
         };
-        /** @description A desktop that is registered. */
+        /** @description Result of registering a desktop. */
         RegisteredTarget: {
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the desktop.
              */
             id: string;
-            /** @description Always `true`. */
+            /** @description Always `true` after a registration. */
             isOnline: boolean;
-            /** @description Host name. */
+            /** @description Host name of the machine. */
             machineName: string;
         };
-        /** @description A key to be registered. */
+        /** @description Browser key to register. */
         RegisterPublicKey: {
-            /** @description `lg:` and 22 characters. */
+            /** @description Fingerprint of the key: `lg:` followed by 22 characters. */
             fingerprint: string;
-            /** @description Raw Ed25519 key, standard base64. */
+            /** @description Raw Ed25519 public key, standard base64. */
             publicKeyBase64: string;
         };
-        /** @description What a desktop says of itself. */
+        /** @description Description of a desktop by itself. */
         RegisterTarget: {
-            /** @description Open object. */
+            /** @description Versions, limits and features; open object. */
             capabilities?: {
                 [key: string]: unknown;
             } | null;
             /**
              * Format: uuid
-             * @description Stable id of the installation.
+             * @description Stable id of the Loopgate installation.
              */
             gatewayId?: string | null;
-            /** @description 1 to 120 characters. */
+            /** @description Host name, 1 to 120 characters. */
             machineName: string;
-            /** @description 1 to 80 characters. */
+            /** @description Operating system, 1 to 80 characters. */
             platform: string;
-            /** @description At most 120 characters. */
+            /** @description Version of the plugins, at most 120 characters; stored in `capabilities`. */
             pluginVersion?: string | null;
-            /** @description Operation ids that it serves. */
+            /** @description Ids of the supported gateway operations. */
             supportedOperations: string[];
         };
-        /** @description Where a person finds help. */
+        /** @description Link to instructions for a failed check. */
         RemediationLink: {
-            /** @description Text. */
+            /** @description Text of the link. */
             label: string;
-            /** @description An https URL. */
+            /** @description Target; must start with `https://`. */
             url: string;
         };
-        /** @description A repository with the branch that a loop starts from. */
+        /** @description A repository and the branch from which a loop starts. */
         RepoRef: {
             /** @description Branch to start from; empty for the repository's default branch. */
             branch?: string;
-            /** @description `<org>/<repo>`. */
+            /** @description Full name of the repository, `<org>/<repo>`. */
             fullName: string;
         };
         /**
-         * @description What makes a repository known.
+         * @description The reason why a repository is allowed.
          * @enum {string}
          */
         RepositorySource: "installation" | "list" | "machine";
-        /** @description The token for one repository. */
+        /** @description Token for one repository. */
         RepoToken: {
-            /** @description `owner/name`. */
+            /** @description Full name of the repository, `owner/name`. */
             fullName: string;
-            /** @description Reaches this repository only. */
+            /** @description Token that gives access to this repository only. */
             token: string;
         };
-        /** @description What became of one repository. */
+        /** @description Delivery result of one repository. */
         ResultEntry: (components["schemas"]["SuccessEntry"] & {
             /** @enum {string} */
             status: "success";
         }) | {
-            /** @description `<org>/<repo>`. */
+            /** @description Full name of the repository, `<org>/<repo>`. */
             fullName: string;
-            /** @description For example `no_changes`. */
+            /** @description Machine-readable reason, for example `no_changes`. */
             reason: string;
             /** @enum {string} */
             status: "skipped";
         } | {
-            /** @description What went wrong, cleaned of secrets. */
+            /** @description Error message with secrets redacted. */
             error: string;
-            /** @description `<org>/<repo>`. */
+            /** @description Full name of the repository, `<org>/<repo>`. */
             fullName: string;
             /** @enum {string} */
             status: "failed";
         };
-        /** @description How a loop is taken up again. */
+        /** @description Options for resuming a loop. */
         ResumeLoop: {
             /**
              * Format: uuid
-             * @description The desktop; left out, the best one that is online.
+             * @description Id of the desktop; by default chosen among the desktops that are online.
              */
             computeTargetId?: string | null;
-            /** @description Instead of the earlier wish. */
+            /** @description Prompt that replaces the previous one. */
             prompt?: string | null;
         };
         /**
-         * @description Role of a member.
+         * @description Role of a member in an organization.
          * @enum {string}
          */
         Role: "org:admin" | "org:member";
-        /** @description The agents of one repository. */
+        /** @description Agents for one repository. */
         Roster: {
-            /** @description 1 to 100; of two with the same role the last one counts. */
+            /** @description Agents, 1 to 100; the last one of those with the same role is used. */
             agents: components["schemas"]["RosterAgent"][];
-            /** @description The run that wrote them. */
+            /** @description Id of the run that created them. */
             bootstrapRunId: string;
-            /** @description Its critic gates. */
+            /** @description Critic gates of the repository. */
             criticGates?: Record<string, never> | null;
-            /** @description Their repository, `<org>/<repo>`. */
+            /** @description Repository of the agents, `<org>/<repo>`. */
             sourceRepo: string;
         };
-        /** @description One agent of a roster. */
+        /** @description An agent of a roster. */
         RosterAgent: {
-            /** @description What it is for, at most 500 characters. */
+            /** @description Purpose of the agent, at most 500 characters. */
             description?: string | null;
-            /** @description Name for people, 1 to 200 characters. */
+            /** @description Display name, 1 to 200 characters. */
             name: string;
             /** @description Prompt, at least one character. */
             prompt: string;
-            /** @description Role, 1 to 100 characters. */
+            /** @description Area of expertise, 1 to 100 characters. */
             role: string;
         };
         /**
-         * @description What a roster did to an agent.
+         * @description Effect of a roster on an agent.
          * @enum {string}
          */
         RosterOutcome: "created" | "updated" | "unchanged";
         /**
-         * @description Commands that can be started from a document.
+         * @description Commands that can be started on a document.
          * @enum {string}
          */
         RunCommand: "plan" | "execute" | "request_changes" | "request_prd_changes" | "decompose" | "evaluate_prd" | "generate_prd" | "evaluate_plan" | "evaluate_code" | "evaluate_feature" | "code_review";
-        /** @description What is to be run. */
+        /** @description Request to run a loop on a document. */
         RunLoop: {
-            /** @description Peers, at most 5; left out, those of the ticket or of the earlier loops are taken. */
+            /** @description Peer repositories, at most 5; by default those of the ticket or of the earlier loops. */
             additionalRepos?: components["schemas"]["RepoRef"][] | null;
-            /** @description Runs on another desktop than the work that is continued. */
+            /** @description Allows another desktop than that of the parent loop, whose worktree is then not available. */
             backendOverride?: boolean | null;
-            /** @description The command. */
+            /** @description Command to run on the document. */
             command: components["schemas"]["RunCommand"];
             /**
              * Format: uuid
-             * @description The desktop; left out, the best one that is online. `null` asks for a cloud.
+             * @description Id of the desktop; by default chosen among the desktops that are online. `null` requests a cloud
+             *     runner.
              */
             computeTargetId?: string | null;
-            /** @description The wish in plain words; at most 100 000 characters. */
+            /** @description Additional request in natural language, at most 100,000 characters. */
             prompt?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
             userIntentSignature?: components["schemas"]["UserIntentSignature"] | null;
         };
-        /** @description What a runner can do. */
+        /** @description Capabilities of a runner. */
         RunnerCapabilities: {
             /**
-             * @description It says that it is alive.
+             * @description Whether it sends heartbeats.
              * @default false
              */
             loopRunnerHeartbeatSupported: boolean;
             /**
-             * @description It exchanges its token before the end.
+             * @description Whether it refreshes its token before the expiry.
              * @default false
              */
             loopRunnerRefreshSupported: boolean;
         };
-        /** @description How the connection to a loop's runner is, for administrators. The token itself is in no answer. */
+        /** @description Connection state of a loop's runner, for administrators. Never contains the token itself. */
         RuntimeView: {
             /**
              * Format: uuid
-             * @description Slot of the token in force.
+             * @description Token slot (`jti`) of the current token.
              */
             activeTokenJti?: string | null;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the loop.
              */
             id: string;
-            /** @description When the runner was heard of, ISO 8601. */
+            /** @description Time of the last heartbeat, ISO 8601. */
             lastRunnerHeartbeatAt?: string | null;
-            /** @description What the runner can do. */
+            /** @description Capabilities of the runner. */
             runnerCapabilities: components["schemas"]["RunnerCapabilities"];
-            /** @description Its status. */
+            /** @description Current status of the loop. */
             status: components["schemas"]["LoopStatus"];
-            /** @description End of the runner's token, ISO 8601. */
+            /** @description Expiry of the runner token, ISO 8601. */
             tokenExpiresAt?: string | null;
         };
         /**
-         * @description What a key may be used for. No scope includes another.
+         * @description Scope of an API key. No scope includes another.
          * @enum {string}
          */
         Scope: "read" | "write" | "delete" | "admin";
-        /** @description The organization that a session is to be about. */
+        /** @description Request to select an organization. */
         SelectOrganization: {
             /** @description Slug of the organization. */
             slug: string;
         };
-        /** @description What the control plane can do for this connection; only literal `true` counts. */
+        /** @description Capabilities that the control plane offers on this connection; only a literal `true` enables one. */
         ServerCapabilities: {
-            /** @description Session synchronisation. */
+            /** @description Whether the server accepts agent sessions for synchronization. */
             agentSessionSync?: boolean;
-            /** @description Signed commands. */
+            /** @description Whether the server relays signed commands. */
             computeTargetSigning?: boolean;
         };
-        /** @description A browser that is signed in. */
+        /** @description A browser in which the user is signed in. */
         SessionRecord: {
-            /** @description Where the sign-in came from. */
+            /** @description IP address at sign-in. */
             address?: string | null;
-            /** @description ISO 8601. */
+            /** @description Time of the sign-in, ISO 8601. */
             createdAt: string;
-            /** @description Whether this request came with it. */
+            /** @description Whether this request used the session. */
             current: boolean;
-            /** @description ISO 8601; use moves it. */
+            /** @description Expiry, ISO 8601; each use extends it. */
             expiresAt: string;
-            /** @description Names the session; signs nobody in. */
+            /** @description Hash of the session id. It identifies the session, but does not authenticate. */
             id: string;
-            /** @description ISO 8601; up to five minutes late. */
+            /** @description Time of the last use, ISO 8601; up to five minutes behind. */
             lastUsedAt: string;
-            /** @description What the browser calls itself. */
+            /** @description `User-Agent` header at sign-in. */
             userAgent?: string | null;
         };
-        /** @description What is preferred from now on. */
+        /** @description New preference of the caller. */
         SetComputePreference: {
             /**
              * Format: uuid
-             * @description The preferred desktop; left out for any.
+             * @description Id of the preferred desktop; absent for none in particular.
              */
             computeTargetId?: string | null;
-            /** @description On a desktop or in a cloud. */
+            /** @description `LOCAL` for a desktop, `CLOUD` otherwise. */
             mode: components["schemas"]["ComputeMode"];
             selectedHarness?: components["schemas"]["Harness"] | null;
         };
-        /** @description Where a switch is to stand. */
+        /** @description New value of a feature flag. */
         SetFlag: {
-            /** @description On or off. */
+            /** @description Whether the feature is on. */
             enabled: boolean;
         };
-        /** @description Whether a desktop is shared. */
+        /** @description Sharing of a desktop. */
         SharedTarget: {
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the desktop.
              */
             id: string;
-            /** @description Whether all members of the organization may send work to it. */
+            /** @description Whether all members of the organization can send commands and loops to it. */
             isSharedWithOrg: boolean;
         };
-        /** @description Whether a desktop is shared. */
+        /** @description Request to share a desktop or to stop sharing it. */
         ShareTarget: {
-            /** @description Whether all members of the organization may send work to it. */
+            /** @description Whether all members of the organization can send commands and loops to it. */
             isSharedWithOrg: boolean;
         };
-        /** @description A person who has just signed in. */
+        /** @description Response to a successful sign-in. */
         SignedIn: components["schemas"]["Me"] & {
-            /** @description To be sent as `X-Session-Key` with every request; the session cookie counts only beside it. */
+            /** @description Value for the `X-Session-Key` header of every request. The session cookie alone does not authenticate. */
             sessionKey: string;
         };
-        /** @description A key and its URL. */
+        /** @description Signed URL of an object. */
         SignedUrl: {
-            /** @description The key. */
+            /** @description Key of the object. */
             key: string;
-            /** @description Good for two hours. */
+            /** @description Signed URL, valid for two hours. */
             url: string;
         };
-        /** @description Keys and their URLs. */
+        /** @description Signed URLs of several objects. */
         SignedUrls: {
-            /** @description One for each key. */
+            /** @description One entry for each key. */
             urls: components["schemas"]["SignedUrl"][];
         };
         /** @description A one-time sign-in link. */
         SignInLink: {
-            /** @description The token of the link. */
+            /** @description Token from the link's query. */
             token: string;
         };
-        /** @description How people sign in here. */
+        /** @description Sign-in methods of this installation. */
         SignInMethods: {
-            /** @description Name of the OpenID provider at `/auth/oidc/start`, when there is one. */
+            /** @description Name of the OpenID provider behind `/auth/oidc/start`; absent without one. */
             oidc?: string | null;
-            /** @description Whether there are local accounts, with e-mail address and password. */
+            /** @description Whether local accounts (e-mail address and password) exist. */
             password: boolean;
         };
-        /** @description What signing out answers. */
+        /** @description Result of a sign-out. */
         SignOutResponse: {
-            /** @description Always `true`. */
+            /** @description Always `true`; failures have an error status. */
             signedOut: boolean;
         };
-        /** @description US dollars that loops may spend; no limit where one is left out. */
+        /** @description Spending limits in US dollars. An absent member means no limit. */
         SpendingLimits: {
             /**
              * Format: double
-             * @description All loops of the organization on a day, in UTC.
+             * @description Limit for all loops of the organization per day (UTC).
              * @default null
              */
             perDayUsd: number | null;
             /**
              * Format: double
-             * @description One loop.
+             * @description Limit for one loop.
              * @default null
              */
             perLoopUsd: number | null;
             /**
              * Format: double
-             * @description All loops of the organization in a month, in UTC.
+             * @description Limit for all loops of the organization per calendar month (UTC).
              * @default null
              */
             perMonthUsd: number | null;
         };
-        /** @description Which repositories are to be known. */
+        /** @description Request to start a BOOTSTRAP loop. */
         StartBootstrap: {
             /**
              * Format: uuid
-             * @description The desktop; left out, the only one that is online.
+             * @description Id of the desktop that runs the loop. Optional when exactly one desktop is online.
              */
             computeTargetId?: string | null;
-            options?: components["schemas"]["BootstrapOptions"] | null;
-            /** @description 1 to 50. */
+            options?: components["schemas"]["ExplorationOptions"] | null;
+            /** @description Repositories to explore, 1 to 50. */
             repos: components["schemas"]["BootstrapRepository"][];
         };
-        /** @description An event as it is stored, in flat form. */
+        /** @description A stored event in flat form. */
         StoredEvent: {
             /**
              * Format: uuid
-             * @description Id of the row; the stream sends it as the event's id.
+             * @description Id of the event; also the `id` field on the stream.
              */
             id: string;
             /**
@@ -4675,218 +4706,221 @@ export interface components {
              * @description Position within the loop, from 1, without gaps.
              */
             sequence: number;
-            /** @description ISO 8601. */
+            /** @description Time of receipt, ISO 8601. */
             storedAt: string;
             /**
-             * @description `started`, `output`, `progress`, `tool_call`, `artifact_created`, `support_bundle_uploaded`,
-             *     `completed`, `error`, `cancelled`; internal ones: `tokens_cleared`, `token_refreshed`.
+             * @description Type: `started`, `output`, `progress`, `tool_call`, `artifact_created`, `support_bundle_uploaded`,
+             *     `completed`, `error`, `cancelled`; internal types: `tokens_cleared`, `token_refreshed`.
              */
             type: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description Whether the file was kept. */
+        /** @description Result of an upload. */
         StoredObject: {
-            /** @description Always `true`. */
+            /** @description Always `true`; failures have an error status. */
             stored: boolean;
         };
         /** @description A repository whose changes are in a pull request. */
         SuccessEntry: {
-            /** @description Branch that it goes into. */
+            /** @description Base branch of the pull request. */
             baseBranch: string;
-            /** @description Branch that was pushed. */
+            /** @description Head branch of the pull request, as pushed. */
             branchName: string;
-            /** @description Full hash of the pushed commit. */
+            /** @description Full hash of the pushed commit; absent when unknown. */
             commitSha?: string | null;
-            /** @description `<org>/<repo>`. */
+            /** @description Full name of the repository, `<org>/<repo>`. */
             fullName: string;
-            /** @description The code host's id of the pull request. */
+            /** @description Id of the pull request at the code host; absent when unknown. */
             githubId?: string | null;
-            /** @description Whether there are changes. */
+            /** @description Whether the branch has changes against its base. */
             hasChanges: boolean;
-            /** @description What was not delivered: secrets, dependencies, build output. */
+            /** @description Files excluded from the commit: secrets, dependencies and build output. */
             heldBack?: components["schemas"]["HeldBackFile"][];
             /**
              * Format: int64
-             * @description Number of the pull request.
+             * @description Number of the pull request in its repository.
              */
             prNumber: number;
-            /** @description Title of the pull request. */
+            /** @description Title of the pull request; absent when unknown. */
             prTitle?: string | null;
-            /** @description `https://github.com/<fullName>/pull/<prNumber>`. */
+            /** @description URL of the pull request: `https://github.com/<fullName>/pull/<prNumber>`. */
             prUrl: string;
             tests?: components["schemas"]["TestEvidence"] | null;
         };
-        /** @description Documents whose loops are wanted. */
+        /** @description Documents to summarize the loops of. */
         SummariesQuery: {
-            /** @description 1 to 100 ids. */
+            /** @description Ids of 1 to 100 documents. */
             documentIds: string[];
         };
-        /** @description How a desktop is protected. */
+        /** @description Authentication strength of a desktop. */
         TargetSecurity: {
-            /** @description `BOUND_DESKTOP_MANAGED_KEY`, `NO_BOUND_MANAGED_KEY` or `MISSING_GATEWAY_ID`. */
+            /** @description Reason of the status: `BOUND_DESKTOP_MANAGED_KEY`, `NO_BOUND_MANAGED_KEY` or `MISSING_GATEWAY_ID`. */
             reason: string;
-            /** @description `protected` or `legacy_manual`. */
+            /** @description `protected` with a bound key, `legacy_manual` otherwise. */
             status: string;
-            /** @description Whether it can be bettered from here. */
+            /** @description Whether the control plane can upgrade the desktop; always `false`. */
             upgradeSupported: boolean;
         };
-        /** @description Numbers of tests. */
+        /** @description Test counts as reported by the test program. */
         TestCounts: {
             /**
              * Format: int64
-             * @description Tests that failed.
+             * @description Number of tests that failed.
              */
             failed: number;
             /**
              * Format: int64
-             * @description Tests that passed.
+             * @description Number of tests that passed.
              */
             passed: number;
             /**
              * Format: int64
-             * @description Tests that were skipped.
+             * @description Number of tests that were skipped.
              */
             skipped: number;
         };
-        /** @description The tests of one repository, before and after a loop. */
+        /** @description Test results of one repository at the base and at the head of a loop's work. */
         TestEvidence: {
             base?: components["schemas"]["TestRun"] | null;
-            /** @description The command that was run, or that would be. */
+            /** @description Test command that was run or would have been run; absent when none is known. */
             command?: string | null;
-            /** @description Changes that make tests say less. Told, not judged. */
+            /** @description Changes that may weaken the tests. Reported to the user, without effect on the outcome. */
             flags?: components["schemas"]["TestFlag"][];
             head?: components["schemas"]["TestRun"] | null;
             /**
-             * @description Names of tests that fail at the head and not at the base. Where the output names no tests, the command
-             *     counts as the one test.
+             * @description Names of tests that fail at the head but not at the base. The command counts as one test when its
+             *     output names no tests.
              */
             newFailures?: string[];
-            /** @description Why the tests were not run, or not to their end, and what to do; for a person. */
+            /** @description Reason why the tests were not run or not completed, and a remedy; written for the user. */
             note?: string | null;
-            /** @description What it comes to. */
+            /** @description Comparison of the two runs. */
             outcome: components["schemas"]["TestOutcome"];
         };
-        /** @description A change that makes tests say less. */
+        /** @description A change that may weaken the tests. */
         TestFlag: {
-            /** @description The test, the line or the numbers. */
+            /** @description Name of the test, text of the line, or the counts. */
             detail: string;
-            /** @description What was changed. */
+            /** @description Kind of the change. */
             kind: components["schemas"]["TestFlagKind"];
-            /** @description The file, where one is known. */
+            /** @description Path of the changed file; absent when unknown. */
             path?: string | null;
         };
         /**
-         * @description How tests were changed to say less.
+         * @description Kind of a change that may weaken tests.
          * @enum {string}
          */
         TestFlagKind: "file-deleted" | "test-removed" | "test-skipped" | "assertions-removed" | "command-changed";
         /**
-         * @description What the tests come to.
+         * @description Outcome of the comparison of base and head.
          * @enum {string}
          */
         TestOutcome: "passed" | "failed-before" | "new-failures" | "not-run" | "inconclusive";
         /** @description One run of a test command in a clean worktree. */
         TestRun: {
-            /** @description Full hash of the commit. */
+            /** @description Full hash of the tested commit. */
             commit: string;
             counts?: components["schemas"]["TestCounts"] | null;
             /**
              * Format: int64
-             * @description How long it took, in milliseconds.
+             * @description Duration of the run in milliseconds.
              */
             durationMs: number;
-            /** @description Why it could not be run to its end. */
+            /** @description Reason why the run was not completed; absent when it was. */
             error?: string | null;
             /**
              * Format: int32
-             * @description Exit code of the command; none when it did not end by itself.
+             * @description Exit code of the command; absent when it was terminated or not started.
              */
             exitCode?: number | null;
-            /** @description Name of the log in the loop's work directory. */
+            /** @description File name of the log in the loop's work directory. */
             log: string;
         };
-        /** @description A ticket with its text and what has come of it. */
+        /** @description A ticket with its text, plan, loops and pull requests. */
         TicketDetail: components["schemas"]["TicketRecord"] & {
-            /** @description Markdown. */
+            /** @description Text of the ticket, in Markdown. */
             body: string;
-            /** @description Its document; loops are started from it. */
+            /** @description Feature document of the ticket, from which loops are started. */
             document: components["schemas"]["LoopDocument"];
-            /** @description Loops about it or its plan, newest first. */
+            /** @description Latest 50 loops of the ticket's document and its plan, newest first. */
             loops: components["schemas"]["LoopRecord"][];
             plan?: components["schemas"]["LoopDocument"] | null;
-            /** @description Pull requests of those loops, newest first. */
+            /** @description Pull requests of the document and its plan, newest first. */
             pullRequests: components["schemas"]["PullRequest"][];
         };
         /** @description A ticket without its text. */
         TicketRecord: {
-            /** @description The peers. */
+            /** @description Peer repositories of the ticket's loops. */
             additionalRepos: components["schemas"]["RepoRef"][];
-            /** @description ISO 8601. */
+            /** @description Creation time in ISO 8601. */
             createdAt: string;
             /**
              * Format: uuid
-             * @description Id; also that of its document.
+             * @description Id of the ticket and of its document.
              */
             id: string;
             repo?: components["schemas"]["RepoRef"] | null;
-            /** @description `ticket-7`; unique in the organization, and the ticket id of the gateway's routes. */
+            /** @description Slug such as `ticket-7`; unique in the organization, and the ticket id in the gateway's routes. */
             slug: string;
-            /** @description Whether its work is still wanted. */
+            /** @description Whether the ticket is open or closed. */
             state: components["schemas"]["TicketState"];
-            /** @description Title. */
+            /** @description Title of the ticket's document. */
             title: string;
-            /** @description ISO 8601. */
+            /** @description Time of the last change in ISO 8601. */
             updatedAt: string;
             /**
              * Format: uuid
-             * @description Who made it.
+             * @description Id of the user who created the ticket.
              */
             userId: string;
         };
         /**
-         * @description Whether a ticket's work is still wanted.
+         * @description State of a ticket.
          * @enum {string}
          */
         TicketState: "open" | "closed";
-        /** @description What is to change in an agent; what is left out stays. */
+        /** @description Changes to an agent. Absent members remain unchanged. */
         UpdateAgent: {
-            /** @description What is changed and why, at most 500 characters. Required with a name or a prompt. */
+            /** @description Description of the change, at most 500 characters. Required with `name` or `prompt`. */
             changeNote?: string | null;
-            /** @description What it is for, at most 500 characters; empty removes it. */
+            /** @description Purpose of the agent, at most 500 characters; an empty text removes it. */
             description?: string | null;
-            /** @description Whether loops get it. */
+            /** @description Whether loops receive the agent. */
             enabled?: boolean | null;
-            /** @description Name for people, 1 to 200 characters. */
+            /** @description Display name, 1 to 200 characters. */
             name?: string | null;
             /** @description Prompt, at least one character. */
             prompt?: string | null;
         };
-        /** @description What is to be changed. */
+        /** @description Changes to a document. Absent members remain unchanged. */
         UpdateDocument: {
             status?: components["schemas"]["DocumentStatus"] | null;
-            /** @description 1 to 200 characters. */
+            /** @description Title, 1 to 200 characters. */
             title?: string | null;
         };
-        /** @description What a person notes of a loop. Members that are left out stay as they are. */
+        /** @description Results that the user records for a loop. Absent members remain unchanged. */
         UpdateLoop: {
-            /** @description Branch of the work. */
+            /** @description Name of the branch with the work. */
             branchName?: string | null;
             /** @description URL of the pull request, `http` or `https`, at most 2048 characters. */
             prUrl?: string | null;
-            /** @description What was done, at most 10 000 characters; `summary` in the loop's metadata. */
+            /** @description Description of the work, at most 10,000 characters; stored as `summary` in the loop's metadata. */
             summary?: string | null;
         };
-        /** @description What changes in a member; what is left out stays. */
+        /** @description Changes to a member. Absent members of this object remain unchanged. */
         UpdateMember: {
-            /** @description `false` ends the member's sessions and connections at once, and its keys count no longer. */
+            /**
+             * @description `false` deactivates the member: sessions and connections are closed immediately, and API keys are
+             *     rejected.
+             */
             active?: boolean | null;
             role?: components["schemas"]["Role"] | null;
         };
-        /** @description What is to be changed; at least one member. */
+        /** @description Changes to a desktop; at least one member is required. */
         UpdateTarget: {
             /**
-             * @description Open object.
+             * @description Versions, limits and features; open object.
              * @default null
              */
             capabilities: {
@@ -4894,171 +4928,174 @@ export interface components {
             } | null;
             /**
              * Format: uuid
-             * @description Stable id of the installation.
+             * @description Stable id of the Loopgate installation.
              * @default null
              */
             gatewayId: string | null;
             /**
-             * @description 1 to 120 characters.
+             * @description Host name, 1 to 120 characters.
              * @default null
              */
             machineName: string | null;
             /**
-             * @description 1 to 80 characters.
+             * @description Operating system, 1 to 80 characters.
              * @default null
              */
             platform: string | null;
             /** @default null */
             selectedHarness: components["schemas"]["Harness"] | null;
             /**
-             * @description Operation ids that it serves.
+             * @description Ids of the supported gateway operations.
              * @default null
              */
             supportedOperations: string[] | null;
         };
-        /** @description What is to be changed; what is left out stays. */
+        /** @description Changes to a ticket. Absent members remain unchanged. */
         UpdateTicket: {
-            /** @description Other peers, at most 5. */
+            /** @description New peer repositories, at most 5. */
             additionalRepos?: components["schemas"]["RepoRef"][] | null;
-            /** @description Markdown; a new version of the document. */
+            /** @description Change request in Markdown; stored as a new version of the document. */
             body?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
             state?: components["schemas"]["TicketState"] | null;
-            /** @description 1 to 200 characters. */
+            /** @description Title, 1 to 200 characters. */
             title?: string | null;
         };
-        /** @description What a run has made. */
+        /** @description Artifacts of a run. */
         UploadArtifacts: {
-            /** @description `plan`, `prd`, `executionResult`, `verdict`, … as JSON. */
+            /** @description JSON artifacts by name: `plan`, `prd`, `executionResult`, `verdict`, …. */
             artifacts: {
                 [key: string]: unknown;
             };
-            /** @description Merged into the loop's metadata. */
+            /** @description Members to merge into the loop's metadata. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description Whether the upload was kept. */
+        /** @description Result of an upload. */
         UploadResponse: {
-            /** @description Always `true`. */
+            /** @description Always `true`; failures have an error status. */
             stored: boolean;
         };
-        /** @description Files that are to be uploaded. */
+        /** @description Request for upload URLs of files. */
         UploadUrls: {
-            /** @description Keys that may be compressed. */
+            /** @description Keys whose content may be gzip-compressed; a subset of `keys`. */
             gzipKeys?: string[];
-            /** @description 1 to 500 keys below `<orgId>/loops/<loopId>/`. */
+            /** @description 1 to 500 object keys with the prefix `<orgId>/loops/<loopId>/`. */
             keys: string[];
         };
-        /** @description Use of an organization. */
+        /** @description Usage of an organization. */
         Usage: {
-            /** @description By command. */
+            /** @description Usage grouped by command. */
             byCommand: components["schemas"]["CommandUsage"][];
-            /** @description By day, the earliest first; days without loops are left out. */
+            /** @description Usage by day, earliest first; days without loops are omitted. */
             byDay: components["schemas"]["DayUsage"][];
-            /** @description By person. */
+            /** @description Usage grouped by user. */
             byUser: components["schemas"]["UserUsage"][];
             /**
              * Format: int64
-             * @description Tokens written to the assistant's cache, where the models tell.
+             * @description Tokens written to the prompt cache, as far as the harness reports them.
              */
             totalCacheCreationTokens: number;
             /**
              * Format: int64
-             * @description Tokens read from it.
+             * @description Tokens read from the prompt cache.
              */
             totalCacheReadTokens: number;
             /**
              * Format: double
-             * @description US dollars.
+             * @description Estimated cost in US dollars.
              */
             totalEstimatedCost: number;
             /**
              * Format: int64
-             * @description Number of loops.
+             * @description Number of all counted loops.
              */
             totalLoops: number;
             /**
              * Format: int64
-             * @description Input tokens.
+             * @description Number of input tokens.
              */
             totalTokensInput: number;
             /**
              * Format: int64
-             * @description Output tokens.
+             * @description Number of output tokens.
              */
             totalTokensOutput: number;
         };
-        /** @description What a person signed instead of a whole command: the wish to start or end a loop. */
+        /**
+         * @description A signed intent: the user signs the essential members of a launch or cancellation instead of the whole
+         *     command.
+         */
         UserIntentSignature: {
-            /** @description The wish. */
+            /** @description The signed intent as JSON object. */
             body: {
                 [key: string]: unknown;
             };
             /**
              * Format: uuid
-             * @description UUID of version 7, chosen by the browser.
+             * @description Id of the command; a UUIDv7 chosen by the browser.
              */
             commandId: string;
             /** @description Fingerprint of the browser key. */
             publicKeyFingerprint: string;
-            /** @description Ed25519, standard base64. */
+            /** @description Ed25519 signature, standard base64. */
             signature: string;
             /** @description The exact text that was signed. */
             signaturePayload: string;
         };
-        /** @description Use of one person. */
+        /** @description Usage of one user. */
         UserUsage: {
             /**
              * Format: double
-             * @description US dollars.
+             * @description Estimated cost in US dollars.
              */
             estimatedCost: number;
             /**
              * Format: int64
-             * @description Number of loops.
+             * @description Number of loops in this group.
              */
             loopCount: number;
             /**
              * Format: int64
-             * @description Input tokens.
+             * @description Number of input tokens.
              */
             tokensInput: number;
             /**
              * Format: int64
-             * @description Output tokens.
+             * @description Number of output tokens.
              */
             tokensOutput: number;
-            /** @description Picture. */
+            /** @description URL of the profile picture. */
             userAvatarUrl?: string | null;
-            /** @description E-mail address. */
+            /** @description E-mail address of the user. */
             userEmail: string;
             /**
              * Format: uuid
-             * @description Id.
+             * @description Id of the user.
              */
             userId: string;
-            /** @description Name. */
+            /** @description Full name; null when unknown. */
             userName?: string | null;
         };
-        /** @description What the gateway sends. */
+        /** @description Request of a gateway to verify a challenge. */
         VerifyRequest: {
-            /** @description The challenge. */
+            /** @description Challenge token that the page presented. */
             challengeToken: string;
-            /** @description Origin of the page that brought it. */
+            /** @description Origin of the page, from the `Origin` header at the gateway. */
             requestOrigin: string;
-            /** @description Program that brought it. */
+            /** @description `User-Agent` header of the page, at most 512 characters. */
             userAgent?: string | null;
         };
-        /** @description A challenge that is good. */
+        /** @description Result of a successful verification. */
         VerifyResponse: {
-            /** @description ISO 8601. */
+            /** @description Expiry of the challenge, ISO 8601. */
             challengeExpiresAt: string;
-            /** @description Always `true`. */
+            /** @description Always `true`; failures have an error status. */
             ok: boolean;
             /**
              * Format: int64
-             * @description Seconds that the gateway's session may live.
+             * @description Lifetime of the gateway's session, in seconds.
              */
             sessionTtlSeconds: number;
         };
@@ -5074,15 +5111,15 @@ export interface operations {
     agents_list: {
         parameters: {
             query?: {
-                /** @description Only those that loops get, or do not get. */
+                /** @description Returns only agents that loops receive (`true`) or do not receive (`false`). */
                 enabled?: boolean;
-                /** @description How many at most; all when left out. */
+                /** @description Maximum number of agents; unlimited by default. */
                 limit?: number;
-                /** @description How many are left out at the beginning. */
+                /** @description Number of agents to skip. */
                 offset?: number;
-                /** @description Only those with this in their name or role, whatever its case; at most 200 characters. */
+                /** @description Returns only agents with this text in name or role, case-insensitive; at most 200 characters. */
                 search?: string;
-                /** @description Only those of this repository; empty for those of the whole organization. */
+                /** @description Returns only agents of this repository; an empty value selects those of the whole organization. */
                 sourceRepo?: string;
             };
             header?: never;
@@ -5099,7 +5136,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_AgentList"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5108,7 +5145,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5117,7 +5154,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5126,7 +5163,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5135,7 +5172,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5144,7 +5181,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5176,7 +5213,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_AgentDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5185,7 +5222,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5194,7 +5231,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5203,7 +5240,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5212,7 +5249,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5221,7 +5258,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5251,7 +5288,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_AgentDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5260,7 +5297,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5269,7 +5306,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5278,7 +5315,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5287,7 +5324,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5296,7 +5333,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5326,7 +5363,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_DeleteResponse"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5335,7 +5372,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5344,7 +5381,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5353,7 +5390,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5362,7 +5399,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5371,7 +5408,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5405,7 +5442,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_AgentDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5414,7 +5451,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5423,7 +5460,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5432,7 +5469,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5441,7 +5478,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5450,7 +5487,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5480,7 +5517,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_AgentVersions"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5489,7 +5526,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5498,7 +5535,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5507,7 +5544,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5516,7 +5553,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5525,7 +5562,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5556,7 +5593,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_AgentVersionDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5565,7 +5602,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5574,7 +5611,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5583,7 +5620,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5592,7 +5629,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5601,7 +5638,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5633,7 +5670,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_LoopStarted"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5642,7 +5679,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5651,7 +5688,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5660,7 +5697,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5669,7 +5706,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5678,7 +5715,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5710,7 +5747,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_IngestReport"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5719,7 +5756,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5728,7 +5765,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5737,7 +5774,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5746,7 +5783,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5755,7 +5792,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5783,7 +5820,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Vec_ApiKeyRecord"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5792,7 +5829,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5801,7 +5838,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5810,7 +5847,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5819,7 +5856,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5828,7 +5865,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5860,7 +5897,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_CreatedApiKey"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5869,7 +5906,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5878,7 +5915,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5887,7 +5924,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5896,7 +5933,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5905,7 +5942,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5935,7 +5972,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_DeleteResponse"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5944,7 +5981,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5953,7 +5990,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5962,7 +5999,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5971,7 +6008,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5980,7 +6017,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5994,11 +6031,11 @@ export interface operations {
     audit_log_list: {
         parameters: {
             query?: {
-                /** @description Only this action. */
+                /** @description Returns only entries with this action. */
                 action?: components["schemas"]["AuditAction"];
-                /** @description Only rows older than this one: `nextBefore` of the page before. */
+                /** @description Returns only entries older than this one: `nextBefore` of the previous page. */
                 before?: string;
-                /** @description 1 to 200; 50 when left out. */
+                /** @description Entries per page, 1 to 200; 50 by default. */
                 limit?: number;
             };
             header?: never;
@@ -6015,7 +6052,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_AuditPage"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6024,7 +6061,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6033,7 +6070,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6042,7 +6079,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6051,7 +6088,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6060,7 +6097,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6088,7 +6125,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_SignInMethods"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6097,7 +6134,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6106,7 +6143,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6115,7 +6152,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6124,7 +6161,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6133,7 +6170,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6147,11 +6184,11 @@ export interface operations {
     oidc_callback: {
         parameters: {
             query?: {
-                /** @description The authorization code. */
+                /** @description Authorization code; absent after an error. */
                 code?: string;
-                /** @description What went wrong instead. */
+                /** @description OAuth 2.0 error code; absent on success. */
                 error?: string;
-                /** @description The state of the sign-in. */
+                /** @description `state` parameter of the authorization request. */
                 state?: string;
             };
             header?: never;
@@ -6160,7 +6197,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the sign-in page, with `token` or `error`. */
+            /** @description Redirect to the sign-in page with `token` or `error`. */
             303: {
                 headers: {
                     [name: string]: unknown;
@@ -6172,9 +6209,9 @@ export interface operations {
     oidc_start: {
         parameters: {
             query?: {
-                /** @description Token of an invitation that is to be accepted. */
+                /** @description Token of an invitation to accept. */
                 invitation?: string;
-                /** @description Path of the page to go on to, for example `/home/loops`. */
+                /** @description Path of the page to open after the sign-in, for example `/home/loops`. */
                 returnTo?: string;
             };
             header?: never;
@@ -6183,7 +6220,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the provider, or to the sign-in page with `error`. */
+            /** @description Redirect to the provider, or to the sign-in page with `error`. */
             303: {
                 headers: {
                     [name: string]: unknown;
@@ -6213,7 +6250,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Me"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6222,7 +6259,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6231,7 +6268,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6240,7 +6277,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6249,7 +6286,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6258,7 +6295,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6290,7 +6327,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_PasswordChanged"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6299,7 +6336,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6308,7 +6345,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6317,7 +6354,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6326,7 +6363,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6335,7 +6372,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6367,7 +6404,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_SignedIn"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6376,7 +6413,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6385,7 +6422,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6394,7 +6431,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6403,7 +6440,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6412,7 +6449,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6444,7 +6481,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_SignedIn"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6453,7 +6490,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6462,7 +6499,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6471,7 +6508,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6480,7 +6517,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6489,7 +6526,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6517,7 +6554,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_SignOutResponse"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6526,7 +6563,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6535,7 +6572,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6544,7 +6581,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6553,7 +6590,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6562,7 +6599,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6590,7 +6627,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Vec_ComputeTarget"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6599,7 +6636,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6608,7 +6645,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6617,7 +6654,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6626,7 +6663,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6635,7 +6672,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6669,7 +6706,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_ComputeTarget"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6678,7 +6715,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6687,7 +6724,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6696,7 +6733,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6705,7 +6742,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6714,7 +6751,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6744,7 +6781,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_DeleteResponse"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6753,7 +6790,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6762,7 +6799,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6771,7 +6808,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6780,7 +6817,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6789,7 +6826,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6819,7 +6856,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Vec_CommandRecord"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6828,7 +6865,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6837,7 +6874,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6846,7 +6883,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6855,7 +6892,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6864,7 +6901,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6898,7 +6935,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_CommandCreated"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6907,7 +6944,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6916,7 +6953,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6925,7 +6962,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6934,7 +6971,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6943,7 +6980,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6974,7 +7011,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_CommandRecord"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6983,7 +7020,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6992,7 +7029,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7001,7 +7038,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7010,7 +7047,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7019,7 +7056,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7050,7 +7087,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_CancelRequested"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7059,7 +7096,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7068,7 +7105,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7077,7 +7114,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7086,7 +7123,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7095,7 +7132,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7109,9 +7146,9 @@ export interface operations {
     commands_events: {
         parameters: {
             query?: {
-                /** @description Only those after it. */
+                /** @description Returns only events with a higher sequence number. */
                 afterSequence?: number;
-                /** @description Answers with server-sent events. */
+                /** @description Answers with server-sent events instead of a list. */
                 stream?: boolean;
             };
             header?: never;
@@ -7132,7 +7169,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7141,7 +7178,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Missing or invalid credential. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7151,7 +7188,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7160,7 +7197,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description Unknown, or of another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7170,7 +7207,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7179,7 +7216,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7209,7 +7246,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Option_HealthCheckSnapshot"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7218,7 +7255,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7227,7 +7264,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7236,7 +7273,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7245,7 +7282,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7254,7 +7291,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7288,7 +7325,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Option_HealthCheckSnapshot"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7297,7 +7334,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7306,7 +7343,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7315,7 +7352,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7324,7 +7361,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7333,7 +7370,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7363,7 +7400,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_HeartbeatResponse"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7372,7 +7409,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7381,7 +7418,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7390,7 +7427,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7399,7 +7436,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7408,7 +7445,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7443,7 +7480,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_ExecutionCredentials"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7452,7 +7489,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7461,7 +7498,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7470,7 +7507,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7479,7 +7516,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7488,7 +7525,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7522,7 +7559,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_SharedTarget"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7531,7 +7568,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7540,7 +7577,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7549,7 +7586,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7558,7 +7595,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7567,7 +7604,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7599,7 +7636,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Challenge"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7608,7 +7645,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7617,7 +7654,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7626,7 +7663,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7635,7 +7672,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7644,7 +7681,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7676,7 +7713,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_VerifyResponse"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7685,7 +7722,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7694,7 +7731,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7703,7 +7740,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7712,7 +7749,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7721,7 +7758,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7753,7 +7790,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_RegisteredTarget"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7762,7 +7799,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7771,7 +7808,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7780,7 +7817,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7789,7 +7826,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7798,7 +7835,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7893,7 +7930,7 @@ export interface operations {
     documents_list: {
         parameters: {
             query?: {
-                /** @description Only this kind. */
+                /** @description Returns only documents of this kind. */
                 type?: components["schemas"]["ArtifactType"];
             };
             header?: never;
@@ -7910,7 +7947,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Vec_DocumentRecord"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7919,7 +7956,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7928,7 +7965,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7937,7 +7974,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7946,7 +7983,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7955,7 +7992,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7987,7 +8024,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_DocumentDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7996,7 +8033,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8005,7 +8042,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8014,7 +8051,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8023,7 +8060,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8032,7 +8069,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8062,7 +8099,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_DocumentDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8071,7 +8108,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8080,7 +8117,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8089,7 +8126,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8098,7 +8135,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8107,7 +8144,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8141,7 +8178,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_DocumentDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8150,7 +8187,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8159,7 +8196,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8168,7 +8205,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8177,7 +8214,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8186,7 +8223,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8220,7 +8257,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_LoopStarted"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8229,7 +8266,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8238,7 +8275,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8247,7 +8284,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8256,7 +8293,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8265,7 +8302,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8295,7 +8332,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Vec_DocumentVersion"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8304,7 +8341,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8313,7 +8350,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8322,7 +8359,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8331,7 +8368,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8340,7 +8377,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8374,7 +8411,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_DocumentDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8383,7 +8420,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8392,7 +8429,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8401,7 +8438,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8410,7 +8447,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8419,7 +8456,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8447,7 +8484,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_FeatureFlags"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8456,7 +8493,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8465,7 +8502,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8474,7 +8511,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8483,7 +8520,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8492,7 +8529,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8526,7 +8563,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_FeatureFlags"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8535,7 +8572,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8544,7 +8581,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8553,7 +8590,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8562,7 +8599,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8571,7 +8608,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8637,7 +8674,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Vec_Invitation"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8646,7 +8683,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8655,7 +8692,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8664,7 +8701,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8673,7 +8710,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8682,7 +8719,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8714,7 +8751,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_CreatedInvitation"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8723,7 +8760,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8732,7 +8769,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8741,7 +8778,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8750,7 +8787,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8759,7 +8796,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8789,7 +8826,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_DeleteResponse"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8798,7 +8835,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8807,7 +8844,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8816,7 +8853,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8825,7 +8862,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8834,7 +8871,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8866,7 +8903,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_SignedIn"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8875,7 +8912,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8884,7 +8921,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8893,7 +8930,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8902,7 +8939,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8911,7 +8948,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8943,7 +8980,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_InvitationPreview"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8952,7 +8989,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8961,7 +8998,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8970,7 +9007,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8979,7 +9016,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8988,7 +9025,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9002,17 +9039,20 @@ export interface operations {
     loops_list: {
         parameters: {
             query?: {
-                /** @description Id of a loop; only those that come after it in the list. Costs the same however far down the list it is. */
+                /**
+                 * @description Id of a loop: returns only loops after it in the list. Unlike `offset`, the cost does not grow with
+                 *     the position.
+                 */
                 after?: string;
-                /** @description Only this command. */
+                /** @description Returns only loops with this command. */
                 command?: components["schemas"]["LoopCommand"];
-                /** @description Id or slug of a document. */
+                /** @description Returns only loops of this document (id or slug). */
                 documentId?: string;
-                /** @description 1 to 200; 50 when left out. */
+                /** @description Loops per page, 1 to 200; 50 by default. */
                 limit?: number;
-                /** @description How many to leave out. */
+                /** @description Number of loops to skip. */
                 offset?: number;
-                /** @description Only this status. */
+                /** @description Returns only loops in this status. */
                 status?: components["schemas"]["LoopStatus"];
             };
             header?: never;
@@ -9029,7 +9069,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Vec_LoopRecord"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9038,7 +9078,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9047,7 +9087,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9056,7 +9096,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9065,7 +9105,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9074,7 +9114,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9106,7 +9146,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_LoopStarted"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9115,7 +9155,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9124,7 +9164,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9133,7 +9173,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9142,7 +9182,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9151,7 +9191,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9181,7 +9221,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_LoopDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9190,7 +9230,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9199,7 +9239,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9208,7 +9248,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9217,7 +9257,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9226,7 +9266,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9256,7 +9296,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_LoopDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9265,7 +9305,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9274,7 +9314,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9283,7 +9323,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9292,7 +9332,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9301,7 +9341,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9335,7 +9375,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_LoopDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9344,7 +9384,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9353,7 +9393,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9362,7 +9402,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9371,7 +9411,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9380,7 +9420,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9414,7 +9454,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_LoopDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9423,7 +9463,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9432,7 +9472,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9441,7 +9481,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9450,7 +9490,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9459,7 +9499,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9493,7 +9533,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_SignedUrls"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9502,7 +9542,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9511,7 +9551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9520,7 +9560,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9529,7 +9569,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9538,7 +9578,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9552,17 +9592,17 @@ export interface operations {
     loops_events: {
         parameters: {
             query?: {
-                /** @description 1 to 500; 100 for a page, 500 for an increment. */
+                /** @description Maximum number of events, 1 to 500; 100 by default, 500 with `since`. */
                 limit?: number;
-                /** @description For a page. */
+                /** @description Number of events to skip; ignored with `since`. */
                 offset?: number;
-                /** @description ISO 8601; answers what was stored after it. */
+                /** @description Returns only events received after this time, ISO 8601. */
                 since?: string;
-                /** @description Id of the last event of that instant that is known. */
+                /** @description Together with `since`: id of the last known event received at exactly that time. */
                 sinceId?: string;
-                /** @description For a page: `asc` or `desc`. */
+                /** @description Order by sequence, `asc` (default) or `desc`; ignored with `since`. */
                 sort?: string;
-                /** @description Only this type. */
+                /** @description Returns only events of this type. */
                 type?: string;
             };
             header?: never;
@@ -9581,7 +9621,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_EventList"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9590,7 +9630,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9599,7 +9639,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9608,7 +9648,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9617,7 +9657,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9626,7 +9666,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9641,7 +9681,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description One UUID per event, kept over all its tries */
+                /** @description Idempotency key of the event: one UUID per event, the same for all retries */
                 "x-loop-event-nonce": string;
             };
             path: {
@@ -9665,7 +9705,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_ReceivedView"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9674,7 +9714,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9683,7 +9723,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9692,7 +9732,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9701,7 +9741,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9710,7 +9750,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9744,7 +9784,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_GithubTokens"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9753,7 +9793,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9762,7 +9802,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9771,7 +9811,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9780,7 +9820,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9797,7 +9837,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9827,7 +9867,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Heartbeat"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9836,7 +9876,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9845,7 +9885,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9854,7 +9894,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9863,7 +9903,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9880,7 +9920,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9916,7 +9956,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_ReceivedView"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9925,7 +9965,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9934,7 +9974,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9943,7 +9983,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9952,7 +9992,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9961,7 +10001,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9991,7 +10031,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_RefreshResponse"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10000,7 +10040,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10009,7 +10049,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10018,7 +10058,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10027,7 +10067,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10044,7 +10084,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10078,7 +10118,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_LoopStarted"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10087,7 +10127,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10096,7 +10136,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10105,7 +10145,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10114,7 +10154,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10123,7 +10163,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10153,7 +10193,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_RuntimeView"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10162,7 +10202,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10171,7 +10211,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10180,7 +10220,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10189,7 +10229,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10198,7 +10238,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10213,7 +10253,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Id of the last event that was read */
+                /** @description Id of the last event that the client received */
                 "Last-Event-ID"?: string | null;
             };
             path: {
@@ -10272,7 +10312,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_UploadResponse"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10281,7 +10321,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10290,7 +10330,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10299,7 +10339,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10308,7 +10348,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10317,7 +10357,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10351,7 +10391,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_SignedUrls"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10360,7 +10400,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10369,7 +10409,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10378,7 +10418,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10387,7 +10427,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10396,7 +10436,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10428,7 +10468,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_HashMap_String_DocumentSummary"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10437,7 +10477,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10446,7 +10486,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10455,7 +10495,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10464,7 +10504,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10473,7 +10513,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10487,11 +10527,11 @@ export interface operations {
     loops_usage: {
         parameters: {
             query?: {
-                /** @description Only this command. */
+                /** @description Counts only loops with this command. */
                 command?: components["schemas"]["LoopCommand"];
-                /** @description ISO 8601 date or instant; those made until then. */
+                /** @description Latest creation time, ISO 8601 date or timestamp. */
                 endDate?: string;
-                /** @description ISO 8601 date or instant; those made since. */
+                /** @description Earliest creation time, ISO 8601 date or timestamp. */
                 startDate?: string;
             };
             header?: never;
@@ -10508,7 +10548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Usage"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10517,7 +10557,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10526,7 +10566,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10535,7 +10575,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10544,7 +10584,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10553,7 +10593,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10581,7 +10621,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Me"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10590,7 +10630,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10599,7 +10639,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10608,7 +10648,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10617,7 +10657,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10626,7 +10666,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10654,7 +10694,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Vec_Member"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10663,7 +10703,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10672,7 +10712,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10681,7 +10721,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10690,7 +10730,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10699,7 +10739,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10733,7 +10773,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Member"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10742,7 +10782,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10751,7 +10791,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10760,7 +10800,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10769,7 +10809,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10778,7 +10818,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10806,7 +10846,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_OrganizationSettings"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10815,7 +10855,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10824,7 +10864,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10833,7 +10873,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10842,7 +10882,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10851,7 +10891,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10883,7 +10923,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_OrganizationSettings"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10892,7 +10932,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10901,7 +10941,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10910,7 +10950,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10919,7 +10959,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10928,7 +10968,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10956,7 +10996,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Vec_Membership"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10965,7 +11005,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10974,7 +11014,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10983,7 +11023,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10992,7 +11032,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11001,7 +11041,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11015,9 +11055,9 @@ export interface operations {
     public_keys_list: {
         parameters: {
             query?: {
-                /** @description A desktop of one's own. */
+                /** @description Id of a desktop that the caller owns. */
                 computeTargetId?: string;
-                /** @description Stable id of its installation. */
+                /** @description Expected installation id of that desktop; only together with `computeTargetId`. */
                 gatewayId?: string;
             };
             header?: never;
@@ -11034,7 +11074,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Vec_ListedPublicKey"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11043,7 +11083,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11052,7 +11092,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11061,7 +11101,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11070,7 +11110,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11079,7 +11119,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11111,7 +11151,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_PublicKeyRecord"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11120,7 +11160,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11129,7 +11169,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11138,7 +11178,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11147,7 +11187,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11156,7 +11196,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11170,7 +11210,7 @@ export interface operations {
     public_keys_delete: {
         parameters: {
             query?: {
-                /** @description Its fingerprint. */
+                /** @description Fingerprint of the key. */
                 fingerprint?: string;
             };
             header?: never;
@@ -11187,7 +11227,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_PublicKeyRemoved"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11196,7 +11236,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11205,7 +11245,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11214,7 +11254,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11223,7 +11263,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11232,7 +11272,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11260,7 +11300,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_AllowedRepositories"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11269,7 +11309,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11278,7 +11318,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11287,7 +11327,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11296,7 +11336,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11305,7 +11345,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11337,7 +11377,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_AllowedRepository"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11346,7 +11386,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11355,7 +11395,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11364,7 +11404,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11373,7 +11413,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11382,7 +11422,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11413,7 +11453,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_DeleteResponse"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11422,7 +11462,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11431,7 +11471,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11440,7 +11480,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11449,7 +11489,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11458,7 +11498,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11486,7 +11526,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Vec_SessionRecord"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11495,7 +11535,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11504,7 +11544,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11513,7 +11553,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11522,7 +11562,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11531,7 +11571,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11561,7 +11601,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_DeleteResponse"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11570,7 +11610,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11579,7 +11619,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11588,7 +11628,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11597,7 +11637,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11606,7 +11646,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11634,7 +11674,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_ComputePreference"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11643,7 +11683,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11652,7 +11692,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11661,7 +11701,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11670,7 +11710,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11679,7 +11719,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11711,7 +11751,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_ComputePreference"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11720,7 +11760,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11729,7 +11769,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11738,7 +11778,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11747,7 +11787,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11756,7 +11796,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11770,11 +11810,11 @@ export interface operations {
     storage_get: {
         parameters: {
             query: {
-                /** @description Unix seconds. */
+                /** @description Expiry, in seconds since the Unix epoch. */
                 exp: number;
-                /** @description `GET` or `PUT`. */
+                /** @description Signed method, `GET` or `PUT`. */
                 method: string;
-                /** @description Base64url. */
+                /** @description Signature in base64url without padding. */
                 sig: string;
             };
             header?: never;
@@ -11793,7 +11833,7 @@ export interface operations {
                     "application/octet-stream": number[];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11802,7 +11842,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11811,7 +11851,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11820,7 +11860,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11829,7 +11869,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11838,7 +11878,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11852,11 +11892,11 @@ export interface operations {
     storage_put: {
         parameters: {
             query: {
-                /** @description Unix seconds. */
+                /** @description Expiry, in seconds since the Unix epoch. */
                 exp: number;
-                /** @description `GET` or `PUT`. */
+                /** @description Signed method, `GET` or `PUT`. */
                 method: string;
-                /** @description Base64url. */
+                /** @description Signature in base64url without padding. */
                 sig: string;
             };
             header?: never;
@@ -11879,7 +11919,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_StoredObject"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11888,7 +11928,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11897,7 +11937,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11906,7 +11946,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11915,7 +11955,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11924,7 +11964,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11938,7 +11978,7 @@ export interface operations {
     tickets_list: {
         parameters: {
             query?: {
-                /** @description Only those in this state. */
+                /** @description Returns only tickets in this state. */
                 state?: components["schemas"]["TicketState"];
             };
             header?: never;
@@ -11955,7 +11995,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Vec_TicketRecord"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11964,7 +12004,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11973,7 +12013,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11982,7 +12022,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11991,7 +12031,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12000,7 +12040,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12032,7 +12072,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_TicketDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12041,7 +12081,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12050,7 +12090,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12059,7 +12099,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12068,7 +12108,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12077,7 +12117,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12107,7 +12147,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_TicketDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12116,7 +12156,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12125,7 +12165,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12134,7 +12174,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12143,7 +12183,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12152,7 +12192,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12186,7 +12226,7 @@ export interface operations {
                     "application/json": components["schemas"]["Data_TicketDetail"];
                 };
             };
-            /** @description The request does not fit. */
+            /** @description The request is invalid; `code` and `details` say why. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12195,7 +12235,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description No credential, or one that is not accepted. */
+            /** @description Credentials are missing, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12204,7 +12244,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Not allowed. */
+            /** @description The caller lacks the required role or scope. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12213,7 +12253,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Unknown, or another organization's. */
+            /** @description The resource does not exist, or belongs to another organization. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12222,7 +12262,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description In conflict with the present state. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12231,7 +12271,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Failed here. */
+            /** @description Internal error; `details.requestId` identifies its log entry. */
             500: {
                 headers: {
                     [name: string]: unknown;

@@ -9,9 +9,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what waits for the owner's decision
-         * @description Only the owner decides, on the command line of this machine; no route does. Not held for approval
-         *     itself, not recorded as activity, and not served over the link.
+         * List the requests held for approval
+         * @description Only the owner can decide, on the command line of this machine; no HTTP route can. This route is never
+         *     held for approval, is not recorded as activity, and is not available over the link.
          */
         get: operations["waiting_approvals"];
         put?: never;
@@ -32,9 +32,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a worktree
-         * @description Answers at once. The install command and the start command run in the background; `deploy/status` reports their
-         *     progress. An earlier run of the worktree is ended first.
+         * Deploy a worktree
+         * @description Returns without waiting for the server. The install command and the start command run in the background;
+         *     `deploy/status` reports their progress. A previous deployment of the same worktree is stopped first.
          */
         post: operations["deploy"];
         delete?: never;
@@ -52,7 +52,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Check whether a worktree's server is running */
+        /** Check whether the server of a worktree is running */
         post: operations["existing_deploy"];
         delete?: never;
         options?: never;
@@ -71,7 +71,8 @@ export interface paths {
         put?: never;
         /**
          * Detect how to run a repository
-         * @description The best way is stored when the repository is in the list; stored members that detection does not set stay.
+         * @description Stores the best candidate if the repository is managed. Stored members that detection does not set are
+         *     unchanged.
          */
         post: operations["detect_deployment"];
         delete?: never;
@@ -89,7 +90,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Find the URL of a run */
+        /** Find the URL of a deployment */
         post: operations["extract_deploy_info"];
         delete?: never;
         options?: never;
@@ -106,7 +107,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Check whether a server of this machine answers */
+        /** Check whether a local server responds */
         post: operations["deploy_health"];
         delete?: never;
         options?: never;
@@ -124,8 +125,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Kill a run by its pid
-         * @description Ends its process group. Processes that no deploy started are refused.
+         * Kill a deployment by its pid
+         * @description Terminates its process group. Rejects processes that no deployment started.
          */
         post: operations["kill_deploy"];
         delete?: never;
@@ -144,8 +145,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Detect again how to run a repository
-         * @description The stored settings are replaced, or removed when nothing is found.
+         * Repeat the detection for a repository
+         * @description Replaces the stored settings, or removes them when nothing is detected.
          */
         post: operations["redetect_deployment"];
         delete?: never;
@@ -161,7 +162,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Report the status of a ticket's deploy */
+        /** Report the status of a ticket's deployment */
         get: operations["deploy_status"];
         put?: never;
         post?: never;
@@ -181,9 +182,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tear down the deploy of a worktree
-         * @description Ends its process group and processes of the worktree that listen on its ports, and runs the teardown command of its
-         *     settings. Idempotent.
+         * Tear down the deployment of a worktree
+         * @description Terminates its process group and any process of the worktree that listens on its ports, then runs the
+         *     teardown command of the settings. Idempotent.
          */
         post: operations["tear_down_deploy"];
         delete?: never;
@@ -200,8 +201,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the folders in a directory
-         * @description Hidden ones are left out. A directory that does not exist has none.
+         * List the subdirectories of a directory
+         * @description Hidden directories are omitted. The list is empty for a directory that does not exist.
          */
         get: operations["list_directories"];
         put?: never;
@@ -220,8 +221,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find files by a piece of their path
-         * @description Searches the worktree of a ticket, or the repository itself. What git ignores is left out.
+         * Find files by part of their path
+         * @description Searches the worktree of a ticket, or the repository itself. Files ignored by git are omitted.
          */
         get: operations["search_files"];
         put?: never;
@@ -242,9 +243,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask something of git
-         * @description A failure of git's has `code` `SPAWN_FAILED` or `PROCESS_FAILED` and an object `details` with
-         *     `action`, `category`, `stderrExcerpt`, and `exitCode` or `hookType`.
+         * Run a git action
+         * @description When git fails, `code` is `SPAWN_FAILED` or `PROCESS_FAILED`, and the object `details` has `action`,
+         *     `category`, `stderrExcerpt`, and `exitCode` or `hookType`.
          */
         post: operations["git_action"];
         delete?: never;
@@ -296,7 +297,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Show both sides of a changed file */
+        /** Return the old and new content of a changed file */
         post: operations["git_diff"];
         delete?: never;
         options?: never;
@@ -315,8 +316,8 @@ export interface paths {
         put?: never;
         /**
          * Open a pull request
-         * @description Sends the branch that is checked out and asks the code host to take it into the default branch.
-         *     A pull request that the branch has already is as good.
+         * @description Pushes the current branch and opens a pull request against the default branch. An existing pull request of
+         *     the branch is returned instead.
          */
         post: operations["open_pull_request"];
         delete?: never;
@@ -333,9 +334,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was said about a pull request
-         * @description With `owner`, `repo` (a name), `number` and `branchId`, or with `repo` (the path of a clone) and
-         *     `pr`.
+         * List the comments of a pull request
+         * @description Accepts either `owner`, `repo` (name), `number` and `branchId`, or `repo` (path of a clone) and `pr`.
          */
         get: operations["pull_request_comments"];
         put?: never;
@@ -355,7 +355,7 @@ export interface paths {
         };
         /**
          * List the files of a pull request
-         * @description With `owner`, `repo` (a name) and `number`, or with `repo` (the path of a clone) and `pr`.
+         * @description Accepts either `owner`, `repo` (name) and `number`, or `repo` (path of a clone) and `pr`.
          */
         get: operations["pull_request_files"];
         put?: never;
@@ -373,7 +373,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tell the last commit of a pull request */
+        /** Return the head commit of a pull request */
         get: operations["pull_request_head"];
         put?: never;
         post?: never;
@@ -394,7 +394,8 @@ export interface paths {
         put?: never;
         /**
          * Comment on a line of a pull request
-         * @description Where the code host refuses the line, the remark goes to the file, and else to the conversation.
+         * @description If the code host rejects the line, for example because the diff does not contain it, the comment is posted
+         *     on the file, and otherwise in the conversation.
          */
         post: operations["comment_on_line"];
         delete?: never;
@@ -429,7 +430,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Comment on a pull request, answer a comment, or ask for changes */
+        /** Comment on a pull request, reply to a comment, or request changes */
         post: operations["reply_to_pull_request"];
         delete?: never;
         options?: never;
@@ -444,7 +445,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the verdicts on a pull request */
+        /** List the reviews of a pull request */
         get: operations["pull_request_reviews"];
         put?: never;
         post?: never;
@@ -478,7 +479,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tell who is logged in at the code host */
+        /** Return the account that is signed in at the code host */
         get: operations["git_user"];
         put?: never;
         post?: never;
@@ -498,12 +499,15 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Remove the worktrees of pull requests whose branches are gone at `origin`
-         * @description Looks at directories of the worktree parent that are named `<anything>-pr-<number>`. One with
-         *     uncommitted changes stays.
+         * Remove the worktrees of closed pull requests
+         * @description Considers directories of the worktree parent named `<anything>-pr-<number>` whose branch no longer exists
+         *     at `origin`. Worktrees with uncommitted changes are kept.
          */
         post: operations["clean_up_worktrees"];
-        /** Remove a worktree; its branch stays */
+        /**
+         * Remove a worktree
+         * @description The branch is kept.
+         */
         delete: operations["remove_worktree"];
         options?: never;
         head?: never;
@@ -518,8 +522,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look at everything that a loop needs
-         * @description Always 200 once reached: a check that fails is a row that did not pass.
+         * Check the prerequisites for loops
+         * @description Always answers 200. A check that fails to run is reported with `passed: false`.
          */
         get: operations["health_check"];
         put?: never;
@@ -537,7 +541,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what was learned */
+        /** List the learned patterns */
         get: operations["list_learnings"];
         put?: never;
         post?: never;
@@ -554,7 +558,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How to sign in at the MCP server */
+        /** Describe how to authenticate to the MCP server */
         get: operations["mcp_auth"];
         put?: never;
         post?: never;
@@ -571,7 +575,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document */
+        /** Return this OpenAPI document */
         get: operations["openapi"];
         put?: never;
         post?: never;
@@ -588,7 +592,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a file that belongs to a ticket */
+        /** Download a file attached to a ticket */
         get: operations["read_attachment"];
         put?: never;
         post?: never;
@@ -605,12 +609,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was said about a ticket */
+        /** Return the chat history of a ticket */
         get: operations["chat_history"];
         put?: never;
-        /** Add a message, or the id of a session */
+        /** Add a message, or store the id of a session */
         post: operations["add_to_chat_history"];
-        /** Remove a message, or everything */
+        /** Remove a message, or the whole history */
         delete: operations["remove_from_chat_history"];
         options?: never;
         head?: never;
@@ -627,9 +631,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask the assistant about a ticket
-         * @description Works in the ticket's worktree, else in the repository. The answer goes on, and is kept, when the
-         *     caller goes away; posting the pid of the first line to `kill` stops it.
+         * Send a message to the assistant about a ticket
+         * @description The assistant works in the ticket's worktree, or in the repository when there is none. If the client
+         *     disconnects, it still finishes and its response is stored. To cancel, post the pid of the first event to
+         *     `kill`.
          */
         post: operations["chat"];
         delete?: never;
@@ -645,20 +650,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was said about a comment */
+        /** Return the chat history of a comment */
         get: operations["comment_chat_history"];
         put?: never;
         /**
-         * Ask the assistant about a comment
-         * @description Works in the ticket's worktree, else in the repository. The answer goes on, and is kept, when the
-         *     caller goes away; posting the pid of the first line to `kill` stops it.
+         * Send a message to the assistant about a comment
+         * @description The assistant works in the ticket's worktree, or in the repository when there is none. If the client
+         *     disconnects, it still finishes and its response is stored. To cancel, post the pid of the first event to
+         *     `kill`.
          */
         post: operations["comment_chat"];
-        /** Forget what was said about a comment */
+        /** Delete the chat history of a comment */
         delete: operations["forget_comment_chat"];
         options?: never;
         head?: never;
-        /** Note that a comment was answered */
+        /** Mark a chat message as posted to the code host */
         patch: operations["mark_comment_responded"];
         trace?: never;
     };
@@ -670,8 +676,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Have a commit message written
-         * @description For the uncommitted changes in the ticket's worktree.
+         * Generate a commit message
+         * @description Covers the uncommitted changes in the ticket's worktree.
          */
         get: operations["commit_message"];
         put?: never;
@@ -692,8 +698,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Extract learnings from a ticket's chat
-         * @description In the background; the status tells when it is done.
+         * Extract learnings from the chat of a ticket
+         * @description Runs in the background; `learnings-status` reports when it has finished.
          */
         post: operations["extract_learnings"];
         delete?: never;
@@ -709,7 +715,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the judges of a ticket said */
+        /** Return the judges' report of a ticket */
         get: operations["ticket_judges"];
         put?: never;
         post?: never;
@@ -729,8 +735,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a process and everything that it started
-         * @description Only processes that Loopgate started are ended.
+         * Terminate a process and its descendants
+         * @description Only processes that Loopgate started are terminated.
          */
         post: operations["kill_process"];
         delete?: never;
@@ -749,9 +755,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Work on a ticket
-         * @description Makes its worktree where it is missing. The script goes on without the caller, and without
-         *     Loopgate.
+         * Launch a ticket
+         * @description Creates the worktree if it does not exist. The loop script keeps running when the client disconnects and
+         *     when Loopgate exits.
          */
         post: operations["launch"];
         delete?: never;
@@ -767,7 +773,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How an extraction stands */
+        /** Return the status of an extraction */
         get: operations["learnings_status"];
         put?: never;
         post?: never;
@@ -784,7 +790,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The end of a ticket's log */
+        /** Return the end of a ticket's log */
         get: operations["ticket_logs"];
         put?: never;
         post?: never;
@@ -805,10 +811,11 @@ export interface paths {
         put?: never;
         /**
          * Start a loop
-         * @description Answers when its process runs and its job is recorded. Where as many loops run as may, it waits in
-         *     line, and the answer says its place. A clone and a set-up script can take minutes: what does not run
-         *     within 20 seconds is answered as accepted, without a pid, and its events tell what becomes of it. An
-         *     order of the control plane that must be approved is answered at once, without a place.
+         * @description Responds when the loop's process is running and its job is recorded. When the concurrency limit is
+         *     reached, the loop is queued and the response contains its position. Cloning and set-up scripts can take
+         *     minutes: a loop that is not running within 20 seconds is answered as accepted, without a pid, and its
+         *     events report the outcome. A request from the control plane that needs approval is answered immediately,
+         *     without a position.
          */
         post: operations["start_loop"];
         delete?: never;
@@ -826,7 +833,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End a loop and everything that it started */
+        /** Cancel a loop and terminate its processes */
         post: operations["end_loop"];
         delete?: never;
         options?: never;
@@ -843,7 +850,7 @@ export interface paths {
         };
         /**
          * Count pending learnings
-         * @description In the worktrees of every configured repository.
+         * @description Covers the worktrees of all managed repositories.
          */
         get: operations["pending_learnings"];
         put?: never;
@@ -864,9 +871,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a plan back
-         * @description At the control plane, and whatever works on it here. What the control plane refuses is answered
-         *     with its status.
+         * Cancel a plan
+         * @description Cancels the loop at the control plane and terminates its process on this machine. A rejection by the
+         *     control plane is returned with its status.
          */
         post: operations["cancel_plan"];
         delete?: never;
@@ -885,8 +892,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Note the plan of a ticket that was ordered
-         * @description May be said twice. A loop that is known here is left as it is.
+         * Record a plan that was requested for a ticket
+         * @description Idempotent. A loop that is already recorded is unchanged.
          */
         post: operations["confirm_plan"];
         delete?: never;
@@ -904,7 +911,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tell what is known before a ticket is planned */
+        /**
+         * Prepare the plan of a ticket
+         * @description Returns the repository and worktree of the ticket. Writes nothing.
+         */
         post: operations["prepare_plan"];
         delete?: never;
         options?: never;
@@ -922,8 +932,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Note the plan of a document that was ordered
-         * @description The same as for a ticket.
+         * Record a plan that was requested for a document
+         * @description Same as for a ticket.
          */
         post: operations["confirm_plan_of_artifact"];
         delete?: never;
@@ -942,8 +952,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tell what is known before a document is planned
-         * @description The same as for a ticket.
+         * Prepare the plan of a document
+         * @description Same as for a ticket.
          */
         post: operations["prepare_plan_of_artifact"];
         delete?: never;
@@ -959,7 +969,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A ticket's plan */
+        /** Return the plan of a ticket */
         get: operations["ticket_plan"];
         put?: never;
         post?: never;
@@ -976,12 +986,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How the processing of all worktrees stands */
+        /** Return the status of processing all worktrees */
         get: operations["batch_status"];
         put?: never;
         /**
          * Process the pending learnings of all worktrees
-         * @description One after the other, in the background.
+         * @description Runs in the background, one worktree at a time.
          */
         post: operations["process_all_learnings"];
         delete?: never;
@@ -997,11 +1007,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How the processing of a ticket's learnings stands */
+        /** Return the status of processing a ticket's learnings */
         get: operations["processing_status"];
         put?: never;
         /**
-         * Process a ticket's pending learnings
+         * Process the pending learnings of a ticket
          * @description Merges them into the patterns, in the background.
          */
         post: operations["process_learnings"];
@@ -1020,7 +1030,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Record that learnings were used */
+        /** Record that learnings helped */
         post: operations["record_learning_use"];
         delete?: never;
         options?: never;
@@ -1037,13 +1047,13 @@ export interface paths {
         };
         /**
          * List the sessions
-         * @description Those whose worktree has vanished are forgotten.
+         * @description Removes sessions whose worktree no longer exists.
          */
         get: operations["list_sessions"];
         put?: never;
-        /** Note a session */
+        /** Record a session */
         post: operations["note_session"];
-        /** Forget the session of a ticket */
+        /** Delete the session of a ticket */
         delete: operations["forget_session"];
         options?: never;
         head?: never;
@@ -1058,8 +1068,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count the sessions that wait for the person
-         * @description Those whose newest chat message is an answer.
+         * Count the sessions with an unread response
+         * @description Counts sessions whose newest chat message was written by a provider.
          */
         get: operations["count_unread_sessions"];
         put?: never;
@@ -1077,7 +1087,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether work goes on in a directory */
+        /** Report whether a loop is running in a directory */
         get: operations["directory_status"];
         put?: never;
         post?: never;
@@ -1094,7 +1104,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How a ticket stands */
+        /** Report the status of a ticket */
         get: operations["ticket_status"];
         put?: never;
         post?: never;
@@ -1114,8 +1124,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Add images to a ticket
-         * @description All of them are saved, or none.
+         * Upload images to a ticket
+         * @description Either all images are saved or none.
          */
         post: operations["upload_images"];
         delete?: never;
@@ -1136,11 +1146,14 @@ export interface paths {
         put?: never;
         /** Add a repository */
         post: operations["add_repo"];
-        /** Remove a repository from the list; its files stay */
+        /**
+         * Stop managing a repository
+         * @description Files on disk are not touched.
+         */
         delete: operations["remove_repo"];
         options?: never;
         head?: never;
-        /** Change where worktrees are made */
+        /** Update the repository settings */
         patch: operations["update_repos"];
         trace?: never;
     };
@@ -1155,9 +1168,9 @@ export interface paths {
         put?: never;
         /**
          * Debate a finding
-         * @description The reviewer answers what is said against its finding. With `rounds` the assistant answers in turn, until both
-         *     agree, one gives up, both repeat themselves, or the rounds are used up; `done` says which. The debate goes on when
-         *     the caller goes away.
+         * @description The reviewer answers the argument against its finding. With `rounds`, the assistant replies in turn until
+         *     both agree, one side concedes, both repeat themselves, or the rounds are used up; the `done` event
+         *     contains the outcome. The debate continues when the client disconnects.
          */
         post: operations["argue_finding"];
         delete?: never;
@@ -1173,7 +1186,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the reviewer's program runs */
+        /** Check whether the reviewer is available */
         get: operations["reviewer_available"];
         put?: never;
         post?: never;
@@ -1193,9 +1206,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask the reviewer about a ticket
-         * @description Works in the ticket's worktree, else in the repository, and changes nothing there. Only the session is stored: the
-         *     client keeps the messages. The answer goes on when the caller goes away.
+         * Send a message to the reviewer about a ticket
+         * @description The reviewer works read-only in the ticket's worktree, or in the repository when there is none. Only the
+         *     session is stored; clients store the messages. The response continues when the client disconnects.
          */
         post: operations["reviewer_chat"];
         delete?: never;
@@ -1211,20 +1224,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was said about a finding */
+        /** Return the chat history of a finding */
         get: operations["finding_chat_history"];
         put?: never;
         /**
-         * Ask the assistant about a finding
-         * @description Works in the ticket's worktree. The answer goes on, and is stored, when the caller goes away; posting the pid of the
-         *     `running` event to `kill` stops it.
+         * Send a message to the assistant about a finding
+         * @description The assistant works in the ticket's worktree. If the client disconnects, it still finishes and its
+         *     response is stored. To cancel, post the pid of the `running` event to `kill`.
          */
         post: operations["finding_chat"];
-        /** Forget what was said about a finding */
+        /** Delete the chat history of a finding */
         delete: operations["forget_finding_chat"];
         options?: never;
         head?: never;
-        /** Add a message, or note that one was answered */
+        /** Store a message, or mark one as posted to the code host */
         patch: operations["change_finding_chat"];
         trace?: never;
     };
@@ -1238,9 +1251,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find the findings that two reviews share
-         * @description Compares messages by their words. With a `provider`, pairs that are similar are put to it; when it fails, the words
-         *     alone decide.
+         * Find duplicate findings in two reviews
+         * @description Compares the words of the messages. With a `provider`, inconclusive pairs are submitted to it; if it
+         *     fails, only the comparison of words counts.
          */
         post: operations["review_duplicates"];
         delete?: never;
@@ -1259,9 +1272,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Read the findings out of a review's log
-         * @description From its last fenced `json` array, else from the reviewer's list of comments. Findings with a `confidence` below 0.5
-         *     are left out. With `interpret`, a log that has neither is put to a provider.
+         * Extract findings from the log of a review
+         * @description Reads the last fenced `json` array, or the reviewer's list of comments. Findings with a `confidence` below
+         *     0.5 are omitted. With `interpret`, a log that contains neither is submitted to the provider that wrote it.
          */
         post: operations["extract_findings"];
         delete?: never;
@@ -1278,15 +1291,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a review found
-         * @description At the lines where the code is now; a finding whose code is gone keeps its line and is `outdated`.
+         * Return the findings of a review
+         * @description Line numbers follow the code as it has changed since the review. A finding whose code no longer exists
+         *     keeps its line and is `outdated`.
          */
         get: operations["review_findings"];
         put?: never;
         /**
-         * Store what a review found, or what became of it
-         * @description With `commentedIndex` one finding was posted, with `declined` the change is declined, with `findings` they
-         *     replace those that are stored.
+         * Change the findings of a review
+         * @description `commentedIndex` marks a finding as posted, `declined` records that the change was declined, and
+         *     `findings` replaces all stored findings.
          */
         post: operations["change_review_findings"];
         delete?: never;
@@ -1305,9 +1319,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for the verdict on a change
-         * @description Goes on in the session of the review, and answers when the provider has: within 10 minutes. A question that is under
-         *     way in that session is joined.
+         * Request the verdict on a change
+         * @description Resumes the session of the review and responds when the provider has answered, within 10 minutes.
+         *     Concurrent requests for the same session share one answer.
          */
         post: operations["review_verdict"];
         delete?: never;
@@ -1326,9 +1340,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Review a ticket's worktree
-         * @description The worktree is made, or brought to its branch, first. The review goes on when the caller goes away: `status`
-         *     tells how far it is, and `stop` ends it.
+         * Review the worktree of a ticket
+         * @description Creates the worktree, or updates it to its branch, first. The review continues when the client
+         *     disconnects: `status` reports its progress, and `stop` cancels it.
          */
         post: operations["start_review"];
         delete?: never;
@@ -1344,13 +1358,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far the review of a ticket is */
+        /** Report the status of a ticket's review */
         get: operations["review_status"];
         put?: never;
         post?: never;
         /**
-         * Forget the reviews of a ticket
-         * @description A review that runs goes on, and is not written down any more.
+         * Delete the reviews of a ticket
+         * @description A running review continues, but is no longer recorded.
          */
         delete: operations["forget_review"];
         options?: never;
@@ -1368,11 +1382,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End the review of a ticket
-         * @description Only a program that Loopgate started is ended, with everything that it started.
+         * Cancel the review of a ticket
+         * @description Terminates the provider's program and its descendants, if Loopgate started it.
          */
         post: operations["stop_review"];
-        /** End the reviews of a ticket and forget them */
+        /** Cancel the reviews of a ticket and delete them */
         delete: operations["discard_review"];
         options?: never;
         head?: never;
@@ -1386,16 +1400,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was asked about runs */
+        /** Return the chat history about runs */
         get: operations["run_viewer_chat_history"];
         put?: never;
         /**
-         * Ask about a run
-         * @description Works in the run's directory, else in the base directory of the sandbox. The answer goes on, and is stored,
-         *     when the caller goes away; posting the pid of the `running` event to `kill` stops it.
+         * Send a message about a run
+         * @description The provider works in the run's directory, or in the base directory of the sandbox. If the client
+         *     disconnects, the provider still finishes and its response is stored. To cancel, post the pid of the
+         *     `running` event to `kill`.
          */
         post: operations["run_viewer_chat"];
-        /** Forget what was asked about runs */
+        /** Delete the chat history about runs */
         delete: operations["forget_run_viewer_chat"];
         options?: never;
         head?: never;
@@ -1413,8 +1428,8 @@ export interface paths {
         get: operations["run_files"];
         put?: never;
         /**
-         * Unpack a run
-         * @description It stays until it is removed, at most a week.
+         * Extract a run
+         * @description The run is deleted after seven days unless it is removed earlier.
          */
         post: operations["extract_run"];
         /** Remove a run */
@@ -1431,7 +1446,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the paths that are set */
+        /** List the configured program paths */
         get: operations["binary_paths"];
         put?: never;
         post?: never;
@@ -1439,10 +1454,10 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Set or clear paths
-         * @description The first member that is wrong answers, and nothing is stored. A path in the sandbox, or through a
-         *     link there, is refused. Whoever does not hold the gateway token on this machine waits for its owner,
-         *     each time anew.
+         * Set or clear program paths
+         * @description The first invalid member is reported and nothing is stored. A path inside the sandbox, or a path that passes
+         *     through a symbolic link inside it, is rejected. Callers without the gateway token of this machine need the
+         *     owner's approval for every request; an earlier approval is not reused.
          */
         patch: operations["set_binary_paths"];
         trace?: never;
@@ -1454,16 +1469,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The chat of the terminal */
+        /** Return the terminal chat history */
         get: operations["terminal_chat_history"];
         put?: never;
         /**
-         * Ask a provider in the terminal
-         * @description Works in the base directory of the sandbox. The answer goes on, and is stored, when the caller goes away;
-         *     posting the pid of the `running` event to `kill` stops it.
+         * Send a message in the terminal chat
+         * @description The provider works in the base directory of the sandbox. If the client disconnects, the provider still
+         *     finishes and its response is stored. To cancel, post the pid of the `running` event to `kill`.
          */
         post: operations["terminal_chat"];
-        /** Forget the chat of the terminal */
+        /** Delete the terminal chat history */
         delete: operations["forget_terminal_chat"];
         options?: never;
         head?: never;
@@ -1477,16 +1492,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was asked about a ticket */
+        /** Return the chat history about a ticket */
         get: operations["ticket_chat_history"];
         put?: never;
         /**
-         * Ask about a ticket
-         * @description Works in the repository, else in the base directory of the sandbox. The answer goes on, and is stored, when
-         *     the caller goes away; posting the pid of the `running` event to `kill` stops it.
+         * Send a message about a ticket
+         * @description The provider works in the repository, or in the base directory of the sandbox. If the client disconnects,
+         *     the provider still finishes and its response is stored. To cancel, post the pid of the `running` event to
+         *     `kill`.
          */
         post: operations["ticket_chat"];
-        /** Forget what was asked about a ticket */
+        /** Delete the chat history about a ticket */
         delete: operations["forget_ticket_chat"];
         options?: never;
         head?: never;
@@ -1500,7 +1516,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The desktop's version */
+        /** Return the version of the desktop */
         get: operations["version"];
         put?: never;
         post?: never;
@@ -1537,8 +1553,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Trade a challenge for a session
-         * @description Loopback callers with an `Origin` header only. The session is bound to exactly that origin.
+         * Exchange a challenge for a session
+         * @description Accepts loopback callers with an `Origin` header only. The session is bound to exactly that origin.
          */
         post: operations["gateway_auth_exchange"];
         delete?: never;
@@ -1555,8 +1571,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tell that a gateway is here
-         * @description No credential. Never cached, never recorded.
+         * Liveness probe
+         * @description Requires no credentials. Responses are not cacheable, and requests are not recorded as activity.
          */
         get: operations["health"];
         put?: never;
@@ -1571,21 +1587,21 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description An answer; its shape follows from the action. */
+        /** @description Result of a git action; the shape depends on the action. */
         ActionAnswer: components["schemas"]["StatusAnswer"] | components["schemas"]["Switched"] | components["schemas"]["Committed"] | components["schemas"]["Pushed"] | components["schemas"]["Pulled"] | components["schemas"]["BranchDiffAnswer"] | components["schemas"]["SyncAnswer"];
-        /** @description A helper at work. */
+        /** @description A running subagent of the assistant. */
         ActiveAgent: {
-            /** @description Id that the assistant gave it. */
+            /** @description Id assigned by the assistant. */
             agentId: string;
-            /** @description Its name. */
+            /** @description Display name of the subagent. */
             agentName: string;
-            /** @description Its type. */
+            /** @description Type of the subagent, as defined in the assistant. */
             agentType: string;
-            /** @description ISO 8601, or empty. */
+            /** @description Start time, ISO 8601; empty when unknown. */
             startedAt: string;
         };
         /**
-         * @description The repository that was added.
+         * @description The managed repository after it was added.
          * @example {
          *       "success": true,
          *       "repo": {
@@ -1602,7 +1618,7 @@ export interface components {
             repo: components["schemas"]["ListedRepo"];
             success: boolean;
         };
-        /** @description What was added. */
+        /** @description Result of an addition. */
         AddedToHistory: {
             history: components["schemas"]["ChatHistory"];
             success: boolean;
@@ -1611,34 +1627,34 @@ export interface components {
             success: boolean;
         };
         /**
-         * @description A repository to add.
+         * @description A repository to manage.
          * @example {
          *       "path": "~/src/shop",
          *       "description": "The shop"
          *     }
          */
         AddRepo: {
-            /** @description Text of the owner. */
+            /** @description Free text shown in repository lists. */
             description?: string | null;
-            /** @description Directory inside the sandbox; `~` is the home directory. */
+            /** @description Directory inside the sandbox; a leading `~` is the home directory. */
             path: string;
         };
-        /** @description A message to add, or the id of the assistant's session. A message goes before. */
+        /** @description A message to add, or the id of the assistant's session. With both, only the message is stored. */
         AddToHistory: {
             message?: components["schemas"]["NewMessage"] | null;
             sessionId?: string | null;
         };
-        /** @description An agent definition to materialize in the worktree. */
+        /** @description An agent definition to write to the worktree. */
         AgentDefinition: {
-            /** @description Name for people. */
+            /** @description Display name of the agent. */
             name: string;
-            /** @description Whole prompt text. */
+            /** @description Complete prompt of the agent. */
             prompt: string;
-            /** @description Names the file. */
+            /** @description Identifier of the agent, used as file name. */
             slug: string;
         };
         /**
-         * @description What is said against a finding.
+         * @description An argument against a finding.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "findingSummary": "src/cache.rs:14 the cache is never cleared",
@@ -1646,47 +1662,47 @@ export interface components {
          *     }
          */
         ArgueBody: {
-            /** @description What the assistant, or a person, says. */
+            /** @description Argument of the assistant or of the user. */
             assistantArgument: string;
-            /** @description What was said before; with one element at most, the debate begins anew. */
+            /** @description Previous arguments. With at most one element, a new debate is started. */
             debateHistory?: unknown[] | null;
-            /** @description The finding in words; it tells one debate from another. */
+            /** @description Text of the finding; identifies the debate. */
             findingSummary: string;
-            /** @description The model; the provider's default when it is missing. */
+            /** @description Model of the provider; its default when it is missing. */
             model?: string | null;
-            /** @description Who defends the finding; the reviewer when it is missing or unknown. */
+            /** @description Provider that defends the finding: `reviewer` when it is missing or unknown. */
             provider?: string | null;
-            /** @description How long the model may think, in the program's words. */
+            /** @description Reasoning effort, in the terms of the provider's program. */
             reasoningEffort?: string | null;
-            /** @description Path of the repository, unless the query names it. */
+            /** @description Path of the repository; used when the query has no `repo`. */
             repoPath?: string | null;
             /**
              * Format: int64
-             * @description Rounds in which the assistant answers the reviewer here, until the debate is settled: 1 to 10. One, with
-             *     no answer of the assistant, when it is missing.
+             * @description Maximum rounds in which the assistant replies to the reviewer, 1 to 10. When it is missing, the
+             *     reviewer answers once and the assistant does not reply.
              */
             rounds?: number | null;
         };
-        /** @description A document handed to a loop. */
+        /** @description A document that is passed to a loop. */
         Artifact: {
-            /** @description Its text. */
+            /** @description Text of the document, as Markdown. */
             content: string;
-            /** @description Id of the document. */
+            /** @description Id of the document in the control plane. */
             id: string;
-            /** @description The whole plan object, when the text was taken from one. */
+            /** @description Whole plan object from which `content` was extracted; absent for other documents. */
             raw?: Record<string, never> | null;
-            /** @description Its title. */
+            /** @description Title of the document. */
             title: string;
-            /** @description Its kind. */
+            /** @description Type of the document. */
             type: components["schemas"]["ArtifactType"];
         };
         /**
-         * @description Kind of an artifact.
+         * @description Type of a document that is passed to a loop.
          * @enum {string}
          */
         ArtifactType: "PRD" | "IMPLEMENTATION_PLAN" | "FEATURE";
         /**
-         * @description Whose review is asked about.
+         * @description The review whose verdict is requested.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "sessionId": "8c0c",
@@ -1694,16 +1710,16 @@ export interface components {
          *     }
          */
         AskVerdict: {
-            /** @description Who reviewed. */
+            /** @description Provider of the review. */
             provider: string;
             /** @description Path of the repository. */
             repoPath: string;
-            /** @description Session of the review, which goes on. */
+            /** @description Session of the review, which is resumed. */
             sessionId: string;
         };
         /**
-         * @description The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`; of a link the
-         *     file that it leads to.
+         * @description Configured program paths by `assistant`, `codeHost`, `reviewer`, `python3` and `git`. Symbolic links are
+         *     resolved.
          * @example {
          *       "binaryPaths": {
          *         "git": "/usr/bin/git"
@@ -1715,19 +1731,19 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** @description A branch. */
+        /** @description A local or remote-tracking branch. */
         BranchAnswer: {
-            /** @description Only at `origin`. */
+            /** @description Whether the branch exists only at `origin`. */
             isRemote: boolean;
-            /** @description ISO 8601. */
+            /** @description Date of the last commit, ISO 8601. */
             lastCommitDate?: string | null;
-            /** @description Without `origin/`; branches of other remotes keep the remote's name. */
+            /** @description Name without `origin/`. Branches of other remotes keep the prefix. */
             name: string;
         };
-        /** @description `branch-diff`: what the branch changed since it left the base branch of `origin`. */
+        /** @description `branch-diff`: changes of the current branch since its merge base with a branch of `origin`. */
         BranchDiffAnswer: {
             baseBranch: string;
-            /** @description The branch; `HEAD` when it is detached. */
+            /** @description Current branch; `HEAD` when it is detached. */
             currentBranch: string;
             files: components["schemas"]["BranchFiles"];
             totalChanges: number;
@@ -1758,69 +1774,73 @@ export interface components {
          *     }
          */
         BranchesAnswer: {
-            /** @description The default one first, then by their last commit, the newest first. */
+            /** @description Default branch first, then by date of the last commit, newest first. */
             branches: components["schemas"]["BranchAnswer"][];
-            /** @description The default branch of `origin`, else the one that is checked out, else `main`. */
+            /** @description Default branch of `origin`, or the current branch when it is unknown, or `main`. */
             defaultBranch: string;
-            /** @description Every worktree but the one that was asked about. */
+            /** @description All worktrees except the requested directory. */
             worktrees: components["schemas"]["WorktreeAnswer"][];
         };
-        /** @description Changed paths, relative to the root of the repository; each in one list. */
+        /** @description Changed paths relative to the root of the repository, each in exactly one list. */
         BranchFiles: {
             created: string[];
             deleted: string[];
-            /** @description Changed or renamed (the new name). */
+            /** @description Modified or renamed (new name) files. */
             modified: string[];
         };
-        /** @description Status of its branch. */
+        /** @description Status of the branch in a work directory. */
         BranchStatus: {
-            /** @description Whether it was merged; only told of one that the remote has no more. */
+            /** @description Whether the branch was merged. Determined only when it no longer exists at the remote. */
             merged: boolean;
-            /** @description Whether the remote has no such branch. */
+            /** @description Whether the branch does not exist at the remote. */
             remoteMissing: boolean;
         };
         /**
-         * @description Where a branch is checked out.
+         * @description Worktree in which a branch is checked out.
          * @example {
          *       "path": "/home/sam/src/worktrees/shop-AB-1",
          *       "repoPath": "/home/sam/src/shop"
          *     }
          */
         BranchWorktree: {
-            /** @description The worktree, which may be the clone itself; null when the branch is nowhere checked out. */
+            /** @description Path of the worktree, or of the clone itself; null when the branch is not checked out. */
             path: string | null;
-            /** @description The clone; null when no managed repository has that name. */
+            /** @description Path of the clone; null when no managed repository has this name. */
             repoPath: string | null;
         };
-        /** @description The limits, and what they cost. */
+        /** @description Size limits, and what was omitted because of them. */
         Budget: {
-            /** @description Comments of which only the beginning is there. */
+            /** @description Number of comments with a truncated text. */
             bodyTruncatedCount: number;
             maxBodyBytes: number;
             maxComments: number;
             maxResponseBytes: number;
-            /** @description Comments that are known to be missing; at least so many. */
+            /** @description Number of omitted comments that are known: a lower bound. */
             omittedComments: number;
             pageSize: number;
-            /** @description The code host has more. */
+            /** @description Whether the code host has more comments than were fetched. */
             providerTruncated: boolean;
-            /** @description Comments were left out to keep the answer small. */
+            /** @description Whether comments were omitted because of `maxResponseBytes`. */
             responseTruncated: boolean;
         };
-        /** @description What is not wanted any more. */
+        /** @description The PLAN loop to cancel. */
         CancelPlan: {
             /** Format: uuid */
             loopId: string;
             repoPath: string;
         };
-        /** @description What this desktop can do; which programs it has is told only to who is signed in. */
+        /**
+         * @description Capabilities of this desktop. The tools are always `false` here: this route needs no credential, and the
+         *     programs of a machine are only listed by the authenticated health check.
+         */
         Capabilities: {
             commandSigning: boolean;
             tools: components["schemas"]["Tools"];
             versions: components["schemas"]["Versions"];
         };
         /**
-         * @description A message to add, or which message was answered on the code host. A message to add goes before.
+         * @description A message to store, or the message that was posted to the code host. With both, only the message is
+         *     stored.
          * @example {
          *       "messageId": "assistant-1735000000000",
          *       "responded": true
@@ -1828,13 +1848,14 @@ export interface components {
          */
         ChangeFindingChat: {
             message?: components["schemas"]["ChatMessage"] | null;
-            /** @description The message that was answered; the assistant's last one when it is missing. */
+            /** @description Id of the message that was posted; the last assistant message when it is missing. */
             messageId?: string | null;
-            /** @description True when it is missing. */
+            /** @description Whether it was posted; true when it is missing. */
             responded?: boolean | null;
         };
         /**
-         * @description What is to be changed; the first member of these that is there counts.
+         * @description Change to the findings. If several of `commentedIndex`, `declined` and `findings` are present, the first
+         *     in this order is applied.
          * @example {
          *       "model": "m-1",
          *       "findings": [
@@ -1850,21 +1871,21 @@ export interface components {
         ChangeFindings: {
             /**
              * Format: int32
-             * @description The finding with this index was posted as a comment.
+             * @description Zero-based index of the finding that was posted as a comment.
              */
             commentedIndex?: number | null;
-            /** @description The change is declined; needs `declineReason`. */
+            /** @description Whether the change was declined; requires `declineReason`. */
             declined?: boolean | null;
-            /** @description Not blank. */
+            /** @description Reason for declining; must not be blank. */
             declineReason?: string | null;
-            /** @description Replaces everything that is stored. */
+            /** @description Findings that replace all stored ones. */
             findings?: components["schemas"]["ReviewFinding"][] | null;
-            /** @description Which model found them. */
+            /** @description Model that produced the findings. */
             model?: string | null;
             provider?: components["schemas"]["ProviderId"] | null;
         };
         /**
-         * @description One line of a run's stream.
+         * @description One line of a run's event stream.
          * @example {
          *       "type": "text",
          *       "content": "Because the catalogue"
@@ -1874,72 +1895,72 @@ export interface components {
             mode?: components["schemas"]["ProviderId"] | null;
             /**
              * Format: int32
-             * @description The program's process, by which it can be stopped.
+             * @description Process id of the program, accepted by the kill route; absent before the start.
              */
             pid?: number | null;
             provider?: components["schemas"]["ProviderId"] | null;
-            /** @description Whether an earlier session goes on. */
+            /** @description Whether the run resumes an earlier session. */
             resuming?: boolean | null;
-            /** @description Id of the program's session. */
+            /** @description Session id of the provider's program. */
             sessionId?: string | null;
             status?: components["schemas"]["RunStatus"] | null;
             /** @enum {string} */
             type: "status";
         } | {
-            /** @description Id of the session. */
+            /** @description Session id of the provider's program. */
             sessionId: string;
             /** @enum {string} */
             type: "sessionId";
         } | {
-            /** @description The text. */
+            /** @description Text to append, as Markdown. */
             content: string;
             /** @enum {string} */
             type: "text";
         } | {
-            /** @description The text. */
+            /** @description Text of the thinking block. */
             content: string;
             /** @enum {string} */
             type: "thinking";
         } | {
-            /** @description The text. */
+            /** @description Text of the reasoning summary. */
             content: string;
             /** @enum {string} */
             type: "reasoning";
         } | {
-            /** @description Id of the call. */
+            /** @description Id of the call, repeated in its result. */
             id: string;
-            /** @description Its arguments. */
+            /** @description Arguments of the call, in the tool's own format. */
             input: Record<string, never>;
-            /** @description Name of the tool. */
+            /** @description Name of the called tool. */
             name: string;
             /** @enum {string} */
             type: "tool_use";
         } | {
-            /** @description Its answer, whatever its shape. */
+            /** @description Result of the call, in the tool's own format. */
             content: Record<string, never>;
-            /** @description Id of the call. */
+            /** @description Id of the call, as in `tool_use`. */
             id: string;
-            /** @description Whether the answer is an error. */
+            /** @description Whether the result is an error; absent when the provider does not report it. */
             is_error?: boolean | null;
             /** @enum {string} */
             type: "tool_result";
         } | {
             /**
              * Format: int64
-             * @description In percent.
+             * @description Percentage of the context window, 0 to 100.
              */
             contextPercent: number;
             /** @enum {string} */
             type: "usage";
         } | {
-            /** @description For a person. */
+            /** @description Error message for the user. */
             error: string;
-            /** @description Nothing follows. */
+            /** @description Whether this is the last event of the stream; absent when false. */
             terminal?: boolean;
             /** @enum {string} */
             type: "error";
         } | {
-            /** @description Whether it went well. */
+            /** @description Whether the run succeeded. */
             success: boolean;
             /** @enum {string} */
             type: "result";
@@ -1947,14 +1968,14 @@ export interface components {
             /** @enum {string} */
             type: "keepalive";
         } | {
-            /** @description The last answer of a debate. */
+            /** @description Last response of a debate; absent otherwise. */
             content?: string | null;
             debateStatus?: components["schemas"]["DebateStatus"] | null;
             /** @enum {string} */
             type: "done";
         };
         /**
-         * @description The history of a chat, as it is stored on disk. Members that are not known here survive.
+         * @description History of a chat, as stored on disk. Unknown members are preserved.
          * @example {
          *       "messages": [
          *         {
@@ -1970,86 +1991,89 @@ export interface components {
          *     }
          */
         ChatHistory: {
-            /** @description Session of the assistant, in a history of several providers. */
+            /** @description Session id of the assistant, in a history of several providers. */
             assistantSessionId?: string | null;
             commentContext?: components["schemas"]["CommentContext"] | null;
-            /** @description Review comment. */
+            /** @description Id of the review comment; absent outside comment chats. */
             commentId?: string | null;
             /**
              * Format: int64
-             * @description How much of the context the last run used; null when it did not say.
+             * @description Percentage of the context window used by the last run; null when it was not reported.
              */
             contextPercent?: number | null;
             findingContext?: components["schemas"]["FindingContext"] | null;
-            /** @description Finding of a review. */
+            /** @description Id of the review finding; absent outside finding chats. */
             findingId?: string | null;
-            /** @description Oldest first. */
+            /** @description Messages of the chat, oldest first. */
             messages: components["schemas"]["ChatMessage"][];
-            /** @description Path of the repository, as the client sent it. */
+            /** @description Path of the repository, as sent by the client. */
             repoPath?: string | null;
-            /** @description Session of the reviewer, in a history of several providers. */
+            /** @description Session id of the reviewer, in a history of several providers. */
             reviewerSessionId?: string | null;
-            /** @description Session of the provider that the history belongs to. */
+            /** @description Session id of the history's default provider. */
             sessionId?: string | null;
-            /** @description Sessions of every other provider. */
+            /** @description Session ids of all other providers, by provider id. */
             sessions?: {
                 [key: string]: string;
             };
-            /** @description Ticket. */
+            /** @description Id of the ticket; absent outside ticket chats. */
             ticketId?: string | null;
         };
-        /** @description One message of a chat. Members that are not known here are kept as they are. */
+        /** @description One message of a chat. Unknown members are preserved. */
         ChatMessage: {
-            /** @description Absolute paths of the files that were sent with it. */
+            /** @description Absolute paths of the files attached to the message. */
             attachments?: string[];
-            /** @description Text, thoughts and tool calls, in their order. */
+            /** @description Text, thinking and tool calls in chronological order; absent for messages of the user. */
             blocks?: Record<string, never>[] | null;
-            /** @description What was said. */
+            /** @description Text of the message, as Markdown. */
             content?: string;
-            /** @description Unique within its history. */
+            /** @description Identifier, unique within its history. */
             id?: string;
             mode?: components["schemas"]["ProviderId"] | null;
-            /** @description Whether a comment was answered on the code host. */
+            /** @description Whether the review comment was answered at the code host. */
             responded?: boolean | null;
-            /** @description Who said it. */
+            /** @description Author of the message: user or provider. */
             role: components["schemas"]["ChatRole"];
             sender?: components["schemas"]["ProviderId"] | null;
-            /** @description ISO 8601. */
+            /** @description Time of the message, ISO 8601. */
             timestamp?: string;
         };
         /** @description A message to the assistant. */
         ChatMessageBody: {
-            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            /**
+             * @description Absolute paths of files that belong to the message, such as uploaded images: at most 10 files of at
+             *     most 10 MiB.
+             */
             attachments?: string[] | null;
-            /** @description Further repositories that the assistant is told of. */
+            /** @description Paths of further repositories that are named in the prompt. */
             contextRepoPaths?: string[] | null;
-            /** @description Not blank. */
+            /** @description Text of the message; must not be blank. */
             message: string;
             provider?: components["schemas"]["ProviderId"] | null;
-            /** @description Path of the repository; may be in the query as `repo` instead. */
+            /** @description Path of the repository; can be the query parameter `repo` instead. */
             repoPath?: string | null;
         };
         /**
-         * @description Who said something.
+         * @description Author of a chat message.
          * @enum {string}
          */
         ChatRole: "user" | "assistant";
-        /** @description One thing that was looked at. */
+        /** @description Result of one check. */
         Check: {
             debug?: components["schemas"]["HealthDebug"] | null;
             error?: string | null;
             id: string;
             label: string;
             passed: boolean;
-            /** @description What to do about it, for people. */
+            /** @description Instruction for the user how to fix the failure. */
             remediation?: string | null;
-            /** @description Whether loops need it. */
+            /** @description Whether loops depend on it. */
             required: boolean;
-            /** @description Version; for `worktree-dir` the directory. */
+            /** @description Version that was detected. For `worktree-dir`, the directory. */
             version?: string | null;
         };
         /**
-         * @description Removed and kept worktrees, as paths.
+         * @description Paths of the worktrees that were removed and of those that were kept.
          * @example {
          *       "removed": [
          *         "/home/sam/src/worktrees/shop-pr-7"
@@ -2061,47 +2085,50 @@ export interface components {
          *     }
          */
         CleanedUp: {
-            /** @description Why some of the kept ones could not be judged or removed: `<path>: <reason>`. */
+            /** @description Reasons for which kept worktrees could not be checked or removed, as `<path>: <reason>`. */
             errors: string[];
             kept: string[];
             removed: string[];
         };
-        /** @description Who said it. */
+        /** @description Author of a comment. */
         CommentAuthor: {
             avatarUrl: string | null;
             displayName: string | null;
-            /** @description `unknown` when the account is gone. */
+            /** @description Login; `unknown` for a deleted account. */
             login: string;
             profileUrl: string | null;
         };
         /** @description The review comment that a chat is about. */
         CommentContext: {
-            /** @description Login of its author. */
+            /** @description Login of the comment's author. */
             author?: string;
-            /** @description Its text. */
+            /** @description Text of the comment, as Markdown. */
             body?: string;
             /**
              * Format: int64
-             * @description Line it is at.
+             * @description Line that the comment refers to, from 1; absent for a general comment.
              */
             line?: number | null;
-            /** @description File it is at. */
+            /** @description File that the comment refers to; absent for a general comment. */
             path?: string | null;
-            /** @description What others answered. */
+            /** @description Replies to the comment, oldest first. */
             replies?: components["schemas"]["CommentReply"][] | null;
-            /** @description Its page on the code host. */
+            /** @description Web address of the comment at the code host. */
             url?: string | null;
         };
         /** @description A message to the assistant about a comment. */
         CommentMessageBody: {
-            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            /**
+             * @description Absolute paths of files that belong to the message, such as uploaded images: at most 10 files of at
+             *     most 10 MiB.
+             */
             attachments?: string[] | null;
             commentContext?: components["schemas"]["CommentContext"] | null;
-            /** @description Not blank. */
+            /** @description Text of the message; must not be blank. */
             message: string;
         };
         /**
-         * @description A remark to make.
+         * @description The comment to post.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "prNumber": 1,
@@ -2111,16 +2138,16 @@ export interface components {
          *     }
          */
         CommentOnLine: {
-            /** @description Markdown. */
+            /** @description Text of the comment in Markdown. */
             body: string;
-            /** @description The commit that was looked at. */
+            /** @description Hash of the reviewed commit. Without it, or without `path`, the comment is posted in the conversation. */
             commitSha?: string | null;
             /**
              * Format: int64
-             * @description Line in the newer version.
+             * @description Line in the new version of the file.
              */
             line?: number | null;
-            /** @description File in the pull request. */
+            /** @description Path of the file in the repository. */
             path?: string | null;
             /**
              * Format: int64
@@ -2130,78 +2157,78 @@ export interface components {
             /** @description Path of the clone. */
             repoPath: string;
         };
-        /** @description An answer to a review comment. */
+        /** @description A reply to a review comment. */
         CommentReply: {
-            /** @description Login of its author. */
+            /** @description Login of the reply's author. */
             author?: string;
-            /** @description Its text. */
+            /** @description Text of the reply, as Markdown. */
             body?: string;
         };
-        /** @description What a commit may be called. */
+        /** @description A generated commit message. */
         CommitMessage: {
             description: string;
             source: components["schemas"]["MessageSource"];
             title: string;
         };
-        /** @description `commit`: the new commit. */
+        /** @description `commit`: the commit that was created. */
         Committed: {
-            /** @description Short hash. */
+            /** @description Abbreviated hash of the commit. */
             commit: string;
             message: string;
             success: boolean;
         };
-        /** @description Whose name is in the commits. */
+        /** @description Author and committer identity for commits. */
         Committer: {
-            /** @description E-mail address. */
+            /** @description Email address, as in git's `user.email`. */
             email: string;
-            /** @description Name. */
+            /** @description Name, as in git's `user.name`. */
             name: string;
         };
-        /** @description What of a finding is compared. */
+        /** @description Members of a finding that are compared. */
         ComparedFinding: {
             file?: string | null;
             message: string;
         };
-        /** @description What was agreed on with the control plane. */
+        /** @description A plan that the control plane accepted. */
         ConfirmPlan: {
             artifactId?: string | null;
             artifactSlug?: string | null;
             issueId?: string | null;
             /** Format: uuid */
             loopId?: string | null;
-            /** @description `already-running` for a loop that runs already. */
+            /** @description `already-running` if the loop was already running. */
             outcome?: string | null;
             repoPath: string;
             ticketTitle?: string | null;
         };
-        /** @description Money, as the assistant itself reports it, in US dollars. */
+        /** @description Cost in US dollars, as reported by the assistant. */
         Cost: {
-            /** @description Of each model. */
+            /** @description Cost by model name; empty when not reported. */
             byModel?: {
                 [key: string]: number;
             };
             /**
              * Format: double
-             * @description Of all runs so far.
+             * @description Cost of all runs so far.
              */
             totalUsd: number;
         };
-        /** @description A point of a debate. */
+        /** @description A point under debate. */
         DebateIssue: {
-            /** @description The same in every turn. */
+            /** @description Identifier, the same in all turns. */
             id?: string;
-            /** @description How it was settled. */
+            /** @description How the point was settled; absent while it is open. */
             resolution?: string | null;
-            /** @description What it is about. */
+            /** @description Summary of the point. */
             summary?: string;
         };
         /**
-         * @description How a debate ended.
+         * @description Outcome of a finished debate.
          * @enum {string}
          */
         DebateOutcome: "agreement" | "concession" | "stalemate" | "limit";
         /**
-         * @description State of a debate, as the side sees it that spoke last.
+         * @description State of a debate, as reported by the side that spoke last.
          * @example {
          *       "pendingIssues": [],
          *       "resolvedIssues": [
@@ -2215,16 +2242,16 @@ export interface components {
          *     }
          */
         DebateStatus: {
-            /** @description Whether the side that spoke gives up its position. */
+            /** @description Whether the side that spoke last concedes; absent when false. */
             conceded?: boolean;
             outcome?: components["schemas"]["DebateOutcome"] | null;
-            /** @description What is still open. */
+            /** @description Points that are not settled yet. */
             pendingIssues?: components["schemas"]["DebateIssue"][];
-            /** @description What is settled. */
+            /** @description Points that both sides settled. */
             resolvedIssues?: components["schemas"]["DebateIssue"][];
         };
         /**
-         * @description Worktree to run.
+         * @description The worktree to deploy.
          * @example {
          *       "ticketId": "AB-1",
          *       "repoPath": "~/src/shop",
@@ -2232,20 +2259,20 @@ export interface components {
          *     }
          */
         DeployBody: components["schemas"]["DeployedWorktree"] & {
-            /** @description Ticket of the worktree. */
+            /** @description Id of the worktree's ticket. */
             ticketId: string;
         };
         /** @description One way to run a repository. */
         DeployCandidate: {
             config: components["schemas"]["Deployment"];
             /**
-             * @description What was found in which file.
+             * @description Evidence for this candidate, with the file that contains it.
              * @example package.json has a `dev` script and depends on next; no lock file, so npm runs it
              */
             reason: string;
         };
         /**
-         * @description A repository.
+         * @description The repository that a request is about.
          * @example {
          *       "repoPath": "~/src/shop"
          *     }
@@ -2255,7 +2282,7 @@ export interface components {
             repoPath: string;
         };
         /**
-         * @description A worktree of a repository.
+         * @description The worktree that a request is about, and its repository.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "worktreePath": "~/src/worktrees/shop-AB-1"
@@ -2264,7 +2291,7 @@ export interface components {
         DeployedWorktree: {
             /** @description Clone of the repository, inside the sandbox. */
             repoPath: string;
-            /** @description Working directory of the run, inside the sandbox. */
+            /** @description Working directory of the deployment, inside the sandbox. */
             worktreePath: string;
         };
         /**
@@ -2275,42 +2302,42 @@ export interface components {
          *     }
          */
         DeployHealth: {
-            /** @description Whether the status is 2xx or 3xx. */
+            /** @description Whether the response status is 2xx or 3xx. */
             alive: boolean;
             /** @description `OUTBOUND_URL_DENIED` when no request was sent. */
             code?: string | null;
-            /** @description Why no request was sent. */
+            /** @description Reason for which no request was sent. */
             error?: string | null;
-            /** @description Why there was no answer. */
+            /** @description Reason for which the request failed. */
             reason?: string | null;
             /**
              * Format: int32
-             * @description HTTP status; null without an answer.
+             * @description HTTP status of the response; null without a response.
              */
             statusCode: number | null;
         };
         /**
-         * @description URL to check.
+         * @description URL of the server to check.
          * @example {
          *       "url": "http://localhost:3000"
          *     }
          */
         DeployHealthBody: {
-            /** @description HTTP URL of this machine. */
+            /** @description HTTP URL with a loopback host. Other hosts are rejected, so that the route cannot probe the network. */
             url: string;
         };
         /**
-         * @description URL of a run.
+         * @description URL of a deployment, if known.
          * @example {
          *       "url": "http://localhost:5174/"
          *     }
          */
         DeployInfo: {
-            /** @description Null when neither the log nor the settings name one. */
+            /** @description URL of the server; null when neither the output nor the stored settings contain one. */
             url: string | null;
         };
         /**
-         * @description Run to kill.
+         * @description The deployment to kill.
          * @example {
          *       "pid": 4242
          *     }
@@ -2318,12 +2345,12 @@ export interface components {
         DeployKillBody: {
             /**
              * Format: int32
-             * @description `pid` of the answer of `deploy`.
+             * @description `pid` from the response of `deploy`; a number or a string of digits.
              */
             pid: number;
         };
         /**
-         * @description Result of a kill.
+         * @description Result of killing a deployment.
          * @example {
          *       "success": true,
          *       "message": "Process terminated",
@@ -2337,7 +2364,7 @@ export interface components {
             success: boolean;
         };
         /**
-         * @description Run settings of a repository. Every member may be missing.
+         * @description Deployment settings of a repository. All members are optional.
          * @example {
          *       "framework": "next",
          *       "command": "pnpm dev",
@@ -2350,39 +2377,42 @@ export interface components {
          *     }
          */
         Deployment: {
-            /** @description Further ports that it listens on; teardown frees them as well. */
+            /** @description Additional ports that the server listens on; a teardown frees them as well. */
             additionalPorts?: number[];
-            /** @description Shell command that starts it. */
+            /** @description Shell command that starts the server. */
             command?: string | null;
-            /** @description Framework that it depends on. */
+            /** @description Detected framework, such as `next` or `django`. */
             framework?: string | null;
-            /** @description URL of the health check, on this machine. `tcp://localhost:<port>` checks for a TCP connection only. */
+            /** @description Loopback URL of the health check. `tcp://localhost:<port>` checks for a TCP connection only. */
             healthCheckUrl?: string | null;
-            /** @description Path of the health check. */
+            /** @description URL path of the health check. */
             healthEndpoint?: string | null;
-            /** @description Regular expression that matches a line of the log once it is up. Replaces the health check. */
+            /**
+             * @description Regular expression that matches a line of the log once the server is up; replaces the HTTP health
+             *     check.
+             */
             healthLogPattern?: string | null;
-            /** @description Shell command that is run before the start command. */
+            /** @description Shell command that runs before the start command. */
             installCommand?: string | null;
-            /** @description `packageManager` of its `package.json`. */
+            /** @description `packageManager` of `package.json`, for example `pnpm@9.1.0`. */
             packageManager?: string | null;
             /**
              * Format: int32
-             * @description Preferred port.
+             * @description Preferred port; another port is allocated when it is in use.
              */
             port?: number | null;
-            /** @description The same; the repository list stores this one when a repository is added. */
+            /** @description Same as `command`; stored when a repository is added to the list. */
             startCommand?: string | null;
-            /** @description Shell command of the teardown, for what signals do not end. */
+            /** @description Shell command that stops what signals do not, such as containers. */
             teardownCommand?: string | null;
             /**
-             * @description Framework, or the kind of project: `node`, `procfile`, `python`, `cargo`, `compose`, `dockerfile`, `make`,
+             * @description Framework or kind of project: `node`, `procfile`, `python`, `cargo`, `compose`, `dockerfile`, `make`,
              *     `static`.
              */
             type?: string | null;
         };
         /**
-         * @description A run that was started.
+         * @description A deployment that was started.
          * @example {
          *       "success": true,
          *       "pid": 4242,
@@ -2394,28 +2424,28 @@ export interface components {
          *     }
          */
         DeployStarted: {
-            /** @description Start command. */
+            /** @description Start command that is run. */
             deployCommand: string;
-            /** @description `type` of its settings. */
+            /** @description `type` of the deployment settings; absent when unset. */
             deployType?: string | null;
-            /** @description Absolute path of the log. */
+            /** @description Absolute path of the log file. */
             logFile: string;
             /**
              * Format: int32
-             * @description Leader of its process group.
+             * @description Pid of the server's process, which leads its process group.
              */
             pid: number;
             /**
              * Format: int32
-             * @description The port that was allocated for it.
+             * @description Allocated port; absent when the server has none.
              */
             port?: number | null;
-            /** @description Name of the clone's directory. */
+            /** @description Directory name of the clone. */
             repoName: string;
             success: boolean;
         };
         /**
-         * @description Status of a deploy.
+         * @description Status of a deployment.
          * @example {
          *       "status": "running",
          *       "logs": "> next dev\n",
@@ -2424,22 +2454,22 @@ export interface components {
          *     }
          */
         DeployStatus: {
-            /** @description URL at which it answers. */
+            /** @description URL at which the server responds; absent until a health check succeeds. */
             deployedUrl?: string | null;
-            /** @description Why it failed. */
+            /** @description Error message; present when `status` is `failed`. */
             error?: string | null;
-            /** @description The last 256 KiB of its output, without terminal escapes. */
+            /** @description Last 256 KiB of the output, without terminal escapes; null when there is no output. */
             logs?: string | null;
             /**
              * Format: int32
-             * @description The pid of the request.
+             * @description Process id from the request.
              */
             pid?: number | null;
-            /** @description Why the last health check failed. */
+            /** @description Reason why the last health check failed; present only while `status` is `running`. */
             reason?: string | null;
-            /** @description Its id at an external service, when its result names one. */
+            /** @description Id at an external service, from `deploy-result.json`. */
             serviceId?: string | null;
-            /** @description One of `running` (it is installed or started), `completed` (it answers), `failed` and `not-started`. */
+            /** @description `running` (installing or starting), `completed` (the server responds), `failed` or `not-started`. */
             status: string;
         };
         /**
@@ -2449,14 +2479,14 @@ export interface components {
          *     }
          */
         Detected: {
-            /** @description All ways, the best one first. */
+            /** @description All candidates, best first; absent when nothing was detected. */
             candidates?: components["schemas"]["DeployCandidate"][];
             config?: components["schemas"]["Deployment"] | null;
-            /** @description Whether a way to run it was found. */
+            /** @description Whether a way to run the repository was detected. */
             detected: boolean;
         };
         /**
-         * @description Both sides.
+         * @description Old and new content of a file.
          * @example {
          *       "filePath": "README.md",
          *       "oldContent": "# Shop\n",
@@ -2467,47 +2497,44 @@ export interface components {
          */
         DiffAnswer: {
             filePath: string;
-            /** @description Present on files that are no text; the contents are empty then. */
+            /** @description True for binary files, whose contents are empty; absent otherwise. */
             isBinary?: boolean | null;
-            /** @description There is no new side. */
+            /** @description Whether the file has no new version. */
             isDeleted: boolean;
-            /** @description Present on images. */
+            /** @description True for images; absent otherwise. */
             isImage?: boolean | null;
-            /** @description There is no old side. */
+            /** @description Whether the file has no old version. */
             isNew: boolean;
-            /** @description Type of the image. */
+            /** @description Media type of the image; absent for other files. */
             mimeType?: string | null;
             newContent: string;
-            /** @description The new side of an image that is no text. */
+            /** @description New content of a binary image, Base64. */
             newContentBase64?: string | null;
             /**
-             * @description Empty when there is none. Bytes that are not UTF-8 are replaced by `U+FFFD`. The target of a
-             *     link; for a submodule `Subproject commit <hash>`.
+             * @description Old content; empty when there is none. Bytes that are not UTF-8 are replaced with `U+FFFD`. For a
+             *     symbolic link its target; for a submodule `Subproject commit <hash>`.
              */
             oldContent: string;
-            /** @description The old side of an image that is no text. */
+            /** @description Old content of a binary image, Base64. */
             oldContentBase64?: string | null;
         };
         /**
-         * @description The file, and what it is held against.
+         * @description The file to compare.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "filePath": "README.md"
          *     }
          */
         DiffRequest: {
-            /**
-             * @description A branch of `origin`: HEAD is held against it. Without one, the working tree is held
-             *     against HEAD.
-             */
+            /** @description Branch of `origin` to compare HEAD with. When it is missing, the working tree is compared with HEAD. */
             baseBranch?: string | null;
-            /** @description Relative to the repository. */
+            /** @description Path relative to the repository. */
             filePath: string;
-            /** @description Directory inside the sandbox. */
+            /** @description Repository or worktree, inside the sandbox. */
             repoPath: string;
         };
         /**
-         * @description Folders, repositories first.
+         * @description Subdirectories, with repositories first.
          * @example {
          *       "directories": [
          *         {
@@ -2528,37 +2555,37 @@ export interface components {
         Directories: {
             directories: components["schemas"]["DirectoryEntry"][];
         };
-        /** @description A folder. */
+        /** @description A subdirectory. */
         DirectoryEntry: {
-            /** @description Always true. */
+            /** @description Always true; present for older clients. */
             isDirectory: boolean;
-            /** @description Whether it is a repository or a worktree. */
+            /** @description Whether the directory is a git repository or worktree. */
             isGitRepo: boolean;
             name: string;
-            /** @description In the form in which the directory was named: with `~` or absolute. */
+            /** @description Path in the form of the request: starting with `~`, or absolute. */
             path: string;
         };
-        /** @description Whether work goes on in a directory. Members of the state are copied as they are. */
+        /** @description Status of a work directory. Members of `state.json` are copied unchanged. */
         DirectoryStatus: {
-            /** @description Whether the state is not one of the last ones. */
+            /** @description Whether the status in `state.json` is not terminal. */
             isRunning: boolean;
             /**
              * Format: double
-             * @description Iteration of the state.
+             * @description `iteration` of `state.json`; absent when missing there.
              */
             iteration?: number | null;
-            /** @description Timestamp of the state. */
+            /** @description `timestamp` of `state.json`; absent when missing there. */
             lastUpdate?: string | null;
             loop?: components["schemas"]["LoopFacts"] | null;
-            /** @description Phase of the state. */
+            /** @description `phase` of `state.json`; absent when missing there. */
             phase?: string | null;
-            /** @description Why nothing is known. */
+            /** @description Reason why the status is unknown; absent otherwise. */
             reason?: string | null;
-            /** @description Status of the state. */
+            /** @description `status` of `state.json`; absent when missing there. */
             status?: string | null;
         };
         /**
-         * @description What was removed.
+         * @description Files that were removed.
          * @example {
          *       "deleted": [
          *         "reviewer-review-reviewer.json",
@@ -2567,11 +2594,11 @@ export interface components {
          *     }
          */
         DiscardAnswer: {
-            /** @description Names of the files. */
+            /** @description Names of the removed files. */
             deleted: string[];
         };
         /**
-         * @description That it was done.
+         * @description Acknowledgement of a change.
          * @example {
          *       "success": true
          *     }
@@ -2580,7 +2607,7 @@ export interface components {
             success: boolean;
         };
         /**
-         * @description Findings that are the same.
+         * @description Pairs of duplicate findings.
          * @example {
          *       "duplicates": [
          *         [
@@ -2591,78 +2618,81 @@ export interface components {
          *     }
          */
         Duplicates: {
-            /** @description Index in the first list and index in the second one. Each is in one pair at most. */
+            /** @description Pairs of an index in the first list and an index in the second list. Each index occurs at most once. */
             duplicates: number[][];
         };
-        /** @description A loop to end. */
+        /** @description The loop to cancel. */
         EndLoop: {
             /** @description Id of the loop. */
             loopId: string;
         };
         /**
-         * @description Body of every error answer of the gateway.
+         * @description Body of all error responses of the gateway.
          *
-         *     `error` is exact: clients match on it. `code` is additive and never changes for one case.
+         *     Clients compare `error` byte for byte. `code` was added later and is stable for each kind of error.
          */
         ErrorBody: {
-            /** @description Stable identifier of the case, snake case unless a route says otherwise. */
+            /** @description Stable error code, in snake case unless the route documents otherwise. */
             code: string;
-            /** @description What went wrong, for a person. */
+            /** @description Error message for the user. */
             error: string;
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description What a page gets.
+         * @description The session that was created for the page's origin.
          * @example {
          *       "sessionToken": "3b7f0c5d9a1e4862b7d0f3a96c21e58447aa0de1fb29c6608d5e13f4902c7ab6",
          *       "expiresAt": "2030-01-02T09:00:00.000Z"
          *     }
          */
         ExchangeAnswer: {
-            /** @description ISO 8601, UTC, milliseconds. Use never prolongs it. */
+            /** @description ISO 8601 timestamp in UTC with milliseconds. Using the session does not extend it. */
             expiresAt: string;
-            /** @description 64 hex characters, for the header `X-Desktop-Session-Token` together with `Origin`. */
+            /**
+             * @description Session token of 64 hex characters. Send it as `X-Desktop-Session-Token`, together with the same
+             *     `Origin`.
+             */
             sessionToken: string;
         };
         /**
-         * @description What a page sends.
+         * @description Request of an exchange.
          * @example {
          *       "challengeToken": "eyJhbGciOiJIUzI1NiJ9.challenge"
          *     }
          */
         ExchangeRequest: {
-            /** @description Challenge token of the control plane, good for one exchange. */
+            /** @description Challenge token that the control plane issued. Valid for one exchange. */
             challengeToken: string;
         };
         /**
-         * @description Whether a server is running.
+         * @description Whether the server of a worktree is running.
          * @example {
          *       "active": true,
          *       "url": "http://localhost:3000"
          *     }
          */
         ExistingDeploy: {
-            /** @description Whether its port accepts connections. */
+            /** @description Whether the server's port accepts connections. */
             active: boolean;
-            /** @description URL of that port. */
+            /** @description URL of the server; absent unless it is running. */
             url?: string | null;
         };
         /**
-         * @description Log of a run.
+         * @description Output of a deployment, to search for its URL.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "logs": "  Local:   http://localhost:5174/\n"
          *     }
          */
         ExtractBody: {
-            /** @description Output of the run. */
+            /** @description Output of the start command; absent to use the stored port only. */
             logs?: string | null;
             /** @description Clone of the repository, inside the sandbox. */
             repoPath: string;
         };
         /**
-         * @description Where a run was unpacked.
+         * @description Directory into which a run was extracted.
          * @example {
          *       "runDir": "/tmp/run-viewer-0b8f6a3e-5f0c-4c1e-9a57-2f7f0f5f6c11"
          *     }
@@ -2671,7 +2701,7 @@ export interface components {
             runDir: string;
         };
         /**
-         * @description What a log holds.
+         * @description Findings in the log.
          * @example {
          *       "findings": [
          *         {
@@ -2689,7 +2719,7 @@ export interface components {
             findings: components["schemas"]["ReviewFinding"][];
         };
         /**
-         * @description Whose review is read.
+         * @description The review whose log is parsed.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "sessionId": "8c0c",
@@ -2697,16 +2727,16 @@ export interface components {
          *     }
          */
         ExtractFindings: {
-            /** @description Whether a log in no known format is put to the provider whose log it is. */
+            /** @description Whether the provider interprets its own log when the format is not recognized. */
             interpret?: boolean | null;
             provider?: components["schemas"]["ProviderId"] | null;
             /** @description Path of the repository. */
             repoPath: string;
-            /** @description Session of the review. */
+            /** @description Session of the review; required, but not used to select the log. */
             sessionId: string;
         };
         /**
-         * @description The chat to read.
+         * @description The chat from which learnings are extracted.
          * @example {
          *       "ticketId": "AB-1",
          *       "repoPath": "~/src/shop",
@@ -2714,37 +2744,40 @@ export interface components {
          *     }
          */
         ExtractLearnings: components["schemas"]["TicketMembers"] & {
-            /** @description Given back by the status. */
+            /** @description Tab of the page; returned by the status. */
             activeTab?: string | null;
-            /** @description A name that ends in `.json`, also below `finding-chats/`; `chat-history.json` when it is missing. */
+            /**
+             * @description Name of a `.json` file in the work directory or its `finding-chats/`; `chat-history.json` when it is
+             *     missing.
+             */
             chatFile?: string | null;
         };
-        /** @description A file of a run. */
+        /** @description A file of a run and its first characters. */
         FileContext: {
-            /** @description Its beginning, at most 4000 characters. */
+            /** @description Start of the file; at most 4000 characters are used. */
             contentPreview?: string;
             path: string;
         };
-        /** @description A finding of a review that a chat is about. */
+        /** @description The review finding that a chat is about. */
         FindingContext: {
-            /** @description File it points at. */
+            /** @description File that the finding refers to. */
             file?: string | null;
             /**
              * Format: int64
-             * @description Line it points at.
+             * @description Line that the finding refers to, from 1.
              */
             line?: number | null;
-            /** @description What it says. */
+            /** @description Text of the finding. */
             message?: string;
-            /** @description P0 to P3. */
+            /** @description Priority from `P0` (highest) to `P3`. */
             priority?: string | null;
-            /** @description How bad it is. */
+            /** @description Severity, for example `high`. */
             severity?: string;
-            /** @description What to do about it. */
+            /** @description Suggested change to resolve the finding. */
             suggestion?: string | null;
         };
         /**
-         * @description The findings of two reviews of one change.
+         * @description Findings of two reviews of the same change.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "providerA": "assistant",
@@ -2767,9 +2800,9 @@ export interface components {
             findingsA?: components["schemas"]["ComparedFinding"][];
             findingsB?: components["schemas"]["ComparedFinding"][];
             provider?: components["schemas"]["ProviderId"] | null;
-            /** @description Where the first list comes from. */
+            /** @description Provider of the first list. */
             providerA: string;
-            /** @description Where the second list comes from. */
+            /** @description Provider of the second list. */
             providerB: string;
             /** @description Path of the repository. */
             repoPath: string;
@@ -2789,23 +2822,26 @@ export interface components {
          *     }
          */
         FindingMessage: {
-            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            /**
+             * @description Absolute paths of files that belong to the message, such as uploaded images: at most 10 files of at
+             *     most 10 MiB.
+             */
             attachments?: string[] | null;
-            /** @description The message as it is stored, when that is another one. */
+            /** @description Text to store in the history, if it differs from `message`. */
             displayMessage?: string | null;
             findingContext?: components["schemas"]["FindingContext"] | null;
-            /** @description Not blank. */
+            /** @description Text of the message; must not be blank. */
             message: string;
         };
         /**
-         * @description What was changed.
+         * @description Result of a change.
          * @example {
          *       "success": true,
          *       "count": 1
          *     }
          */
         FindingsChanged: {
-            /** @description How many findings were stored, when they were replaced. */
+            /** @description Number of stored findings; present only when they were replaced. */
             count?: number | null;
             success: boolean;
         };
@@ -2820,65 +2856,65 @@ export interface components {
          *     }
          */
         FoundFiles: {
-            /** @description Why there are none: there is no such directory. */
+            /** @description Reason for an empty result: the directory does not exist. */
             error?: string | null;
-            /** @description Relative paths, best first, at most ten. */
+            /** @description Relative paths, best match first, at most ten. */
             files: string[];
-            /** @description Whether more matched. */
+            /** @description Whether there are further matches, or the directory is too large to be scanned completely. */
             truncated: boolean;
         };
-        /** @description A worktree with a state. */
+        /** @description Response for a worktree with a `state.json`. */
         FullStatus: {
-            /** @description The assistant's helpers that are at work. */
+            /** @description Running subagents of the assistant. */
             activeAgents: components["schemas"]["ActiveAgent"][];
-            /** @description The task that is worked on. */
+            /** @description Id of the first pending task; absent without one. */
             currentTaskId?: string | null;
-            /** @description Always true. */
+            /** @description Always true: the worktree exists. */
             exists: boolean;
-            /** @description Whether the status was found in the output, because the state did not tell. */
+            /** @description Whether the status was derived from the output because `state.json` does not determine it. */
             fallbackDetected: boolean;
             loop?: components["schemas"]["LoopFacts"] | null;
-            /** @description Phase, corrected by what the process and its output show. */
+            /** @description Phase of `state.json`, corrected by the state of the process and its output. */
             phase: string;
             /**
              * Format: int32
-             * @description The recorded process.
+             * @description Recorded process id; null without one.
              */
             pid: number | null;
-            /** @description Whether there is a plan. */
+            /** @description Whether the worktree has a plan. */
             planExists: boolean;
-            /** @description Whether it lives. */
+            /** @description Whether the recorded process is running. */
             processRunning: boolean;
-            /** @description The state as it was written. */
+            /** @description Content of `state.json`, unchanged. */
             raw: Record<string, never>;
-            /** @description Always true. */
+            /** @description Always true: `state.json` exists. */
             stateExists: boolean;
-            /** @description Status, corrected likewise. */
+            /** @description Status of `state.json`, corrected by the state of the process and its output. */
             status: string;
             taskProgress?: components["schemas"]["TaskProgress"] | null;
-            /** @description Timestamp of the state. */
+            /** @description `timestamp` of `state.json`; absent when missing there. */
             timestamp?: string | null;
-            /** @description Absolute. */
+            /** @description Absolute path of the worktree. */
             worktreeDir: string;
         };
-        /** @description What is asked, and of which repository. */
+        /** @description A git action and the repository to run it in. */
         GitRequest: {
             /** @description `status`, `branch`, `commit`, `push`, `pull`, `branch-diff` or `sync-status`. */
             action: string;
-            /** @description For `branch-diff`: a branch of `origin`, `main` when none is given. */
+            /** @description For `branch-diff`: branch of `origin` to compare with; `main` when it is missing. */
             baseBranch?: string | null;
             /**
-             * @description For `branch`: the branch to switch to, made when it is new. Characters outside
-             *     `[A-Za-z0-9_/-]` become `-`.
+             * @description For `branch`: branch to check out, created if it does not exist. Characters outside `[A-Za-z0-9_/-]`
+             *     are replaced with `-`.
              */
             branchName?: string | null;
-            /** @description For `commit`. */
+            /** @description For `commit`: the commit message. */
             message?: string | null;
-            /** @description Directory inside the sandbox; `~` is the home directory. */
+            /** @description Directory inside the sandbox; a leading `~` is the home directory. */
             repoPath: string;
         };
         /**
-         * @description The user at the code host.
+         * @description Account at the code host.
          * @example {
          *       "login": "octo-dev"
          *     }
@@ -2887,7 +2923,7 @@ export interface components {
             login: string;
         };
         /**
-         * @description That it is gone.
+         * @description Acknowledgement of a removal.
          * @example {
          *       "success": true,
          *       "message": "Worktree removed successfully"
@@ -2903,7 +2939,7 @@ export interface components {
          */
         Harness: "assistant" | "reviewer";
         /**
-         * @description The last commit of a pull request.
+         * @description Head commit of a pull request.
          * @example {
          *       "sha": "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
          *     }
@@ -2912,7 +2948,7 @@ export interface components {
             sha: string;
         };
         /**
-         * @description What a client finds on the port.
+         * @description Identity and state of the gateway.
          * @example {
          *       "status": "ok",
          *       "machineName": "workbench",
@@ -2935,41 +2971,41 @@ export interface components {
          */
         Health: {
             capabilities: components["schemas"]["Capabilities"];
-            /** @description Id of this installation. */
+            /** @description UUID of this installation, stable across restarts. */
             gatewayId: string;
-            /** @description Host name. */
+            /** @description Host name of this machine. */
             machineName: string;
-            /** @description Whether set-up is complete. */
+            /** @description Whether onboarding is complete. Until then, all other routes respond with 403. */
             onboardingCompleted: boolean;
             /**
              * Format: int32
-             * @description Port that is really held.
+             * @description Port that the gateway is bound to.
              */
             port: number;
-            /** @description Always `ok`. */
+            /** @description Always `ok`: a gateway that cannot serve does not respond. */
             status: string;
-            /** @description Desktop version. */
+            /** @description Version of the desktop. */
             version: string;
         };
-        /** @description Details for troubleshooting. */
+        /** @description Diagnostics of a failed check. */
         HealthDebug: {
             errorCode?: string | null;
-            /** @description Executables of that name anywhere. */
+            /** @description Executables with the program's name, on PATH and in common install locations. */
             foundAt?: string[] | null;
-            /** @description Files of that name that may not be executed. */
+            /** @description Files with the program's name that are not executable. */
             nonExecutableAt?: string[] | null;
-            /** @description Path that the user set. */
+            /** @description Path from the settings that was used instead of a PATH lookup. */
             overrideUsed?: string | null;
             platform?: string | null;
-            /** @description PATH that was searched, at most 1024 characters. */
+            /** @description PATH that was searched, truncated to 1024 characters. */
             resolvedPath?: string | null;
-            /** @description Name of the login shell. */
+            /** @description File name of the user's login shell. */
             shell?: string | null;
-            /** @description At most 512 characters. */
+            /** @description Standard error of the program, or else its standard output. Truncated to 512 characters. */
             stderr?: string | null;
         };
         /**
-         * @description Everything that was looked at.
+         * @description Results of all health checks.
          * @example {
          *       "checks": [
          *         {
@@ -3015,12 +3051,12 @@ export interface components {
          */
         HealthReport: {
             allRequiredPassed: boolean;
-            /** @description Rows in a fixed order; clients match on their ids. */
+            /** @description Checks in a fixed order; clients match on their ids. */
             checks: components["schemas"]["Check"][];
             mcpServers: components["schemas"]["McpServers"];
         };
         /**
-         * @description Images to add.
+         * @description Images to upload.
          * @example {
          *       "files": [
          *         "(the bytes of screen.png)"
@@ -3028,7 +3064,7 @@ export interface components {
          *     }
          */
         Images: {
-            /** @description PNG, JPEG, GIF or WebP, at most 10 MiB each. The name of the field does not matter. */
+            /** @description PNG, JPEG, GIF or WebP images of at most 10 MiB each. The field may have any name. */
             files: string[];
         };
         /**
@@ -3036,37 +3072,37 @@ export interface components {
          * @enum {string}
          */
         JobStatus: "QUEUED" | "STARTING" | "RUNNING" | "AWAITING_USER" | "CANCEL_PENDING" | "COMPLETED" | "FAILED" | "CANCELLED" | "STOPPED" | "UNKNOWN" | "TIMED_OUT";
-        /** @description What the judges said, or that they have not spoken yet. */
+        /** @description Report of the judges, or a placeholder until it is available. */
         Judgement: {
-            /** @description As it was written, whatever its shape. */
+            /** @description Content of the report, unchanged; its structure is not validated. */
             data: Record<string, never>;
-            /** @description Always true. */
+            /** @description Always true: the report exists. */
             exists: boolean;
-            /** @description Always false: nothing here is made up. */
+            /** @description Always false: the data is real. */
             isMock: boolean;
-            /** @description Absolute. */
+            /** @description Absolute path of the worktree. */
             worktreeDir: string;
         } | {
-            /** @description Always false. */
+            /** @description Always false: there is no report. */
             exists: boolean;
-            /** @description Always false. */
+            /** @description Always false: there is no sample data. */
             isMock: boolean;
             /**
-             * @description What is awaited, for a person.
+             * @description Explanation for the user.
              * @example Awaiting LLM judges feedback
              */
             message: string;
-            /** @description Absolute. */
+            /** @description Absolute path of the worktree. */
             worktreeDir: string;
         };
-        /** @description What to end: a pid, else a ticket with its repository. */
+        /** @description Process to terminate: a pid, or a ticket and its repository. The pid takes precedence. */
         KillBody: {
             /** Format: int32 */
             pid?: number | null;
             repoPath?: string | null;
             ticketId?: string | null;
         };
-        /** @description What came of it. */
+        /** @description Result of the termination. */
         Killed: {
             /** @example Process terminated */
             message: string;
@@ -3074,7 +3110,7 @@ export interface components {
             pid?: number | null;
             success: boolean;
         };
-        /** @description A ticket that is worked on. */
+        /** @description The launched ticket. */
         LaunchAnswer: {
             alreadyRunning?: boolean;
             baseBranch?: string | null;
@@ -3083,10 +3119,10 @@ export interface components {
             parentTicketId?: string | null;
             /**
              * Format: int32
-             * @description Null when no script is installed.
+             * @description Pid of the loop script; null when the script is not installed.
              */
             pid: number | null;
-            /** @description Path of the ticket's text, when one was sent. */
+            /** @description Path of the file with the ticket's text. Written only if a text was sent. */
             prdFile: string;
             success: boolean;
             ticketId: string;
@@ -3094,30 +3130,30 @@ export interface components {
             warning?: string | null;
             worktreePath: string;
         };
-        /** @description What to launch. */
+        /** @description The ticket to launch. */
         LaunchBody: {
-            /** @description Branch to begin at; the remote's default one otherwise. */
+            /** @description Branch to start from; the remote's default branch when it is missing or not a valid branch name. */
             baseBranch?: string | null;
             repoPath: string;
             ticket?: components["schemas"]["LaunchTicket"] | null;
             ticketIdentifier: string;
         };
-        /** @description What the page knows of the ticket. */
+        /** @description Content of the ticket, written to the file from which the loop script works. */
         LaunchTicket: {
             additionalContext?: string | null;
-            /** @description Further repositories. */
+            /** @description Paths of further repositories, named in the ticket's text. */
             contextRepoPaths?: string[] | null;
             description?: string | null;
             identifier?: string | null;
             issueId?: string | null;
-            /** @description Files that the ticket speaks of. */
+            /** @description Files that the ticket mentions. */
             mentionedFiles?: components["schemas"]["MentionedFile"][] | null;
             title?: string | null;
             url?: string | null;
         };
-        /** @description One pattern. */
+        /** @description A pattern learned from loops or chats. */
         LearnedPattern: {
-            /** @description Agents that it is meant for */
+            /** @description Agents to which the pattern applies; `*` is all */
             applies_to: string[];
             /** @description `pattern`, `mistake`, `convention` or `insight` */
             category: string;
@@ -3126,25 +3162,25 @@ export interface components {
             context: string[];
             flags: string[];
             id: string;
-            /** @description The text in the file */
+            /** @description Unparsed line of the pattern in its file */
             raw: string;
-            /** @description Name of the repository; `*` is all */
+            /** @description Name of the repository to which the pattern applies; `*` is all */
             repo: string;
             /**
              * Format: int64
-             * @description How often it was learned or used
+             * @description Number of times that the pattern was learned or used
              */
             seen_count: number;
             /**
              * Format: double
-             * @description Share of uses that held, 0 to 1; 0 without a use
+             * @description Share of successful uses, 0 to 1; 0 when the pattern was never used
              */
             success_rate: number;
             /** @description At most 240 characters */
             summary: string;
         };
         /**
-         * @description Every pattern.
+         * @description All stored patterns.
          * @example {
          *       "patterns": [
          *         {
@@ -3171,7 +3207,7 @@ export interface components {
             patterns: components["schemas"]["LearnedPattern"][];
         };
         /**
-         * @description Outcome of a request to process all worktrees.
+         * @description Outcome of a request to process the learnings of all worktrees.
          * @example {
          *       "status": "processing",
          *       "worktreeCount": 3,
@@ -3181,14 +3217,14 @@ export interface components {
         LearningsBatchStart: {
             /**
              * Format: int32
-             * @description Process that works on it.
+             * @description Pid of the process that performs the work.
              */
             pid: number;
             /** @enum {string} */
             status: "processing";
             worktreeCount: number;
         } | {
-            /** @description Worktrees that are done. */
+            /** @description Number of worktrees that are already processed. */
             processedWorktrees: number;
             /** Format: date-time */
             startedAt?: string | null;
@@ -3201,7 +3237,7 @@ export interface components {
             status: "skipped";
         };
         /**
-         * @description How the processing of all worktrees stands.
+         * @description Status of the processing of all worktrees.
          * @example {
          *       "status": "processing",
          *       "worktreeCount": 3,
@@ -3213,38 +3249,38 @@ export interface components {
         LearningsBatchStatus: {
             /**
              * Format: date-time
-             * @description When it ended.
+             * @description Time of the end, ISO 8601; absent while running.
              */
             completedAt?: string | null;
-            /** @description Why it failed. */
+            /** @description Error message for the user; absent unless the batch failed. */
             error?: string | null;
-            /** @description Worktrees that are done. */
+            /** @description Number of worktrees that are finished. */
             processedWorktrees?: number | null;
             /**
              * Format: date-time
-             * @description When it began.
+             * @description Time of the start, ISO 8601.
              */
             startedAt?: string | null;
-            /** @description Where it stands. */
+            /** @description State of the batch. */
             status: components["schemas"]["LearningsState"];
-            /** @description Their pending learnings. */
+            /** @description Number of pending learnings in all worktrees at the start. */
             totalPending?: number | null;
-            /** @description Worktrees with pending learnings. */
+            /** @description Number of worktrees with pending learnings. */
             worktreeCount?: number | null;
         };
         /**
-         * @description Outcome of a request to extract.
+         * @description Outcome of a request to extract learnings.
          * @example {
          *       "status": "processing"
          *     }
          */
         LearningsExtractionStart: {
-            /** @description Why it was skipped. */
+            /** @description Reason for which the extraction was skipped. */
             reason?: string | null;
             status: components["schemas"]["LearningsStartStatus"];
         };
         /**
-         * @description How the extraction from a ticket's chat stands.
+         * @description Status of the extraction from a ticket's chat.
          * @example {
          *       "status": "completed",
          *       "ticketId": "AB-1",
@@ -3254,24 +3290,24 @@ export interface components {
          *     }
          */
         LearningsExtractionStatus: {
-            /** @description Tab of the page that asked. */
+            /** @description Tab of the page that requested the extraction. */
             activeTab?: string | null;
-            /** @description New learnings. */
+            /** @description Number of extracted learnings. */
             count?: number | null;
-            /** @description Why it failed. */
+            /** @description Error message for the user; absent unless the extraction failed. */
             message?: string | null;
-            /** @description Where it stands. */
+            /** @description State of the extraction. */
             status: components["schemas"]["LearningsState"];
-            /** @description Ticket. */
+            /** @description Id of the ticket; absent before the first extraction. */
             ticketId?: string | null;
             /**
              * Format: date-time
-             * @description When that was.
+             * @description Time of the last state change, ISO 8601.
              */
             timestamp?: string | null;
         };
         /**
-         * @description Outcome of a request to process.
+         * @description Outcome of a request to process learnings.
          * @example {
          *       "status": "processing",
          *       "pid": 4242,
@@ -3282,15 +3318,15 @@ export interface components {
             logFile?: string | null;
             /**
              * Format: int32
-             * @description Its process; null when the plugin is missing.
+             * @description Pid of the script; null when the plugin is not installed.
              */
             pid?: number | null;
-            /** @description Why it was skipped. */
+            /** @description Reason for which the processing was skipped. */
             reason?: string | null;
             status: components["schemas"]["LearningsStartStatus"];
         };
         /**
-         * @description How the processing of a worktree's learnings stands.
+         * @description Status of the processing of a worktree's learnings.
          * @example {
          *       "status": "completed",
          *       "timestamp": "2030-01-01T00:00:00.000Z",
@@ -3298,30 +3334,30 @@ export interface components {
          *     }
          */
         LearningsProcessingStatus: {
-            /** @description Why it failed, or what was done. */
+            /** @description Error message, or a summary of the result. */
             message?: string | null;
-            /** @description Learnings that were processed. */
+            /** @description Number of processed learnings; absent while running. */
             processed?: number | null;
-            /** @description Where it stands. */
+            /** @description State of the processing. */
             status: components["schemas"]["LearningsState"];
             /**
              * Format: date-time
-             * @description When that was.
+             * @description Time of the last state change, ISO 8601.
              */
             timestamp?: string | null;
         };
         /**
-         * @description Where the work that a request asks for stands.
+         * @description State of the work after a request.
          * @enum {string}
          */
         LearningsStartStatus: "processing" | "waiting" | "skipped";
         /**
-         * @description Where some work stands.
+         * @description State of a learnings job.
          * @enum {string}
          */
         LearningsState: "none" | "waiting" | "processing" | "completed" | "error";
         /**
-         * @description Uses that were recorded.
+         * @description Number of recorded uses.
          * @example {
          *       "status": "recorded",
          *       "count": 2
@@ -3332,189 +3368,191 @@ export interface components {
             /** @description Always `recorded`. */
             status: string;
         };
-        /** @description A line of a file, and the lines around it, without the blanks at their ends. */
+        /** @description A line of a file with its surrounding lines, each without leading and trailing whitespace. */
         LineAnchor: {
-            /** @description The lines after it. */
+            /** @description Following lines in file order. */
             after?: string[];
-            /** @description The lines before it, in their order. */
+            /** @description Preceding lines in file order. */
             before?: string[];
             /**
              * Format: int64
-             * @description Number of the line when it was stored, from 1.
+             * @description Line number when the finding was stored, from 1.
              */
             line: number;
-            /** @description Its text. */
+            /** @description Text of the line itself. */
             text: string;
         };
         /** @description A pull request. */
         ListedPullRequest: {
-            /** @description Login; `unknown` when the account is gone. */
+            /** @description Login of the author; `unknown` for a deleted account. */
             author: string;
-            /** @description ISO 8601. */
+            /** @description Time of creation, ISO 8601. */
             createdAt: string;
             headRefName: string;
             /** Format: int64 */
             number: number;
-            /** @description `OPEN` or `MERGED`. */
+            /** @description State: `OPEN` or `MERGED`. */
             state: string;
             title: string;
             url: string;
         };
-        /** @description A repository as `GET /api/gateway/repos` lists it. */
+        /** @description A repository as listed by `GET /api/gateway/repos`. */
         ListedRepo: components["schemas"]["ManagedRepo"] & {
-            /** @description Branch that the remote's HEAD names, else the one checked out; left out when unknown. */
+            /** @description Branch of the remote's HEAD, else the checked-out branch; absent when unknown. */
             defaultBranch?: string | null;
-            /** @description `<org>/<repo>` of its remote `origin`; left out when it has none. */
+            /** @description `<org>/<repo>` of the remote `origin`; absent without one. */
             fullName?: string | null;
-            /** @description Base name of the path. */
+            /** @description Last component of the path. */
             name: string;
         };
-        /** @description The end of a log, in one of its formats. */
+        /** @description Last lines of a log, in the log's format. */
         LogTail: {
-            /** @description Always true. */
+            /** @description Always true: the log exists. */
             exists: boolean;
             /**
-             * @description Always `jsonl`.
+             * @description Always `jsonl` for this variant.
              * @example jsonl
              */
             format: string;
-            /** @description The last records. */
+            /** @description Last records, one JSON object each, oldest first. */
             lines: string[];
-            /** @description Lines of this answer. */
+            /** @description Number of lines in this response. */
             returnedLines: number;
-            /** @description Lines of the log. */
+            /** @description Number of lines in the log. */
             totalLines: number;
         } | {
-            /** @description The last lines. */
+            /** @description Last lines of the log. */
             content: string;
-            /** @description Always true. */
+            /** @description Always true: the log exists. */
             exists: boolean;
             /**
-             * @description Always `text`.
+             * @description Always `text` for this variant.
              * @example text
              */
             format: string;
-            /** @description Lines of this answer. */
+            /** @description Number of lines in this response. */
             returnedLines: number;
-            /** @description Lines of the log. */
+            /** @description Number of lines in the log. */
             totalLines: number;
         } | {
-            /** @description Empty. */
+            /** @description Always the empty string. */
             content: string;
-            /** @description Always false. */
+            /** @description Always false: there is no log. */
             exists: boolean;
             /**
-             * @description Always `text`.
+             * @description Always `text` for this variant.
              * @example text
              */
             format: string;
-            /** @description Always 0. */
+            /** @description Always 0 for this variant. */
             lines: number;
         };
-        /** @description A loop that was ended. */
+        /** @description Result of cancelling a loop. */
         LoopEnded: {
             message: string;
             success: boolean;
         };
-        /** @description The loop that works, or worked last. */
+        /** @description Current or most recent loop of a ticket or directory. */
         LoopFacts: {
-            /** @description Its command. */
+            /** @description Name of the loop command, for example `PLAN`. */
             command: string;
-            /** @description Id of the loop. */
+            /** @description UUID of the loop. */
             loopId: string;
-            /** @description Its place among the loops that wait, from 1. */
+            /** @description Position in the queue of waiting loops, from 1; absent when not queued. */
             queuePlace?: number | null;
             spend?: components["schemas"]["Spend"] | null;
-            /** @description Where it is at this moment. */
-            status: components["schemas"]["JobStatus"];
             /**
-             * @description What it does while it runs: `working`, `waiting-for-model`, `waiting-for-limit` or `stuck`, since when, and
-             *     for which program or until when it waits.
+             * @description Activity of a running loop: `working`, `waiting-for-model`, `waiting-for-limit` or `stuck`, with its
+             *     start time and the program or the time that the loop waits for.
              */
-            stillness?: Record<string, never> | null;
+            stall?: Record<string, never> | null;
+            /** @description Current status of the desktop's job. */
+            status: components["schemas"]["JobStatus"];
         };
         /**
-         * @description What the control plane sends. The desktop reads it member by member, because a wrong type is
-         *     answered with the member's name; this form is for writing.
+         * @description Launch request for a loop, for serialization only.
+         *
+         *     The desktop parses the body member by member, because its error responses name the member of the wrong
+         *     type.
          */
         LoopLaunchBody: {
-            /** @description Peers. */
+            /** @description Peer repositories; absent when there are none. */
             additionalRepos?: components["schemas"]["RepoRef"][];
-            /** @description Agents in force at launch. */
+            /** @description Agent definitions in effect at launch; absent when there are none. */
             agents?: components["schemas"]["AgentDefinition"][];
-            /** @description Origin for callbacks; desktops use their configured one. */
+            /** @description Origin of the control plane; desktops use their configured origin instead. */
             apiBaseUrl: string;
-            /** @description Documents. */
+            /** @description Documents for the loop. */
             artifacts: components["schemas"]["Artifact"][];
-            /** @description Names worktree and branch. */
+            /** @description Slug of the document, used in names of the worktree and the branch. */
             artifactSlug?: string | null;
-            /** @description Command name. */
+            /** @description Name of the loop command, for example `PLAN`. */
             command: string;
             committer?: components["schemas"]["Committer"] | null;
             harness?: components["schemas"]["Harness"] | null;
-            /** @description Path of a local clone. */
+            /** @description Path of a local clone of the primary repository; null when unknown. */
             localRepoPath?: string | null;
-            /** @description Runner token for callbacks. */
+            /** @description Runner token for requests to the control plane. */
             loopgateAuthToken: string;
-            /** @description Id of the loop. */
+            /** @description UUID of the loop, assigned by the control plane. */
             loopId: string;
             /**
              * Format: double
-             * @description What the loop may spend; left out when its organization sets no limit.
+             * @description Spending limit of the loop in US dollars; absent when the organization sets no limit.
              */
             maxSpendUsd?: number | null;
-            /** @description Its branch. */
+            /** @description Branch of the parent loop; null without one. */
             parentBranchName?: string | null;
-            /** @description Loop whose work is continued. */
+            /** @description Id of the loop whose work is continued; null without one. */
             parentLoopId?: string | null;
-            /** @description Its assistant session. */
+            /** @description Assistant session of the parent loop; null without one. */
             parentSessionId?: string | null;
-            /** @description The document that the loop is about. */
+            /** @description Id of the document that the loop is about; absent without one. */
             primaryArtifactId?: string | null;
-            /** @description Wish in plain words. */
+            /** @description The user's request in natural language; null without one. */
             prompt?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
-            /** @description Critic gates of its repositories. */
+            /** @description Critic gates of the loop's repositories; absent when there are none. */
             repoConfigs?: components["schemas"]["RepoConfig"][];
-            /** @description Prefix for support files in the object store. */
+            /** @description Key prefix for support files in the object store; absent without one. */
             s3StateKey?: string | null;
-            /** @description Appended to the requirements of a PLAN. */
+            /** @description Text appended to the requirements of a PLAN loop; absent without one. */
             userContext?: string | null;
         };
-        /** @description A loop that runs, or waits for a place or for approval. */
+        /** @description A loop that is running, queued, or held for approval. */
         LoopStarted: {
             loopId: string;
             /**
              * Format: int32
-             * @description Null while it waits or is being prepared.
+             * @description Pid of the loop's process; null while the loop is queued or being prepared.
              */
             pid: number | null;
-            /** @description Its place among those that wait, from 1. */
+            /** @description Position in the queue, starting at 1; absent unless the loop is queued. */
             queuePlace?: number | null;
             success: boolean;
-            /** @description Null for a loop without a worktree, and without a pid. */
+            /** @description Path of the loop's worktree; null while `pid` is null, and for a loop without a worktree. */
             worktreePath: string | null;
         };
-        /** @description An entry of `repos.json`. */
+        /** @description A repository in `repos.json`. */
         ManagedRepo: {
-            /** @description ISO 8601 with milliseconds. */
+            /** @description Time of addition, ISO 8601 with milliseconds. */
             addedAt?: string;
-            /** @description What is known of running it; members that nobody here knows survive a rewrite. */
+            /** @description Deployment settings; unknown members are preserved. */
             deployment?: Record<string, never> | null;
-            /** @description Text of the owner. */
+            /** @description Description written by the owner; absent without one. */
             description?: string | null;
-            /** @description Path; below the home directory it begins with `~`. */
+            /** @description Path of the repository, with `~` for the home directory. */
             path: string;
         };
-        /** @description Which message was answered on the code host. */
+        /** @description The chat message that was posted as a reply on the code host. */
         MarkResponded: {
-            /** @description The assistant's last message when it is missing. */
+            /** @description Id of the message; the last assistant message when it is missing. */
             messageId?: string | null;
-            /** @description True when it is missing. */
+            /** @description Whether it was posted; true when it is missing. */
             responded?: boolean | null;
         };
         /**
-         * @description How to sign in.
+         * @description Authentication method and detected registrations of the MCP server.
          * @example {
          *       "apiKey": "",
          *       "authType": "oauth",
@@ -3540,76 +3578,77 @@ export interface components {
          *     }
          */
         McpAuth: {
-            /** @description Always empty: it leads old clients to their browser sign-in. */
+            /** @description Always empty. Older clients fall back to their browser sign-in when it is. */
             apiKey: string;
             authType: string;
             providers: components["schemas"]["McpServers"];
-            /** @description The expected URL, when it is one. */
+            /** @description The `expectedMcpUrl` parameter; null when it is missing or not a URL. */
             serverUrl: string | null;
         };
-        /** @description Whether a provider reaches the expected MCP server. */
+        /** @description Result of the check whether a provider has the expected MCP server configured. */
         McpRecord: {
+            /** @description Whether the server is configured and usable. */
             available: boolean;
-            /** @description ISO 8601. */
+            /** @description Time of the check, ISO 8601 in UTC. */
             checkedAt: string;
-            /** @description Why nothing is known, or why the server does not count. */
+            /** @description Reason why the check failed or why the server does not match; null on success. */
             error: string | null;
-            /** @description Repeats `available` for old clients. */
+            /** @description Copy of `available` for old clients. */
             loopgateAvailable: boolean;
-            /** @description The URL as the provider has it. */
+            /** @description URL of the server in the provider's configuration; null when not found. */
             matchedUrl: string | null;
-            /** @description Name that the provider gives the server. */
+            /** @description Name of the server in the provider's configuration; null when not found. */
             serverName: string | null;
         };
-        /** @description What is known of the expected MCP server, a provider. */
+        /** @description Registration of the expected MCP server, by provider. */
         McpServers: {
             assistant: components["schemas"]["McpRecord"];
             reviewer: components["schemas"]["McpRecord"];
         };
-        /** @description A file that a ticket speaks of. */
+        /** @description A file that the ticket mentions. */
         MentionedFile: {
-            /** @description Within that repository. */
+            /** @description Path relative to that repository. */
             filePath: string;
             repoPath: string;
         };
         /**
-         * @description Who wrote it.
+         * @description Origin of a commit message.
          * @enum {string}
          */
         MessageSource: "assistant" | "default";
-        /** @description Tokens of one model. */
+        /** @description Token counts of one model. */
         ModelTokens: {
             /**
              * Format: int64
-             * @description Tokens written to the cache.
+             * @description Number of tokens written to the prompt cache.
              */
             cacheCreation?: number;
             /**
              * Format: int64
-             * @description Tokens read from the cache.
+             * @description Number of tokens read from the prompt cache.
              */
             cacheRead?: number;
             /**
              * Format: int64
-             * @description Input tokens.
+             * @description Number of input tokens, without those of the cache.
              */
             input: number;
             /**
              * Format: int64
-             * @description Output tokens.
+             * @description Number of output tokens.
              */
             output: number;
         };
         /** @description A message to add. */
         NewMessage: {
-            /** @description Not empty. */
+            /** @description Text of the message; must not be empty. */
             content: string;
             id: string;
             role: components["schemas"]["ChatRole"];
             sender?: components["schemas"]["ProviderId"] | null;
             timestamp: string;
         };
-        /** @description A session to note. One that is known keeps what is not said. */
+        /** @description A session to record. Optional members that are absent keep their stored values. */
         NoteSession: {
             artifactId?: string | null;
             baseBranch?: string | null;
@@ -3618,26 +3657,26 @@ export interface components {
             parentTicketId?: string | null;
             /**
              * Format: int64
-             * @description A process that works on it. Shown, never signalled.
+             * @description Pid of the process that works on the ticket. Displayed only, never signalled.
              */
             pid?: number | null;
             repoPath: string;
             ticketId: string;
             worktreePath: string;
         };
-        /** @description No worktree; closed, because another answer holds its members and more. */
+        /** @description Response for a ticket without a worktree. Closed: the other variants have all its members and more. */
         NotFound: {
-            /** @description Always false. */
+            /** @description Always false: the worktree does not exist. */
             exists: boolean;
-            /** @description What is missing, for a person. */
+            /** @description Explanation for the user. */
             message: string;
-            /** @description Always null. */
+            /** @description Always null without a worktree. */
             phase: string | null;
-            /** @description Always null. */
+            /** @description Always null without a worktree. */
             status: string | null;
         };
         /**
-         * @description The pull request that the branch has now.
+         * @description The branch's pull request, whether new or existing.
          * @example {
          *       "success": true,
          *       "url": "https://github.com/acme/shop/pull/42",
@@ -3649,15 +3688,15 @@ export interface components {
             message: string;
             /**
              * Format: int64
-             * @description Absent when the code host did not name it.
+             * @description Number of the pull request; absent when the code host did not report it.
              */
             number?: number | null;
             success: boolean;
-            /** @description Absent when the code host did not name it. */
+            /** @description URL of the pull request; absent when the code host did not report it. */
             url?: string | null;
         };
         /**
-         * @description A pull request to open.
+         * @description The pull request to open.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "title": "Add a dark theme",
@@ -3666,11 +3705,11 @@ export interface components {
          *     }
          */
         OpenPullRequest: {
-            /** @description Markdown. */
+            /** @description Description in Markdown. */
             body?: string | null;
-            /** @description Path of the clone; its branch is sent to `origin` first. */
+            /** @description Path of the clone, whose current branch is pushed to `origin` first. */
             repoPath: string;
-            /** @description Page of the ticket; named below the text. */
+            /** @description URL of the ticket, appended to the description. */
             ticketUrl?: string | null;
             title: string;
         };
@@ -3679,14 +3718,14 @@ export interface components {
          * @enum {string}
          */
         OperationId: "orchestrator_launch" | "orchestrator_loop" | "orchestrator_loop_kill" | "orchestrator_plan_loop" | "orchestrator_status" | "orchestrator_kill" | "orchestrator_chat" | "orchestrator_comment_chat" | "orchestrator_commit_message" | "orchestrator_sessions" | "orchestrator_plan" | "orchestrator_judges" | "orchestrator_logs" | "orchestrator_chat_history" | "terminal_chat" | "ticket_chat" | "run_viewer_chat" | "reviewer_review" | "reviewer_argue" | "git_action" | "git_pr" | "git_branch_worktree" | "health_check" | "repos_config" | "deploy" | "learnings" | "filesystem" | "binary_paths_settings";
-        /** @description What is beyond the list. */
+        /** @description Pagination of the list. */
         PageInfo: {
-            /** @description Always null: there is no way to ask for more. */
+            /** @description Always null: further pages cannot be requested. */
             endCursor: string | null;
             hasNextPage: boolean;
         };
         /**
-         * @description How much waits to be processed.
+         * @description Number of learnings that are not processed yet.
          * @example {
          *       "totalCount": 7,
          *       "worktreeCount": 3
@@ -3694,11 +3733,11 @@ export interface components {
          */
         PendingLearnings: {
             totalCount: number;
-            /** @description Worktrees that have any. */
+            /** @description Number of worktrees with pending learnings. */
             worktreeCount: number;
         };
         /**
-         * @description That it was made.
+         * @description The comment that was posted.
          * @example {
          *       "success": true,
          *       "output": "https://github.com/acme/shop/pull/42#discussion_r1001",
@@ -3706,56 +3745,56 @@ export interface components {
          *     }
          */
         PlacedAnswer: {
-            /** @description What the code-host program printed. */
+            /** @description Output of the code-host program. */
             output: string;
-            /** @description `line`, `file` or `conversation`. */
+            /** @description Where the comment was posted: `line`, `file` or `conversation`. */
             placement: string;
             success: boolean;
         };
-        /** @description A plan as pages show it. */
+        /** @description Plan of a ticket, for display. */
         PlanAnswer: {
-            /** @description Markdown. */
+            /** @description Text of the plan, as Markdown. */
             content: string;
-            /** @description Always true. */
+            /** @description Always true: the worktree exists. */
             exists: boolean;
-            /** @description Always true. */
+            /** @description Always true: the plan exists. */
             planExists: boolean;
-            /** @description The plan as it was written. */
+            /** @description Content of `plan.json`, unchanged. */
             raw: Record<string, never>;
-            /** @description Absolute. */
+            /** @description Absolute path of the worktree. */
             worktreeDir: string;
         };
-        /** @description It was taken back. */
+        /** @description Result of a cancellation. */
         PlanCancelled: {
             cancelled: boolean;
-            /** @description `process-unknown`, or `process-still-running`. */
+            /** @description `process-unknown` or `process-still-running`; absent when the process ended. */
             warning?: string | null;
         };
-        /** @description Noted. */
+        /** @description Acknowledgement of a confirmation. */
         PlanConfirmed: {
             ok: boolean;
             worktreeDir: string;
         };
-        /** @description The repository that a plan is about. */
+        /** @description The repository that is planned for. */
         PlannedRepo: {
             /** @example main */
             branch: string;
             /**
-             * @description `<org>/<repo>` of its remote; empty when unknown.
+             * @description `<org>/<repo>` of the remote; empty when unknown.
              * @example acme/shop
              */
             fullName: string;
         };
-        /** @description What is known here. */
+        /** @description Local facts that the page needs to request the loop. */
         PlanPrepared: {
             repo: components["schemas"]["PlannedRepo"];
             repoPath: string;
-            /** @description The ticket's worktree, which may not be there yet. */
+            /** @description Path of the ticket's worktree, which may not exist yet. */
             worktreeDir: string;
         };
-        /** @description What is to be planned. */
+        /** @description The ticket or document to plan. */
         PreparePlan: {
-            /** @description Branch to start from; what is checked out otherwise. */
+            /** @description Branch to start from; the checked-out branch when it is missing. */
             baseBranch?: string | null;
             repoPath: string;
         };
@@ -3768,56 +3807,61 @@ export interface components {
          *     }
          */
         ProcessLearnings: components["schemas"]["TicketMembers"] & {
-            /** @description Start when the extraction that runs has ended. */
+            /** @description Whether to start only after the running extraction finishes. Any truthy JSON value is accepted. */
             waitForExtraction?: boolean;
         };
         /**
-         * @description Id of a provider: `assistant`, `reviewer`, or one that the settings add. It names files, so it holds
-         *     nothing but lower-case letters, digits and hyphens, and begins with a letter.
+         * @description Id of a provider: `assistant`, `reviewer`, or a provider added in the settings.
+         *
+         *     Used in file names, so it consists of lower-case letters, digits and hyphens, starts with a letter and has
+         *     at most 32 characters.
          * @example assistant
          */
         ProviderId: string;
-        /** @description `pull`; closed, because other answers hold its members and more. */
+        /**
+         * @description `pull`: the branch that was updated. Unknown members are denied, because this shape is a subset of the
+         *     other results.
+         */
         Pulled: {
             message: string;
             success: boolean;
         };
-        /** @description Something that was said. */
+        /** @description A comment of a pull request. */
         PullRequestComment: {
             author: components["schemas"]["CommentAuthor"];
             body: string;
-            /** @description Only the beginning of the text is there. */
+            /** @description Whether the text was truncated. */
             bodyTruncated: boolean;
             createdAt: string;
             /**
              * Format: int64
-             * @description Its number, 0 for a review's text; only for a clone's pull request.
+             * @description Numeric id, 0 for the text of a review; only for the pull request of a clone.
              */
             databaseId?: number | null;
             id: string;
-            /** @description Number of what it answers. */
+            /** @description Numeric id of the comment to which this one replies. */
             inReplyToId: string | null;
-            /** @description Whether it belongs to a review; only for a clone's pull request. */
+            /** @description Whether the comment belongs to a review; only for the pull request of a clone. */
             isReview?: boolean | null;
-            /** @description `issue` in the conversation, `review` in a review or on a line, `review_reply` in answer. */
+            /** @description `issue` for the conversation, `review` for a review or a line, `review_reply` for a reply in a thread. */
             kind: string;
             /** Format: int64 */
             line: number | null;
             path: string | null;
-            /** @description Its number; null for a review's text. */
+            /** @description Numeric id; null for the text of a review. */
             providerCommentId: string | null;
             providerNodeId: string;
             providerUrl: string | null;
-            /** @description Whether its thread is settled. */
+            /** @description Whether the thread is resolved. */
             resolved: boolean | null;
             stale: boolean;
             threadId: string | null;
             updatedAt: string | null;
-            /** @description Its place on the web, or nothing; only for a clone's pull request. */
+            /** @description URL of the comment, or an empty string; only for the pull request of a clone. */
             url?: string | null;
         };
         /**
-         * @description What was said about a pull request.
+         * @description Comments of a pull request.
          * @example {
          *       "branchId": "acme%2Fshop::dark-theme",
          *       "state": "populated",
@@ -3864,35 +3908,35 @@ export interface components {
          *     }
          */
         PullRequestComments: {
-            /** @description Repository and branch, each percent-encoded, with `::` between. */
+            /** @description Repository and branch, each percent-encoded, separated by `::`. */
             branchId: string;
             budget: components["schemas"]["Budget"];
-            /** @description Newest first. */
+            /** @description Comments, newest first. */
             comments: components["schemas"]["PullRequestComment"][];
             mixedProjection: boolean;
             /** Format: int32 */
             prNumber: number;
-            /** @description When the code host was asked; ISO 8601. */
+            /** @description Time of the request to the code host, ISO 8601. */
             providerProofedAt: string;
             prUrl: string;
             stale: boolean;
-            /** @description `synced_empty`, `populated` or `over_limit_truncated`. */
+            /** @description State: `synced_empty`, `populated` or `over_limit_truncated`. */
             state: string;
         };
-        /** @description A file. */
+        /** @description A changed file. */
         PullRequestFile: {
             /** Format: int64 */
             additions: number;
             /** Format: int64 */
             deletions: number;
             filename: string;
-            /** @description Its path before. */
+            /** @description Previous path of a renamed file. */
             previous_filename?: string | null;
             /** @description `added`, `modified`, `removed`, `renamed`, `copied`, `changed` or `unchanged`. */
             status?: string | null;
         };
         /**
-         * @description The files that a pull request changes.
+         * @description Files changed by a pull request.
          * @example {
          *       "files": [
          *         {
@@ -3912,11 +3956,11 @@ export interface components {
          *     }
          */
         PullRequestFiles: {
-            /** @description In the code host's order. */
+            /** @description Files in the code host's order. */
             files: components["schemas"]["PullRequestFile"][];
         };
         /**
-         * @description Pull requests, the newest first.
+         * @description Pull requests, newest first.
          * @example {
          *       "prs": [
          *         {
@@ -3938,24 +3982,24 @@ export interface components {
          *     }
          */
         PullRequestList: {
-            /** @description Whether there are more. */
+            /** @description Whether the code host has more pull requests. */
             hasMore: boolean;
             pageInfo: components["schemas"]["PageInfo"];
-            /** @description At most 50. */
+            /** @description The newest pull requests, at most 50. */
             prs: components["schemas"]["ListedPullRequest"][];
-            /** @description Whether there are more. */
+            /** @description Same as `hasMore`; for clients that read only this member. */
             truncated: boolean;
         };
-        /** @description A verdict. */
+        /** @description A review of a pull request. */
         PullRequestReview: {
             author: string;
-            /** @description `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED`, `PENDING` or `DISMISSED`. */
+            /** @description State: `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED`, `PENDING` or `DISMISSED`. */
             state: string;
-            /** @description ISO 8601; null while it is being written. */
+            /** @description Time of submission, ISO 8601; null for a pending review. */
             submittedAt: string | null;
         };
         /**
-         * @description Verdicts, summed up.
+         * @description Reviews of a pull request, with totals.
          * @example {
          *       "reviewDecision": "APPROVED",
          *       "reviews": [
@@ -3970,16 +4014,16 @@ export interface components {
          *     }
          */
         PullRequestReviews: {
-            /** @description Authors whose last verdict is an approval. A later comment takes none back. */
+            /** @description Number of authors whose latest verdict is an approval. A later comment does not revoke it. */
             approvalCount: number;
-            /** @description Authors whose last verdict asks for changes. */
+            /** @description Number of authors whose latest verdict requests changes. */
             changesRequestedCount: number;
-            /** @description The code host's conclusion: `APPROVED`, `CHANGES_REQUESTED`, `REVIEW_REQUIRED` or null. */
+            /** @description Review decision of the code host: `APPROVED`, `CHANGES_REQUESTED`, `REVIEW_REQUIRED` or null. */
             reviewDecision: string | null;
-            /** @description The latest one of each author. */
+            /** @description Latest review of each author. */
             reviews: components["schemas"]["PullRequestReview"][];
         };
-        /** @description `push` */
+        /** @description `push`: the branch that was pushed to `origin`. */
         Pushed: {
             message: string;
             pushed: boolean;
@@ -4001,17 +4045,17 @@ export interface components {
             learnings?: components["schemas"]["UsedLearning"][];
         };
         /**
-         * @description Result of a new detection.
+         * @description Result of a repeated detection.
          * @example {
          *       "redetected": false
          *     }
          */
         Redetected: {
             config?: components["schemas"]["Deployment"] | null;
-            /** @description Whether a way to run it was found and stored. */
+            /** @description Whether settings were detected and stored. */
             redetected: boolean;
         };
-        /** @description What was removed. */
+        /** @description Result of a removal. */
         RemovedFromHistory: {
             /** @example Chat history cleared */
             message: string;
@@ -4028,9 +4072,9 @@ export interface components {
          *     }
          */
         RemoveRequest: {
-            /** @description Also with uncommitted changes, or when git cannot. */
+            /** @description Remove the worktree even if it has uncommitted changes, and delete the directory if git cannot. */
             force?: boolean | null;
-            /** @description Directory inside the sandbox. */
+            /** @description Directory of the worktree, inside the sandbox. */
             worktreePath: string;
         };
         /**
@@ -4040,11 +4084,11 @@ export interface components {
          *     }
          */
         RemoveRun: {
-            /** @description As it was answered. */
+            /** @description `runDir` from the response of the upload. */
             runDir: string;
         };
         /**
-         * @description Something to say.
+         * @description The comment to post.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "prNumber": 1,
@@ -4052,11 +4096,11 @@ export interface components {
          *     }
          */
         ReplyToPullRequest: {
-            /** @description Markdown. */
+            /** @description Text of the comment in Markdown. */
             body: string;
             /**
              * Format: int64
-             * @description Number of the comment on a line that is answered.
+             * @description Numeric id of the line comment to reply to; absent for a new comment.
              */
             commentId?: number | null;
             /**
@@ -4066,35 +4110,35 @@ export interface components {
             prNumber: number;
             /** @description Path of the clone. */
             repoPath: string;
-            /** @description Whether it is a review that asks for changes. */
+            /** @description Whether to submit a review that requests changes. */
             requestChanges?: boolean | null;
         };
         /** @description Critic gates of one repository. */
         RepoConfig: {
-            /** @description Written to the worktree's settings as it is. */
+            /** @description Critic gates, written to the worktree's settings unchanged. */
             criticGates: Record<string, never>;
-            /** @description `<org>/<repo>`. */
+            /** @description Full name of the repository, `<org>/<repo>`. */
             repoFullName: string;
         };
         /**
-         * @description Path of a repository's clone.
+         * @description Path of a repository's clone, if managed.
          * @example {
          *       "path": "/home/sam/src/shop"
          *     }
          */
         RepoPath: {
-            /** @description Absolute; null when no managed repository has that name. */
+            /** @description Absolute path; null when no managed repository has this name. */
             path: string | null;
         };
-        /** @description A repository with the branch that a loop starts from. */
+        /** @description A repository and the branch from which a loop starts. */
         RepoRef: {
             /** @description Branch to start from; empty for the repository's default branch. */
             branch?: string;
-            /** @description `<org>/<repo>`. */
+            /** @description Full name of the repository, `<org>/<repo>`. */
             fullName: string;
         };
         /**
-         * @description Answer of `GET /api/gateway/repos`.
+         * @description Response of `GET /api/gateway/repos`.
          * @example {
          *       "repos": [
          *         {
@@ -4113,56 +4157,56 @@ export interface components {
          *     }
          */
         ReposAnswer: {
-            /** @description The repositories. */
+            /** @description All repositories of `repos.json`. */
             repos: components["schemas"]["ListedRepo"][];
-            /** @description Their settings. */
+            /** @description Settings that apply to all repositories. */
             settings: components["schemas"]["ReposSettings"];
         };
-        /** @description Settings of `repos.json`. */
+        /** @description General settings in `repos.json`. */
         ReposSettings: {
-            /** @description Where worktrees are made. */
+            /** @description Parent directory of new worktrees; absent for the default. */
             worktreeParentDir?: string | null;
-            /** @description Whether the owner agreed to it. */
+            /** @description Whether the owner confirmed the parent directory. */
             worktreeParentDirConfirmed?: boolean | null;
         } & {
             [key: string]: unknown;
         };
         /** @description A review that was started. */
         ReviewAnswer: {
-            /** @description When it ended. */
+            /** @description Time of the end, ISO 8601; absent while it is running. */
             completedAt?: string | null;
-            /** @description What was asked for. */
+            /** @description Parameters with which the review was started. */
             config: components["schemas"]["ReviewConfig"];
             /**
              * Format: int32
-             * @description The exit code of its program.
+             * @description Exit code of the program; absent while it is running.
              */
             exitCode?: number | null;
-            /** @description The text of its log, its end. */
+            /** @description End of the text in the log. */
             log: string;
             /**
              * Format: int64
-             * @description Bytes of the whole log.
+             * @description Size of the whole log in bytes.
              */
             logSize: number;
             /**
              * Format: int32
-             * @description The pid of its program.
+             * @description Pid of the provider's program.
              */
             pid?: number | null;
-            /** @description Whether its program runs. */
+            /** @description Whether the provider's program is running. */
             processRunning: boolean;
-            /** @description Who reviews. */
+            /** @description Provider of the review. */
             provider: components["schemas"]["ProviderId"];
-            /** @description The program's session. */
+            /** @description Session id of the provider's program. */
             sessionId?: string | null;
-            /** @description When it was started. */
+            /** @description Time of the start, ISO 8601. */
             startedAt: string;
-            /** @description How far it is. */
+            /** @description Status of the review. */
             status: components["schemas"]["ReviewStatus"];
         };
         /**
-         * @description What to review.
+         * @description The changes to review, and how.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "provider": "reviewer",
@@ -4171,44 +4215,44 @@ export interface components {
          *     }
          */
         ReviewBody: {
-            /** @description What the changes are compared with; `main` when it is missing. */
+            /** @description Branch with which the changes are compared; `main` when it is missing. */
             baseBranch?: string | null;
-            /** @description The branch that is reviewed; needed when the ticket has no worktree. */
+            /** @description Branch to review; required when the ticket has no worktree. */
             branchName?: string | null;
-            /** @description Hash of the commit, in the mode `commit`. */
+            /** @description Hash of the commit; required when `reviewMode` is `commit`. */
             commit?: string | null;
-            /** @description What is to be looked at. */
+            /** @description Additional instructions for the reviewer. */
             instructions?: string | null;
-            /** @description The model; the provider's default when it is missing. */
+            /** @description Model of the provider; its default when it is missing. */
             model?: string | null;
-            /** @description Who reviews; the reviewer when it is missing or unknown. */
+            /** @description Provider that reviews: `reviewer` when it is missing or unknown. */
             provider?: string | null;
-            /** @description How long the model may think, in the program's words; `medium` when it is missing. */
+            /** @description Reasoning effort, in the terms of the provider's program; `medium` when it is missing. */
             reasoningEffort?: string | null;
             /** @description Path of the repository. */
             repoPath: string;
-            /** @description Which changes: `uncommitted`, `commit`, or anything else for those since the base branch. */
+            /** @description Changes to review: `uncommitted`, `commit`, or any other value for the changes since the base branch. */
             reviewMode?: string | null;
-            /** @description `true` reviews the repository itself instead of the ticket's worktree. */
+            /** @description Whether to review the repository itself instead of the ticket's worktree. */
             useBaseRepo?: boolean | null;
         };
-        /** @description What a review was asked for. */
+        /** @description Configuration of a review. */
         ReviewConfig: {
-            /** @description The branch that the changes are compared with. */
+            /** @description Branch with which the changes are compared. */
             baseBranch: string;
-            /** @description The commit, in the mode `commit`. */
+            /** @description Hash of the reviewed commit; present in mode `commit` only. */
             commit?: string | null;
-            /** @description What the person wants looked at. */
+            /** @description The user's instructions to the reviewer; absent if none were given. */
             instructions?: string | null;
-            /** @description The model. */
+            /** @description Model name as passed to the provider. */
             model: string;
-            /** @description How long the model may think, in the program's words. */
+            /** @description Reasoning effort, as the provider's program names it. */
             reasoningEffort: string;
-            /** @description Which changes it is about. */
+            /** @description Changes that the review covers. */
             reviewMode: components["schemas"]["ReviewMode"];
         };
         /**
-         * @description Whether the reviewer can be asked.
+         * @description Availability of the reviewer.
          * @example {
          *       "available": true,
          *       "version": "0.169.0"
@@ -4217,7 +4261,7 @@ export interface components {
         ReviewerAvailability: {
             /** @description Whether its program runs. */
             available: boolean;
-            /** @description Its version, `unknown` when it does not say; only when it runs. */
+            /** @description Version of the program, or `unknown`; absent when the program does not run. */
             version?: string | null;
         };
         /**
@@ -4229,20 +4273,23 @@ export interface components {
          *     }
          */
         ReviewerMessage: {
-            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            /**
+             * @description Absolute paths of files that belong to the message, such as uploaded images: at most 10 files of at
+             *     most 10 MiB.
+             */
             attachments?: string[] | null;
-            /** @description `review` goes on in the session of the review. */
+            /** @description `review` resumes the session of the review; other values select a separate session. */
             chatContextId?: string | null;
-            /** @description The model; the provider's default when it is missing. */
+            /** @description Model of the provider; its default when it is missing. */
             model?: string | null;
-            /** @description The whole prompt. */
+            /** @description Complete prompt, including any context. */
             prompt: string;
             /** @description Path of the repository. */
             repoPath: string;
         };
         /**
-         * @description One remark of a review. It is read leniently: a member of another type counts as absent. Members that are
-         *     not known here survive.
+         * @description One finding of a review. Parsed leniently: a member of an unexpected type counts as absent. Unknown
+         *     members are preserved.
          * @example {
          *       "severity": "high",
          *       "priority": "P1",
@@ -4255,30 +4302,30 @@ export interface components {
          */
         ReviewFinding: {
             anchor?: components["schemas"]["LineAnchor"] | null;
-            /** @description Whether it was posted as a comment on the pull request. */
+            /** @description Whether the finding was posted as a comment on the pull request. */
             commented?: boolean;
-            /** @description File it points at. */
+            /** @description Path of the file that the finding refers to; absent for a general finding. */
             file?: string | null;
-            /** @description Its text as it is posted. */
+            /** @description Reworded text for the posted comment; absent until one was generated. */
             humanizedBody?: string | null;
             /**
              * Format: int64
-             * @description Line it points at, from 1.
+             * @description Line that the finding refers to, from 1; absent for a general finding.
              */
             line?: number | null;
-            /** @description Its title, and the details on the lines that follow. */
+            /** @description Title in the first line, details in the following lines. */
             message?: string;
-            /** @description Whether the text at its line is gone from the file. Never stored. */
+            /** @description Whether the file no longer contains the line's text. Computed for responses, never stored. */
             outdated?: boolean;
-            /** @description P0 to P3. */
+            /** @description Priority from `P0` (highest) to `P3`. */
             priority?: string | null;
-            /** @description How bad it is: `critical`, `high`, `medium` or `low`, or a word of the client. */
+            /** @description Severity: `critical`, `high`, `medium`, `low` or a client-defined word; `info` when absent. */
             severity?: string;
-            /** @description What to do about it. */
+            /** @description Suggested change to resolve the finding. */
             suggestion?: string | null;
         };
         /**
-         * @description What the review of one provider found, as it is stored on disk. Members that are not known here survive.
+         * @description Findings of one provider's review, as stored on disk. Unknown members are preserved.
          * @example {
          *       "provider": "reviewer",
          *       "model": "m-1",
@@ -4295,34 +4342,34 @@ export interface components {
          *     }
          */
         ReviewFindings: {
-            /** @description Whether the person declined the change. */
+            /** @description Whether the user declined the reviewed change. */
             declined?: boolean | null;
-            /** @description Why. */
+            /** @description Reason for declining the change. */
             declineReason?: string | null;
-            /** @description In the order of the review. */
+            /** @description Findings in the order of the review. */
             findings?: components["schemas"]["ReviewFinding"][];
-            /** @description Which model reviewed; `unknown` when the client did not say. */
+            /** @description Model used for the review; `unknown` when the client did not specify one. */
             model?: string | null;
-            /** @description Whose review it was. */
+            /** @description Id of the reviewing provider; absent in older files. */
             provider?: string | null;
         };
         /**
-         * @description Which changes a review is about.
+         * @description Changes that a review covers.
          * @enum {string}
          */
         ReviewMode: "uncommitted" | "base" | "commit";
-        /** @description A review, or why there is none. */
+        /** @description A review, or the reason for which there is none. */
         ReviewOrReason: components["schemas"]["ReviewAnswer"] | {
-            /** @description Why not. */
+            /** @description Reason for which there is no review. */
             message: string;
         };
         /**
-         * @description How far a review is.
+         * @description Status of a review.
          * @enum {string}
          */
         ReviewStatus: "running" | "completed" | "failed" | "stopped";
         /**
-         * @description How far a review is.
+         * @description Status of a review.
          * @example {
          *       "hasReview": true,
          *       "worktreeDir": "/home/sam/src/worktrees/shop-pr-7",
@@ -4346,34 +4393,34 @@ export interface components {
         ReviewStatusAnswer: components["schemas"]["ReviewOrReason"] & {
             /** @description Whether a review was started. */
             hasReview: boolean;
-            /** @description The ticket's worktree. */
+            /** @description Path of the ticket's worktree. */
             worktreeDir: string;
         };
         /**
-         * @description How much harm an operation can do.
+         * @description Risk tier of an operation, compared with the threshold of the approval policy.
          * @enum {string}
          */
         RiskTier: "none" | "low" | "medium" | "high";
-        /** @description One go of the assistant. */
+        /** @description One process of the assistant. */
         Run: components["schemas"]["ModelTokens"] & {
             /**
              * Format: double
-             * @description What it cost, when the assistant said so.
+             * @description Cost in US dollars; absent when the assistant did not report it.
              */
             costUsd?: number | null;
             /**
              * Format: int64
-             * @description Counts from 1 within the loop.
+             * @description Number of the run within the loop, from 1.
              */
             run: number;
             /**
              * Format: int64
-             * @description Turns in it.
+             * @description Number of turns in the run.
              */
             turns: number;
         };
         /**
-         * @description A run to unpack.
+         * @description A run to extract.
          * @example {
          *       "file": "(the bytes of run.zip)"
          *     }
@@ -4381,12 +4428,12 @@ export interface components {
         RunArchive: {
             /**
              * Format: binary
-             * @description A zip file of at most 200 MiB. The name of the field does not matter.
+             * @description Zip archive of at most 200 MiB. The field may have any name.
              */
             file: string;
         };
         /**
-         * @description What a run holds.
+         * @description Files of an extracted run.
          * @example {
          *       "files": [
          *         "plan.json",
@@ -4395,11 +4442,11 @@ export interface components {
          *     }
          */
         RunFiles: {
-            /** @description Relative paths, in order. */
+            /** @description Relative paths in sorted order. */
             files: string[];
         };
         /**
-         * @description That it was removed.
+         * @description Acknowledgement of a removal.
          * @example {
          *       "success": true
          *     }
@@ -4408,12 +4455,12 @@ export interface components {
             success: boolean;
         };
         /**
-         * @description How far the start of a program is.
+         * @description Progress of the start of a provider's program.
          * @enum {string}
          */
         RunStatus: "spawning" | "running";
         /**
-         * @description A question about a run.
+         * @description A question about the files of a run.
          * @example {
          *       "message": "Why did it stop?",
          *       "runDir": "~/src/run-7",
@@ -4424,20 +4471,26 @@ export interface components {
          *     }
          */
         RunViewerMessage: {
-            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            /**
+             * @description Absolute paths of files that belong to the message, such as uploaded images: at most 10 files of at
+             *     most 10 MiB.
+             */
             attachments?: string[] | null;
-            /** @description The MCP server whose tools may be used. */
+            /** @description URL of the MCP server whose tools the provider may use. */
             expectedMcpUrl?: string | null;
             fileContext?: components["schemas"]["FileContext"] | null;
-            /** @description Not blank. */
+            /** @description Text of the message; must not be blank. */
             message: string;
-            /** @description Who answers; the assistant when it is missing or unknown. It may change within a chat. */
+            /**
+             * @description Provider that answers: `assistant` when it is missing or unknown. May differ between messages of a
+             *     chat.
+             */
             provider?: string | null;
-            /** @description Directory of the run; without one no file is read. */
+            /** @description Directory of the run. Without it the provider gets no file tools. */
             runDir?: string | null;
         };
         /**
-         * @description That it was said.
+         * @description The comment that was posted.
          * @example {
          *       "success": true,
          *       "message": "Comment posted successfully",
@@ -4446,23 +4499,23 @@ export interface components {
          */
         SaidAnswer: {
             message: string;
-            /** @description What the code-host program printed. */
+            /** @description Output of the code-host program. */
             output: string;
             success: boolean;
         };
-        /** @description Work on a ticket. */
+        /** @description A recorded session. */
         SessionEntry: components["schemas"]["NoteSession"] & {
-            /** @description ISO 8601. */
+            /** @description Time of the last update, ISO 8601. */
             lastAccessedAt: string;
-            /** @description ISO 8601. */
+            /** @description Time at which the session was first recorded, ISO 8601. */
             startedAt: string;
         };
-        /** @description The sessions whose worktree is there. */
+        /** @description Sessions whose worktree exists. */
         SessionList: {
             sessions: components["schemas"]["SessionEntry"][];
         };
         /**
-         * @description Paths to set; null clears one.
+         * @description Program paths to set. `null` clears a path; an absent member is unchanged.
          * @example {
          *       "git": "/usr/bin/git",
          *       "reviewer": null
@@ -4475,38 +4528,38 @@ export interface components {
             python3?: string | null;
             reviewer?: string | null;
         };
-        /** @description A history, and whether the reviewer remembers the ticket. */
+        /** @description Chat history of a ticket, and whether the reviewer has a session for it. */
         ShownHistory: components["schemas"]["ChatHistory"] & {
-            /** @description Whether the reviewer has a session about a review of this ticket. */
+            /** @description Whether the reviewer has a session from a review of this ticket. */
             reviewerSessionExists: boolean;
         };
         /**
-         * @description Where a work directory was found.
+         * @description How a work directory was determined.
          * @enum {string}
          */
         Source: "session" | "worktree";
-        /** @description Everything that a loop has used so far. */
+        /** @description Tokens and cost of a loop so far. */
         Spend: {
             /** @default null */
             cost: components["schemas"]["Cost"] | null;
             /**
-             * @description The newest runs, at most 20, the oldest of them first.
+             * @description The latest runs, at most 20, oldest first.
              * @default []
              */
             recentRuns: components["schemas"]["Run"][];
             /**
-             * @description The newest turns, at most 20, the oldest of them first.
+             * @description The latest turns, at most 20, oldest first.
              * @default []
              */
             recentTurns: components["schemas"]["Turn"][];
             /**
              * Format: int64
-             * @description Runs of the assistant that have ended.
+             * @description Number of finished runs of the assistant.
              * @default 0
              */
             runs: number;
             /**
-             * @description Totals.
+             * @description Total tokens of all models.
              * @default {
              *       "inputTokens": 0,
              *       "outputTokens": 0,
@@ -4516,7 +4569,7 @@ export interface components {
              */
             tokens: components["schemas"]["TokenUsage"];
             /**
-             * @description Totals of each model.
+             * @description Total tokens by model name.
              * @default {}
              */
             tokensByModel: {
@@ -4524,79 +4577,78 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description Answers of models.
+             * @description Number of model responses.
              * @default 0
              */
             turns: number;
         };
-        /** @description A worktree without a state. */
+        /** @description Response for a worktree without a `state.json`. */
         Starting: {
-            /** @description Always true. */
+            /** @description Always true: the worktree exists. */
             exists: boolean;
             loop?: components["schemas"]["LoopFacts"] | null;
-            /** @description What is going on, for a person. */
+            /** @description Explanation for the user. */
             message: string;
-            /** @description Always `Initializing`. */
+            /** @description Always `Initializing` in this response. */
             phase: string;
-            /** @description Always false. */
+            /** @description Always false: there is no `state.json`. */
             stateExists: boolean;
-            /** @description Always `STARTING`. */
+            /** @description Always `STARTING` in this response. */
             status: string;
         };
-        /** @description `status`: where HEAD is and what changed. */
+        /** @description `status`: the current branch and the changed files. */
         StatusAnswer: {
-            /** @description The branch; `HEAD` when it is detached. */
+            /** @description Current branch; `HEAD` when it is detached. */
             currentBranch: string;
             files: components["schemas"]["StatusFiles"];
             hasChanges: boolean;
         };
         /**
-         * @description Changed paths, relative to the root of the working tree, in git's order. A path may be in
-         *     several lists. An untracked directory ends with a slash. In a name that is not UTF-8, `U+FFFD`
-         *     stands for what cannot be shown.
+         * @description Changed paths relative to the root of the working tree, in git's order. A path can be in several lists.
+         *     Untracked directories end with a slash. Bytes that are not UTF-8 are replaced with `U+FFFD`.
          */
         StatusFiles: {
-            /** @description Added, or not known to git. */
+            /** @description Added or untracked files. */
             created: string[];
             deleted: string[];
-            /** @description Changed, renamed (the new name), or in conflict. */
+            /** @description Modified, renamed (new name) or conflicted files. */
             modified: string[];
-            /** @description Changed in the index. */
+            /** @description Files with changes in the index. */
             staged: string[];
         };
         /**
-         * @description What a stop did.
+         * @description Result of a cancellation.
          * @example {
          *       "stopped": true,
          *       "pid": 4242
          *     }
          */
         StopAnswer: {
-            /** @description Why nothing was done. */
+            /** @description Reason for which nothing was stopped. */
             message?: string | null;
             /**
              * Format: int32
-             * @description Its pid.
+             * @description Pid of the provider's program.
              */
             pid?: number | null;
-            /** @description Whether a program is being ended, or was gone already. */
+            /** @description Whether the program is being terminated or had already exited. */
             stopped: boolean;
         };
         /**
-         * @description Which review to end.
+         * @description The review to cancel.
          * @example {
          *       "repo": "~/src/shop",
          *       "provider": "reviewer"
          *     }
          */
         StopBody: {
-            /** @description Who reviews; the reviewer when it is missing or unknown. */
+            /** @description Provider of the review: `reviewer` when it is missing or unknown. */
             provider?: string | null;
             /** @description Path of the repository. */
             repo: string;
         };
         /**
-         * @description Done.
+         * @description Acknowledgement of a request.
          * @example {
          *       "success": true
          *     }
@@ -4604,36 +4656,36 @@ export interface components {
         SuccessResponse: {
             success: boolean;
         };
-        /** @description `branch`: the branch that is checked out now. */
+        /** @description `branch`: the branch that is now checked out. */
         Switched: {
-            /** @description The name after unusual characters became `-`. */
+            /** @description Name of the branch after characters were replaced. */
             branchName: string;
             message: string;
             success: boolean;
         };
-        /** @description `sync-status`: how far the branch is from `main`, or `master`, of `origin`. */
+        /** @description `sync-status`: commits ahead of and behind `main` or `master` of `origin`. */
         SyncAnswer: {
             /** Format: int64 */
             aheadBy: number;
             /** Format: int64 */
             behindBy: number;
-            /** @description The branch; `HEAD` when it is detached. */
+            /** @description Current branch; `HEAD` when it is detached. */
             currentBranch: string;
             isUpToDate: boolean;
-            /** @description `origin/main` or `origin/master`; null when the remote has neither. */
+            /** @description `origin/main` or `origin/master`; null when neither exists. */
             trackingBranch: string | null;
         };
-        /** @description How far a plan's tasks are. */
+        /** @description Number of completed and pending tasks of a plan. */
         TaskProgress: {
-            /** @description Done tasks. */
+            /** @description Number of completed tasks. */
             completed: number;
-            /** @description Open tasks. */
+            /** @description Number of pending tasks. */
             pending: number;
-            /** @description Both. */
+            /** @description Number of all tasks. */
             total: number;
         };
         /**
-         * @description Worktree to tear down.
+         * @description The worktree whose deployment is torn down.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "worktreePath": "~/src/worktrees/shop-AB-1",
@@ -4644,48 +4696,54 @@ export interface components {
         TeardownBody: components["schemas"]["DeployedWorktree"] & {
             /**
              * Format: int32
-             * @description `pid` of the answer of `deploy`.
+             * @description `pid` from the response of `deploy`; a number or a string of digits.
              */
             pid?: number | null;
             /**
              * Format: int32
-             * @description Its port, when none is stored.
+             * @description Port of the server; used when none is stored.
              */
             port?: number | null;
         };
         /**
-         * @description A message of the terminal.
+         * @description A message of the terminal chat.
          * @example {
          *       "message": "@reviewer Which port does the shop listen on?"
          *     }
          */
         TerminalMessage: {
-            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            /**
+             * @description Absolute paths of files that belong to the message, such as uploaded images: at most 10 files of at
+             *     most 10 MiB.
+             */
             attachments?: string[] | null;
-            /** @description The MCP server whose tools may be used. */
+            /** @description URL of the MCP server whose tools the provider may use. */
             expectedMcpUrl?: string | null;
-            /** @description Not blank. One that begins with `@reviewer ` is for the reviewer, every other for the assistant. */
+            /**
+             * @description Text of the message; must not be blank. A message that starts with `@reviewer ` goes to the reviewer,
+             *     all others to the assistant.
+             */
             message: string;
         };
-        /** @description A ticket, as its tracker shows it. */
+        /** @description A ticket as its tracker shows it. */
         TicketContext: {
             description?: string | null;
-            /** @description Not empty, as the other texts but the description. */
+            /** @description Identifier in the tracker. Like `title` and `url`, it must not be empty. */
             identifier: string;
             title: string;
             url: string;
         };
         /**
-         * @description Members of a body that is about the worktree of a ticket.
+         * @description Body members that identify the worktree of a ticket.
          * @example {
          *       "ticketId": "AB-1",
          *       "repoPath": "~/src/shop"
          *     }
          */
         TicketMembers: {
-            /** @description The clone that it belongs to, inside the sandbox. */
+            /** @description Path of the ticket's clone, inside the sandbox. */
             repoPath: string;
-            /** @description The ticket. */
+            /** @description Id of the ticket. */
             ticketId: string;
         };
         /**
@@ -4702,43 +4760,49 @@ export interface components {
          *     }
          */
         TicketMessage: {
-            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            /**
+             * @description Absolute paths of files that belong to the message, such as uploaded images: at most 10 files of at
+             *     most 10 MiB.
+             */
             attachments?: string[] | null;
-            /** @description The MCP server whose tools may be used. */
+            /** @description URL of the MCP server whose tools the provider may use. */
             expectedMcpUrl?: string | null;
-            /** @description Not blank. */
+            /** @description Text of the message; must not be blank. */
             message: string;
-            /** @description Who answers; the assistant when it is missing or unknown. It may change within a chat. */
+            /**
+             * @description Provider that answers: `assistant` when it is missing or unknown. May differ between messages of a
+             *     chat.
+             */
             provider?: string | null;
-            /** @description Path of the repository that it is about; without one no file is read. */
+            /** @description Path of the ticket's repository. Without it the provider gets no file tools. */
             repoPath?: string | null;
-            /** @description The ticket itself. */
+            /** @description Content of the ticket, included in the prompt of a new session. */
             ticketContext: components["schemas"]["TicketContext"];
-            /** @description Chooses the history. */
+            /** @description Id of the ticket; selects the history. */
             ticketId: string;
         };
-        /** @description How a ticket stands. */
+        /** @description Status of the work on a ticket. */
         TicketStatus: components["schemas"]["FullStatus"] | components["schemas"]["Starting"] | components["schemas"]["NotFound"];
-        /** @description Tokens of a run, as `output` and `error` events carry them. */
+        /** @description Token counts in the form of `output` and `error` events. */
         TokenUsage: {
             /**
              * Format: int64
-             * @description Tokens written to the cache.
+             * @description Number of tokens written to the prompt cache.
              */
             cacheCreationInputTokens?: number;
             /**
              * Format: int64
-             * @description Tokens read from the cache.
+             * @description Number of tokens read from the prompt cache.
              */
             cacheReadInputTokens?: number;
             /**
              * Format: int64
-             * @description Input tokens.
+             * @description Number of input tokens, without those of the cache.
              */
             inputTokens: number;
             /**
              * Format: int64
-             * @description Output tokens.
+             * @description Number of output tokens.
              */
             outputTokens: number;
         };
@@ -4750,7 +4814,7 @@ export interface components {
             reviewer: boolean;
         };
         /**
-         * @description Result of a teardown.
+         * @description Result of tearing down a deployment.
          * @example {
          *       "success": true
          *     }
@@ -4759,35 +4823,35 @@ export interface components {
             error?: string | null;
             success: boolean;
         };
-        /** @description One answer of a model. */
+        /** @description One response of a model. */
         Turn: components["schemas"]["ModelTokens"] & {
-            /** @description Who answered. */
+            /** @description Name of the responding model. */
             model: string;
             /**
              * Format: int64
-             * @description Counts from 1 within the loop.
+             * @description Number of the turn within the loop, from 1.
              */
             turn: number;
         };
-        /** @description How many tickets wait for the person. */
+        /** @description Number of tickets with an unread response. */
         UnreadCount: {
             count: number;
         };
         /**
-         * @description Settings to change.
+         * @description Repository settings to change; absent members are unchanged.
          * @example {
          *       "worktreeParentDir": "~/src/worktrees",
          *       "worktreeParentDirConfirmed": true
          *     }
          */
         UpdateRepos: {
-            /** @description Where worktrees are made; inside the sandbox. */
+            /** @description Parent directory for new worktrees, inside the sandbox. */
             worktreeParentDir?: string | null;
-            /** @description Whether the owner agreed to it. */
+            /** @description Whether the user confirmed the parent directory. */
             worktreeParentDirConfirmed?: boolean | null;
         };
         /**
-         * @description The images that were saved, in the order in which they came.
+         * @description The saved images, in the order of the form.
          * @example {
          *       "files": [
          *         {
@@ -4803,42 +4867,42 @@ export interface components {
         Uploaded: {
             files: components["schemas"]["UploadedFile"][];
         };
-        /** @description One of them. */
+        /** @description A saved image. */
         UploadedFile: {
-            /** @description Path and query of a GET that answers it. */
+            /** @description Path and query of the GET request that downloads the image. */
             apiUrl: string;
-            /** @description As the sender called it. */
+            /** @description File name in the form. */
             originalName: string;
-            /** @description Absolute. */
+            /** @description Absolute path on disk. */
             path: string;
-            /** @description As it is called on disk. */
+            /** @description File name on disk. */
             savedName: string;
             /**
              * Format: int64
-             * @description Bytes.
+             * @description Size in bytes.
              */
             size: number;
         };
         /** @description A learning that helped. */
         UsedLearning: {
-            /** @description What it says, as its pattern does. */
+            /** @description Summary of the learning; identifies its pattern. */
             summary: string;
         };
         /**
-         * @description A verdict, and why.
+         * @description A verdict of a reviewer with its reason.
          * @example {
          *       "verdict": "approve",
          *       "reason": "The fix is needed and complete."
          *     }
          */
         Verdict: {
-            /** @description Not blank. */
+            /** @description Reason for the verdict; never blank. */
             reason: string;
-            /** @description The verdict. */
+            /** @description Overall assessment of the change. */
             verdict: components["schemas"]["VerdictKind"];
         };
         /**
-         * @description A verdict, if there is one.
+         * @description The verdict on a change, if any.
          * @example {
          *       "verdict": {
          *         "verdict": "approve",
@@ -4847,55 +4911,55 @@ export interface components {
          *     }
          */
         VerdictBody: {
-            /** @description Why the provider gave no answer. */
+            /** @description Reason for which the provider did not answer. */
             error?: string | null;
             verdict: components["schemas"]["Verdict"] | null;
         };
         /**
-         * @description What a reviewer makes of a change as a whole.
+         * @description Overall assessment of a change.
          * @enum {string}
          */
         VerdictKind: "approve" | "needs_attention" | "decline";
         /**
-         * @description The desktop's version.
+         * @description Version of the desktop.
          * @example {
          *       "version": "0.13.18",
          *       "commits": []
          *     }
          */
         Version: {
-            /** @description Always empty in a release. */
+            /** @description Commits since the last release; always empty in a release build. */
             commits: Record<string, never>[];
             version: string;
         };
-        /** @description Always empty here. */
+        /** @description Always empty: versions are only listed by the authenticated health check. */
         Versions: Record<string, never>;
-        /** @description A request that is held. */
+        /** @description A request held for approval. */
         WaitingRequest: {
-            /** @description What it does, in the words of its body. */
+            /** @description Members of the body that describe the action, for example `action=commit`. */
             action?: string | null;
-            /** @description ISO 8601. */
+            /** @description Time at which the request arrived, ISO 8601. */
             createdAt: string;
-            /** @description Directories that it is about, where they really are. */
+            /** @description Canonical paths of the directories that the request affects. */
             directories: string[];
             /** Format: uuid */
             id: string;
-            /** @description Who asks: the origin of a page, or `cloud-socket`. */
+            /** @description Caller: the origin of the page, or `cloud-socket` for the control plane. */
             location: string;
-            /** @description Id of the loop that it is to start. */
+            /** @description Id of the loop that the request would start. */
             loopId?: string | null;
             method: string;
             operationId: components["schemas"]["OperationId"];
             path: string;
-            /** @description Without the values of sensitive members. */
+            /** @description Query string with sensitive values redacted. */
             query?: string | null;
             reason: string;
             riskTier: components["schemas"]["RiskTier"];
-            /** @description ISO 8601: when the last of those who ask gives up. */
+            /** @description Time at which the request expires, ISO 8601: the latest deadline of the callers that wait for it. */
             waitsUntil: string;
         };
         /**
-         * @description What waits for the owner.
+         * @description Requests held for the owner's approval.
          * @example {
          *       "waiting": [
          *         {
@@ -4911,7 +4975,7 @@ export interface components {
          *             "/home/dev/src/shop"
          *           ],
          *           "location": "https://loopgate.example.com",
-         *           "reason": "git_action is of the medium tier, and requests above low ask first"
+         *           "reason": "git_action has risk tier medium; requests above low require approval"
          *         }
          *       ],
          *       "command": "loopgate approvals"
@@ -4919,17 +4983,17 @@ export interface components {
          */
         WaitingRequests: {
             /**
-             * @description Command on this machine that lists them too; followed by `approve` or `deny` and an id, or the
-             *     last eight characters of one, it decides.
+             * @description Command on this machine that lists the same requests. Followed by `approve` or `deny` and an id, or by
+             *     the last eight characters of an id, it decides a request.
              */
             command: string;
-            /** @description What is wrong with the rules and policies that the owner has set. */
+            /** @description Errors in the owner's approval rules and policies. Absent when there are none. */
             problems?: string[];
-            /** @description Newest first. */
+            /** @description Held requests, newest first. */
             waiting: components["schemas"]["WaitingRequest"][];
         };
         /**
-         * @description Where a ticket is worked on.
+         * @description The work directory of a ticket, if it exists.
          * @example {
          *       "exists": true,
          *       "path": "/home/sam/src/worktrees/shop-AB-1",
@@ -4944,18 +5008,18 @@ export interface components {
         WorkDirectory: {
             branchStatus: components["schemas"]["BranchStatus"] | null;
             exists: boolean;
-            /** @description Absolute; null when there is none. */
+            /** @description Absolute path; null when the ticket has no work directory. */
             path: string | null;
-            /** @description The project's `CLAUDE.md`, when it has changes that are not committed. */
+            /** @description Path of the project's `CLAUDE.md` if it has uncommitted changes; null otherwise. */
             pendingClaudeMd: string | null;
             source?: components["schemas"]["Source"] | null;
         };
-        /** @description A worktree. */
+        /** @description A worktree of the repository. */
         WorktreeAnswer: {
-            /** @description Empty when it is on no branch. */
+            /** @description Branch of the worktree; empty when HEAD is detached. */
             branch: string;
             path: string;
-            /** @description The ticket in its name. */
+            /** @description Ticket id in the worktree's name; null when there is none. */
             ticketId: string | null;
         };
     };
@@ -4976,7 +5040,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The requests that are held */
+            /** @description The held requests */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4985,7 +5049,7 @@ export interface operations {
                     "application/json": components["schemas"]["WaitingRequests"];
                 };
             };
-            /** @description Asked over the link */
+            /** @description Called over the link */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5000,7 +5064,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5031,7 +5095,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was started */
+            /** @description The deployment was started */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5040,7 +5104,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeployStarted"];
                 };
             };
-            /** @description A member is missing, or no start command is stored or detected */
+            /** @description Member missing, not a worktree of the repository, or no start command stored or detected */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5055,7 +5119,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5070,7 +5134,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such worktree */
+            /** @description The worktree does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5085,7 +5149,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It was not started */
+            /** @description The deployment could not be started */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5100,7 +5164,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5115,7 +5179,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5146,7 +5210,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Whether something accepts connections on its port */
+            /** @description Whether the port of the worktree's server accepts connections */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5155,7 +5219,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExistingDeploy"];
                 };
             };
-            /** @description A member is missing */
+            /** @description A required member is missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5170,7 +5234,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5185,7 +5249,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5200,7 +5264,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5231,7 +5295,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The result, also when nothing was found */
+            /** @description Result of the detection, which may be empty */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5240,7 +5304,7 @@ export interface operations {
                     "application/json": components["schemas"]["Detected"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5255,7 +5319,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5270,7 +5334,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5285,7 +5349,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5316,7 +5380,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The last URL of this machine in the log, else that of the stored port */
+            /** @description The last loopback URL in the output, or the URL of the stored port */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5325,7 +5389,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeployInfo"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5340,7 +5404,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5355,7 +5419,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5370,7 +5434,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5401,7 +5465,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The result, also when it does not answer */
+            /** @description Result of the check; also when the server does not respond */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5410,7 +5474,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeployHealth"];
                 };
             };
-            /** @description No URL given */
+            /** @description URL missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5425,7 +5489,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5456,7 +5520,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is terminated, now or before */
+            /** @description The process is terminated, by this request or earlier */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5465,7 +5529,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeployKilled"];
                 };
             };
-            /** @description No pid given */
+            /** @description Pid missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5480,7 +5544,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A process that no deploy started */
+            /** @description The process was not started by a deployment */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5495,7 +5559,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It does not end */
+            /** @description The process is still running */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5503,14 +5567,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "Failed to kill process: it does not end",
+                     *       "error": "Failed to kill process: the process is still running",
                      *       "code": "operation_failed"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5541,7 +5605,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The result, also when nothing was found */
+            /** @description Result of the detection, which may be empty */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5550,7 +5614,7 @@ export interface operations {
                     "application/json": components["schemas"]["Redetected"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5565,7 +5629,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5580,7 +5644,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5595,7 +5659,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5617,7 +5681,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description `pid` of the answer of `deploy`
+                 * @description `pid` from the response of `deploy`
                  * @example 4242
                  */
                 pid?: string;
@@ -5630,7 +5694,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example AB-1
                  */
                 ticketId: string;
@@ -5639,7 +5703,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The status, also when it was never started */
+            /** @description Status of the deployment; also when it was never started */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5648,7 +5712,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeployStatus"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5663,7 +5727,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5678,7 +5742,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5693,7 +5757,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5724,7 +5788,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Whether nothing of it is left */
+            /** @description Whether the server was stopped */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5733,7 +5797,7 @@ export interface operations {
                     "application/json": components["schemas"]["TornDown"];
                 };
             };
-            /** @description A member is missing, or there is nothing to stop */
+            /** @description Member missing, or nothing to stop */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5748,7 +5812,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5763,7 +5827,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The record of the run cannot be used */
+            /** @description The record of the deployment cannot be read */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5778,7 +5842,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5793,7 +5857,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5815,7 +5879,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Directory; `~` when it is missing
+                 * @description Directory to list; `~` when it is missing
                  * @example ~/src
                  */
                 path?: string;
@@ -5826,7 +5890,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its folders, at most 2000 */
+            /** @description The subdirectories, at most 2000 */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5835,7 +5899,7 @@ export interface operations {
                     "application/json": components["schemas"]["Directories"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5850,7 +5914,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description The directory cannot be read */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5865,7 +5929,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5892,7 +5956,7 @@ export interface operations {
                  */
                 base?: string;
                 /**
-                 * @description Piece of a path, in any case, that reaches into the file's name
+                 * @description Case-insensitive part of a path; must overlap the file name
                  * @example theme
                  */
                 query?: string;
@@ -5902,7 +5966,7 @@ export interface operations {
                  */
                 repo: string;
                 /**
-                 * @description Ticket; required unless `base` is `true`
+                 * @description Ticket id; required unless `base` is `true`
                  * @example AB-1
                  */
                 ticket?: string;
@@ -5913,7 +5977,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The best matches, also when there is no such directory */
+            /** @description The best matches; also when the directory does not exist */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5922,7 +5986,7 @@ export interface operations {
                     "application/json": components["schemas"]["FoundFiles"];
                 };
             };
-            /** @description No repository or no ticket given */
+            /** @description Repository path or ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5937,7 +6001,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5967,7 +6031,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5998,7 +6062,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the shape follows from the action */
+            /** @description Result of the action; its shape depends on the action */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6007,7 +6071,7 @@ export interface operations {
                     "application/json": components["schemas"]["ActionAnswer"];
                 };
             };
-            /** @description Something is missing or not valid */
+            /** @description A member is missing or invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6022,7 +6086,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6040,7 +6104,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such directory */
+            /** @description The directory does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6058,7 +6122,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Git or one of its hooks said no */
+            /** @description git or one of its hooks failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6079,7 +6143,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6101,7 +6165,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Whole name of the branch
+                 * @description Full name of the branch
                  * @example main
                  */
                 headBranch: string;
@@ -6126,7 +6190,7 @@ export interface operations {
                     "application/json": components["schemas"]["BranchWorktree"];
                 };
             };
-            /** @description No name or no branch given */
+            /** @description Repository name or branch missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6141,7 +6205,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Git could not tell */
+            /** @description git failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6156,7 +6220,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6171,7 +6235,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6204,7 +6268,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What there is; nothing where no repository is */
+            /** @description The branches and worktrees; empty when the directory is not a repository */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6213,7 +6277,7 @@ export interface operations {
                     "application/json": components["schemas"]["BranchesAnswer"];
                 };
             };
-            /** @description No path given */
+            /** @description Repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6228,7 +6292,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6243,7 +6307,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such directory */
+            /** @description The directory does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6258,7 +6322,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Git could not be asked */
+            /** @description git failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6273,7 +6337,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6304,7 +6368,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Both sides */
+            /** @description Both versions of the file */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6313,7 +6377,7 @@ export interface operations {
                     "application/json": components["schemas"]["DiffAnswer"];
                 };
             };
-            /** @description Something is missing or not valid, or the file has no changes */
+            /** @description A member is missing or invalid, or the file has no changes */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6328,7 +6392,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox or the repository */
+            /** @description Path outside the sandbox or the repository */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6343,7 +6407,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such repository */
+            /** @description The directory does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6358,7 +6422,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A side is larger than 5 MiB */
+            /** @description A version is larger than 5 MiB */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -6373,7 +6437,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Git could not tell */
+            /** @description git failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6388,7 +6452,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6419,7 +6483,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is there */
+            /** @description The pull request exists */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6428,7 +6492,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenedAnswer"];
                 };
             };
-            /** @description A member is missing, or no branch is checked out */
+            /** @description A member is missing, or HEAD is detached */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6443,7 +6507,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6458,7 +6522,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such directory */
+            /** @description The directory does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6473,7 +6537,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Git or the code host said no */
+            /** @description git or the code host failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6488,7 +6552,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6510,7 +6574,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Branch that the caller takes it for
+                 * @description Branch id under which the caller shows the pull request
                  * @example acme%2Fshop::dark-theme
                  */
                 branchId?: string;
@@ -6525,7 +6589,7 @@ export interface operations {
                  */
                 owner?: string;
                 /**
-                 * @description Number of the pull request, beside a path
+                 * @description Number of the pull request, with the path of a clone
                  * @example 1
                  */
                 pr?: string;
@@ -6541,7 +6605,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Newest first */
+            /** @description The comments, newest first */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6550,7 +6614,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequestComments"];
                 };
             };
-            /** @description Something is missing or no name or number */
+            /** @description A parameter is missing or invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6565,7 +6629,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The code-host program is not logged in */
+            /** @description The code-host program is not signed in */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6581,7 +6645,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox, or the branch of another repository */
+            /** @description Path outside the sandbox, or the branch id belongs to another repository */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6597,7 +6661,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such directory or pull request */
+            /** @description The directory or the pull request does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6613,7 +6677,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The clone does not come from the code host */
+            /** @description The clone's `origin` is not at the code host */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6628,7 +6692,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The code host gives no answer now; `reason` tells why */
+            /** @description The code host is temporarily unavailable; `reason` contains the cause */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6644,7 +6708,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6676,7 +6740,7 @@ export interface operations {
                  */
                 owner?: string;
                 /**
-                 * @description Number of the pull request, beside a path
+                 * @description Number of the pull request, with the path of a clone
                  * @example 1
                  */
                 pr?: string;
@@ -6692,7 +6756,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of them */
+            /** @description All changed files */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6701,7 +6765,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequestFiles"];
                 };
             };
-            /** @description Something is missing or no name or number */
+            /** @description A parameter is missing or invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6716,7 +6780,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6731,7 +6795,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such directory */
+            /** @description The directory does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6746,7 +6810,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The code host said no */
+            /** @description The code-host request failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6761,7 +6825,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6799,7 +6863,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its hash */
+            /** @description Hash of the head commit */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6808,7 +6872,7 @@ export interface operations {
                     "application/json": components["schemas"]["HeadSha"];
                 };
             };
-            /** @description No path or no number */
+            /** @description Repository path or pull-request number missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6823,7 +6887,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6838,7 +6902,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such directory */
+            /** @description The directory does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6853,7 +6917,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The code host said no */
+            /** @description The code-host request failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6868,7 +6932,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6899,7 +6963,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was made */
+            /** @description The comment was posted */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6908,7 +6972,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlacedAnswer"];
                 };
             };
-            /** @description A member is missing */
+            /** @description A required member is missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6923,7 +6987,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6938,7 +7002,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such directory */
+            /** @description The directory does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6953,7 +7017,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The code host said no */
+            /** @description The code-host request failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6968,7 +7032,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6995,7 +7059,7 @@ export interface operations {
                  */
                 repo: string;
                 /**
-                 * @description `open`, which is the default, or `merged`
+                 * @description `open` (default) or `merged`
                  * @example open
                  */
                 state?: string;
@@ -7006,7 +7070,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The newest ones */
+            /** @description The newest pull requests */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7015,7 +7079,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequestList"];
                 };
             };
-            /** @description No path, or another state */
+            /** @description Repository path missing, or invalid state */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7030,7 +7094,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7045,7 +7109,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such directory */
+            /** @description The directory does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7060,7 +7124,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The code host said no */
+            /** @description The code-host request failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7075,7 +7139,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7106,7 +7170,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was said */
+            /** @description The comment was posted */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7115,7 +7179,7 @@ export interface operations {
                     "application/json": components["schemas"]["SaidAnswer"];
                 };
             };
-            /** @description A member is missing */
+            /** @description A required member is missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7130,7 +7194,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7145,7 +7209,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such directory */
+            /** @description The directory does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7160,7 +7224,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The code host said no */
+            /** @description The code-host request failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7175,7 +7239,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7218,7 +7282,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the reviewers think */
+            /** @description The reviews */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7227,7 +7291,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequestReviews"];
                 };
             };
-            /** @description Something is missing or no name or number */
+            /** @description A parameter is missing or invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7242,7 +7306,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such pull request */
+            /** @description The pull request does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7257,7 +7321,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The code host said no */
+            /** @description The code-host request failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7272,7 +7336,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7314,7 +7378,7 @@ export interface operations {
                     "application/json": components["schemas"]["RepoPath"];
                 };
             };
-            /** @description No name given */
+            /** @description Repository name missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7344,7 +7408,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7359,7 +7423,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7386,7 +7450,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The login */
+            /** @description Login of the account */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7395,7 +7459,7 @@ export interface operations {
                     "application/json": components["schemas"]["GitUser"];
                 };
             };
-            /** @description Nobody, or the program cannot tell */
+            /** @description Not signed in, or the code-host program failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7410,7 +7474,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7437,7 +7501,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was removed and what was not */
+            /** @description Worktrees that were removed and kept */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7446,7 +7510,7 @@ export interface operations {
                     "application/json": components["schemas"]["CleanedUp"];
                 };
             };
-            /** @description No worktree parent is set, or it cannot be read */
+            /** @description No worktree parent is configured, or it cannot be read */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7461,7 +7525,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7476,7 +7540,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7507,7 +7571,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is gone, or was not there */
+            /** @description The worktree was removed, or did not exist */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7516,7 +7580,7 @@ export interface operations {
                     "application/json": components["schemas"]["Gone"];
                 };
             };
-            /** @description No path given, or force on something that is no worktree */
+            /** @description Path missing, or not a worktree */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7531,7 +7595,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7546,7 +7610,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It has uncommitted changes */
+            /** @description The worktree has uncommitted changes */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7563,7 +7627,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Git refused */
+            /** @description git failed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7578,7 +7642,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7600,12 +7664,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description MCP server to look for
+                 * @description URL of the MCP server whose registration is checked
                  * @example https://mcp.example.com/mcp
                  */
                 expectedMcpUrl?: string;
                 /**
-                 * @description Adds a row that compares the desktop's version
+                 * @description Latest release; adds a check that compares the desktop's version with it
                  * @example 0.13.18
                  */
                 latestVersion?: string;
@@ -7616,7 +7680,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The rows */
+            /** @description Results of all checks */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7625,7 +7689,7 @@ export interface operations {
                     "application/json": components["schemas"]["HealthReport"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7652,7 +7716,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The patterns, in the order of their file */
+            /** @description The patterns in file order */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7676,7 +7740,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7698,7 +7762,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description MCP server that is meant
+                 * @description URL of the MCP server
                  * @example https://mcp.example.com/mcp
                  */
                 expectedMcpUrl?: string;
@@ -7709,7 +7773,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description By the browser */
+            /** @description Authentication method and registrations */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7718,7 +7782,7 @@ export interface operations {
                     "application/json": components["schemas"]["McpAuth"];
                 };
             };
-            /** @description Asked over the link */
+            /** @description Called over the link */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7733,7 +7797,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7779,7 +7843,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7808,14 +7872,14 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description One range of bytes
+                 * @description A single byte range
                  * @example bytes=0-7
                  */
                 range?: string | null;
             };
             path: {
                 /**
-                 * @description Ticket, then path of the file, with slashes
+                 * @description Ticket id, a slash, and the path of the file
                  * @example AB-1/screen.png
                  */
                 attachmentPath: string;
@@ -7824,7 +7888,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The file, with the type of its ending */
+            /** @description The file, with the media type of its extension */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7834,7 +7898,7 @@ export interface operations {
                     "*/*": number[];
                 };
             };
-            /** @description The range that was asked for */
+            /** @description The requested range */
             206: {
                 headers: {
                     [name: string]: unknown;
@@ -7844,7 +7908,7 @@ export interface operations {
                     "*/*": number[];
                 };
             };
-            /** @description No repository or no file given */
+            /** @description Repository path or file path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7859,7 +7923,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox, or outside the ticket's attachments */
+            /** @description Path outside the sandbox or the ticket's attachments */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7874,7 +7938,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such file */
+            /** @description The file does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7889,7 +7953,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The file has no such bytes */
+            /** @description The requested range is outside the file */
             416: {
                 headers: {
                     [name: string]: unknown;
@@ -7897,7 +7961,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "The file has no such bytes",
+                     *       "error": "Range not satisfiable",
                      *       "code": "invalid_request",
                      *       "size": 67
                      *     }
@@ -7905,7 +7969,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description The file cannot be read */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7920,7 +7984,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7941,21 +8005,21 @@ export interface operations {
     chat_history: {
         parameters: {
             query: {
-                /** @description Whose chat */
+                /** @description Provider of the chat; absent for the shared one */
                 provider?: components["schemas"]["ProviderId"];
-                /** @description Path of the repository */
+                /** @description Path of the repository's clone */
                 repo: string;
             };
             header?: never;
             path: {
-                /** @description Ticket */
+                /** @description Id of the ticket */
                 ticketId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The history, empty when there is none */
+            /** @description The history; empty when none is stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7964,7 +8028,7 @@ export interface operations {
                     "application/json": components["schemas"]["ShownHistory"];
                 };
             };
-            /** @description No repository, or an unknown provider */
+            /** @description Repository path missing, or unknown provider */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7973,7 +8037,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7991,7 +8055,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8012,14 +8076,14 @@ export interface operations {
     add_to_chat_history: {
         parameters: {
             query: {
-                /** @description Whose chat */
+                /** @description Provider of the chat; absent for the shared one */
                 provider?: components["schemas"]["ProviderId"];
-                /** @description Path of the repository */
+                /** @description Path of the repository's clone */
                 repo: string;
             };
             header?: never;
             path: {
-                /** @description Ticket */
+                /** @description Id of the ticket */
                 ticketId: string;
             };
             cookie?: never;
@@ -8030,7 +8094,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Kept */
+            /** @description The message or session id was stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8039,7 +8103,7 @@ export interface operations {
                     "application/json": components["schemas"]["AddedToHistory"];
                 };
             };
-            /** @description The body breaks a rule, no repository, or an unknown provider */
+            /** @description Invalid body, repository path missing, or unknown provider */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8048,7 +8112,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8066,7 +8130,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8087,23 +8151,23 @@ export interface operations {
     remove_from_chat_history: {
         parameters: {
             query: {
-                /** @description Place of the one message to remove, from 0 */
+                /** @description Zero-based index of the message to remove; all messages when it is missing */
                 index?: number;
-                /** @description Whose chat */
+                /** @description Provider of the chat; absent for the shared one */
                 provider?: components["schemas"]["ProviderId"];
-                /** @description Path of the repository */
+                /** @description Path of the repository's clone */
                 repo: string;
             };
             header?: never;
             path: {
-                /** @description Ticket */
+                /** @description Id of the ticket */
                 ticketId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Removed, or there was nothing */
+            /** @description Removed, or no history was stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8112,7 +8176,7 @@ export interface operations {
                     "application/json": components["schemas"]["RemovedFromHistory"];
                 };
             };
-            /** @description No repository, an unknown provider, or an index that is none */
+            /** @description Repository path missing, unknown provider, or invalid index */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8121,7 +8185,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8148,7 +8212,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8174,7 +8238,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Ticket */
+                /** @description Id of the ticket */
                 ticketId: string;
             };
             cookie?: never;
@@ -8185,7 +8249,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One event a line, `done` last */
+            /** @description One JSON event per line; the last one is `done` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8194,7 +8258,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["ChatEvent"];
                 };
             };
-            /** @description No message, no repository, or an unknown provider */
+            /** @description Message or repository path missing, or unknown provider */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8203,7 +8267,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8212,7 +8276,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The message cannot be kept */
+            /** @description The message cannot be stored */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8221,7 +8285,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8248,21 +8312,21 @@ export interface operations {
                  */
                 repo: string;
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
             };
             header?: never;
             path: {
-                /** @description Review comment */
+                /** @description Id of the review comment */
                 commentId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The history, empty when there is none */
+            /** @description The history; empty when none is stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8271,7 +8335,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChatHistory"];
                 };
             };
-            /** @description No ticket or no repository */
+            /** @description Ticket or repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8280,7 +8344,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8289,7 +8353,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8316,14 +8380,14 @@ export interface operations {
                  */
                 repo: string;
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
             };
             header?: never;
             path: {
-                /** @description Review comment */
+                /** @description Id of the review comment */
                 commentId: string;
             };
             cookie?: never;
@@ -8334,7 +8398,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One event a line, `done` last */
+            /** @description One JSON event per line; the last one is `done` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8343,7 +8407,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["ChatEvent"];
                 };
             };
-            /** @description No ticket, no repository, or no message */
+            /** @description Ticket, repository path or message missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8352,7 +8416,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8361,7 +8425,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Neither worktree nor repository is there */
+            /** @description Neither the worktree nor the repository exists */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8370,7 +8434,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The message cannot be kept */
+            /** @description The message cannot be stored */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8379,7 +8443,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8406,21 +8470,21 @@ export interface operations {
                  */
                 repo: string;
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
             };
             header?: never;
             path: {
-                /** @description Review comment */
+                /** @description Id of the review comment */
                 commentId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Forgotten, or there was nothing */
+            /** @description Deleted, or nothing was stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8429,7 +8493,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
-            /** @description No ticket or no repository */
+            /** @description Ticket or repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8438,7 +8502,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8456,7 +8520,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8483,14 +8547,14 @@ export interface operations {
                  */
                 repo: string;
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
             };
             header?: never;
             path: {
-                /** @description Review comment */
+                /** @description Id of the review comment */
                 commentId: string;
             };
             cookie?: never;
@@ -8501,7 +8565,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Noted; an unknown message changes nothing */
+            /** @description Recorded; an unknown message id is a no-op */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8510,7 +8574,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
-            /** @description No ticket, no repository, or no JSON */
+            /** @description Ticket or repository path missing, or the body is not JSON */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8519,7 +8583,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8537,7 +8601,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8558,19 +8622,19 @@ export interface operations {
     commit_message: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /** @description Path of the repository's clone */
                 repo: string;
             };
             header?: never;
             path: {
-                /** @description Ticket */
+                /** @description Id of the ticket */
                 ticketId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A message, a plain one when nothing better is known */
+            /** @description The generated message, or a default one */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8579,7 +8643,7 @@ export interface operations {
                     "application/json": components["schemas"]["CommitMessage"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path or ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8588,7 +8652,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8597,7 +8661,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8628,7 +8692,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It runs, or learnings are turned off */
+            /** @description Extraction was started, or learnings are disabled */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8637,7 +8701,7 @@ export interface operations {
                     "application/json": components["schemas"]["LearningsExtractionStart"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path or ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8646,7 +8710,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8655,7 +8719,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No worktree, or no chat */
+            /** @description The ticket has no worktree, or no chat */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8673,7 +8737,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8694,19 +8758,19 @@ export interface operations {
     ticket_judges: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /** @description Path of the repository's clone */
                 repo: string;
             };
             header?: never;
             path: {
-                /** @description Ticket, or slug or id of a loop */
+                /** @description Id of the ticket, or slug or id of a loop */
                 ticketId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Their report, or that there is none yet */
+            /** @description The report, or that there is none yet */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8715,7 +8779,7 @@ export interface operations {
                     "application/json": components["schemas"]["Judgement"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path or ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8724,7 +8788,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8733,7 +8797,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No worktree */
+            /** @description The ticket has no worktree */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8742,7 +8806,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The report cannot be read, or is no JSON */
+            /** @description The report cannot be read, or is not JSON */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8751,7 +8815,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8782,7 +8846,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It has ended, now or before */
+            /** @description The process is terminated, by this request or earlier */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8791,7 +8855,7 @@ export interface operations {
                     "application/json": components["schemas"]["Killed"];
                 };
             };
-            /** @description Neither a pid nor a ticket */
+            /** @description Neither a pid nor a ticket with its repository */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8800,7 +8864,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox, or a process that Loopgate did not start */
+            /** @description Path outside the sandbox, or the process was not started by Loopgate */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8809,7 +8873,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The recorded pid cannot be read, or the process does not end */
+            /** @description The recorded pid cannot be read, or the process is still running */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8818,7 +8882,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8849,7 +8913,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It runs, now or before */
+            /** @description The script is running, or no script is installed */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8858,7 +8922,7 @@ export interface operations {
                     "application/json": components["schemas"]["LaunchAnswer"];
                 };
             };
-            /** @description No ticket or no repository */
+            /** @description Ticket or repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8867,7 +8931,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A path outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8876,7 +8940,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It is being launched */
+            /** @description Another request is launching the ticket */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8885,7 +8949,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It could not be launched */
+            /** @description The ticket could not be launched */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8894,7 +8958,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8915,13 +8979,13 @@ export interface operations {
     learnings_status: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /** @description Path of the repository's clone */
                 repo: string;
             };
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example AB-1
                  */
                 ticketId: string;
@@ -8930,7 +8994,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its status, also when there was none */
+            /** @description Status of the last extraction; also when there was none */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8939,7 +9003,7 @@ export interface operations {
                     "application/json": components["schemas"]["LearningsExtractionStatus"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path or ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8948,7 +9012,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8957,7 +9021,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8978,21 +9042,21 @@ export interface operations {
     ticket_logs: {
         parameters: {
             query: {
-                /** @description Lines at most, 1 to 10000; 100 when it is missing or something else */
+                /** @description Maximum number of lines, 1 to 10000; 100 when it is missing or invalid */
                 lines?: number;
-                /** @description Path of the repository */
+                /** @description Path of the repository's clone */
                 repo: string;
             };
             header?: never;
             path: {
-                /** @description Ticket, or slug or id of a loop */
+                /** @description Id of the ticket, or slug or id of a loop */
                 ticketId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The last lines, also when there are none */
+            /** @description The last lines, possibly none */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9001,7 +9065,7 @@ export interface operations {
                     "application/json": components["schemas"]["LogTail"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path or ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9010,7 +9074,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9028,7 +9092,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9059,7 +9123,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It runs, is being prepared, or waits in line */
+            /** @description The loop is running, being prepared, queued, or held for approval */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9068,7 +9132,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoopStarted"];
                 };
             };
-            /** @description The body breaks a rule */
+            /** @description The body is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9077,7 +9141,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A path outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9086,7 +9150,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such repository, and it could not be cloned */
+            /** @description The repository does not exist locally and could not be cloned */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9095,7 +9159,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It runs already, or another loop has the worktree */
+            /** @description The loop is already running, or another loop uses its worktree */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9104,7 +9168,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No API origin, or the control plane cannot be reached */
+            /** @description No control-plane origin is configured, or the control plane is unreachable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9113,7 +9177,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9144,7 +9208,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was asked to end */
+            /** @description Cancellation was requested */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9153,7 +9217,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoopEnded"];
                 };
             };
-            /** @description No loop named */
+            /** @description Loop id missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9162,7 +9226,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Nothing of this loop runs */
+            /** @description No process of this loop is running */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9171,7 +9235,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It is being taken up, or is about to wait */
+            /** @description The loop is being recovered, or is about to be queued */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9180,7 +9244,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9207,7 +9271,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How many wait */
+            /** @description Number of pending learnings */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9225,7 +9289,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9240,7 +9304,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9263,7 +9327,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Ticket */
+                /** @description Id of the ticket */
                 ticketId: string;
             };
             cookie?: never;
@@ -9274,7 +9338,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken back; a warning says when its process is not known to be gone */
+            /** @description The plan was cancelled; `warning` is set if its process may still be running */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9283,7 +9347,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlanCancelled"];
                 };
             };
-            /** @description No repository or no loop */
+            /** @description Repository path or loop id missing, or the loop id is not a UUID */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9292,7 +9356,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox, or a process that Loopgate did not start */
+            /** @description Path outside the sandbox, or the process was not started by Loopgate */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9301,7 +9365,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The control plane failed, or the process cannot be ended */
+            /** @description The control plane failed, or the process cannot be terminated */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9325,7 +9389,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The control plane cannot be reached; what ran here was ended */
+            /** @description The control plane is unreachable; the local process was terminated */
             502: {
                 headers: {
                     [name: string]: unknown;
@@ -9334,7 +9398,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No key for the control plane */
+            /** @description No API key for the control plane */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9343,7 +9407,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9366,7 +9430,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Ticket */
+                /** @description Id of the ticket */
                 ticketId: string;
             };
             cookie?: never;
@@ -9377,7 +9441,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Noted */
+            /** @description The plan was recorded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9386,7 +9450,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlanConfirmed"];
                 };
             };
-            /** @description No repository, or an id that is none */
+            /** @description Repository path missing, or the loop id is not a UUID */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9395,7 +9459,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9404,7 +9468,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It cannot be written */
+            /** @description The plan cannot be recorded */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9428,7 +9492,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9451,7 +9515,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Ticket */
+                /** @description Id of the ticket */
                 ticketId: string;
             };
             cookie?: never;
@@ -9462,7 +9526,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Its repository and its worktree; nothing is written */
+            /** @description The repository and worktree */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9471,7 +9535,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlanPrepared"];
                 };
             };
-            /** @description No repository */
+            /** @description Repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9480,7 +9544,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9504,7 +9568,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9527,7 +9591,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Ticket */
+                /** @description Id of the ticket */
                 ticketId: string;
             };
             cookie?: never;
@@ -9538,7 +9602,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Noted */
+            /** @description The plan was recorded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9547,7 +9611,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlanConfirmed"];
                 };
             };
-            /** @description No repository, or an id that is none */
+            /** @description Repository path missing, or the loop id is not a UUID */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9556,7 +9620,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9565,7 +9629,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It cannot be written */
+            /** @description The plan cannot be recorded */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9589,7 +9653,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9612,7 +9676,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Ticket */
+                /** @description Id of the ticket */
                 ticketId: string;
             };
             cookie?: never;
@@ -9623,7 +9687,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Its repository and its worktree; nothing is written */
+            /** @description The repository and worktree */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9632,7 +9696,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlanPrepared"];
                 };
             };
-            /** @description No repository */
+            /** @description Repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9641,7 +9705,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9665,7 +9729,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9686,12 +9750,12 @@ export interface operations {
     ticket_plan: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /** @description Path of the repository's clone */
                 repo: string;
             };
             header?: never;
             path: {
-                /** @description Ticket, or slug or id of a loop */
+                /** @description Id of the ticket, or slug or id of a loop */
                 ticketId: string;
             };
             cookie?: never;
@@ -9707,7 +9771,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlanAnswer"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path or ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9716,7 +9780,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9725,7 +9789,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No worktree, or no plan yet */
+            /** @description The ticket has no worktree, or no plan yet */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9743,7 +9807,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9770,7 +9834,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its status, also when there was none */
+            /** @description Status of the last batch; also when there was none */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9779,7 +9843,7 @@ export interface operations {
                     "application/json": components["schemas"]["LearningsBatchStatus"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9806,7 +9870,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It runs, ran already, or there is nothing to do */
+            /** @description Processing was started, is already running, or is not necessary */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9815,7 +9879,7 @@ export interface operations {
                     "application/json": components["schemas"]["LearningsBatchStart"];
                 };
             };
-            /** @description The self-learning plugin is missing */
+            /** @description The self-learning plugin is not installed */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9833,7 +9897,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9848,7 +9912,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9869,10 +9933,10 @@ export interface operations {
     processing_status: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /** @description Path of the repository's clone */
                 repo: string;
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example AB-1
                  */
                 ticketId: string;
@@ -9883,7 +9947,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its status, also when nothing was processed */
+            /** @description Status of the last processing; also when there was none */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9892,7 +9956,7 @@ export interface operations {
                     "application/json": components["schemas"]["LearningsProcessingStatus"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path or ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9901,7 +9965,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9910,7 +9974,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9941,7 +10005,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It runs, waits for the extraction, or there is nothing to do */
+            /** @description Processing was started, waits for the extraction, or is not necessary */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9950,7 +10014,7 @@ export interface operations {
                     "application/json": components["schemas"]["LearningsProcessingStart"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path or ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9959,7 +10023,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9968,7 +10032,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No worktree */
+            /** @description The ticket has no worktree */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9977,7 +10041,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The program does not start */
+            /** @description The script cannot be started */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9986,7 +10050,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10017,7 +10081,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Recorded */
+            /** @description The uses were recorded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10026,7 +10090,7 @@ export interface operations {
                     "application/json": components["schemas"]["LearningUsesRecorded"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path or ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10035,7 +10099,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10044,7 +10108,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No worktree */
+            /** @description The ticket has no worktree */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10062,7 +10126,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10098,7 +10162,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionList"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10107,7 +10171,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10138,7 +10202,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Noted */
+            /** @description The session was recorded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10147,7 +10211,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
-            /** @description The body breaks a rule */
+            /** @description The body is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10156,7 +10220,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A path outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10165,7 +10229,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10174,7 +10238,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10195,7 +10259,7 @@ export interface operations {
     forget_session: {
         parameters: {
             query: {
-                /** @description Ticket */
+                /** @description Id of the ticket */
                 ticketId: string;
             };
             header?: never;
@@ -10204,7 +10268,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Forgotten, or never known */
+            /** @description The session was deleted, or did not exist */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10213,7 +10277,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
-            /** @description No ticket named */
+            /** @description Ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10222,7 +10286,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10231,7 +10295,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10258,7 +10322,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How many */
+            /** @description The number of sessions */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10267,7 +10331,7 @@ export interface operations {
                     "application/json": components["schemas"]["UnreadCount"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10276,7 +10340,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10297,7 +10361,7 @@ export interface operations {
     directory_status: {
         parameters: {
             query: {
-                /** @description Directory that holds `.loopgate/work` */
+                /** @description Directory that contains `.loopgate/work` */
                 workDir: string;
             };
             header?: never;
@@ -10306,7 +10370,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What its state says */
+            /** @description Status of the directory */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10315,7 +10379,7 @@ export interface operations {
                     "application/json": components["schemas"]["DirectoryStatus"];
                 };
             };
-            /** @description No directory given */
+            /** @description Directory missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10324,7 +10388,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10342,7 +10406,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10363,19 +10427,19 @@ export interface operations {
     ticket_status: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /** @description Path of the repository's clone */
                 repo: string;
             };
             header?: never;
             path: {
-                /** @description Ticket, or slug or id of a loop */
+                /** @description Id of the ticket, or slug or id of a loop */
                 ticketId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Its status, also when there is no worktree */
+            /** @description Status of the ticket; also when it has no worktree */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10384,7 +10448,7 @@ export interface operations {
                     "application/json": components["schemas"]["TicketStatus"];
                 };
             };
-            /** @description No repository given */
+            /** @description Repository path or ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10393,7 +10457,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10411,7 +10475,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10441,7 +10505,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example AB-1
                  */
                 ticketId: string;
@@ -10454,7 +10518,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Saved */
+            /** @description All images were saved */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10463,7 +10527,7 @@ export interface operations {
                     "application/json": components["schemas"]["Uploaded"];
                 };
             };
-            /** @description No repository, no form, no image, or one that is not taken */
+            /** @description Repository path missing, not a form, no image in it, or an invalid image */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10478,7 +10542,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10508,7 +10572,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description They cannot be saved */
+            /** @description An image cannot be saved */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10523,7 +10587,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10574,7 +10638,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10589,7 +10653,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10620,7 +10684,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Added */
+            /** @description The repository was added */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10629,7 +10693,7 @@ export interface operations {
                     "application/json": components["schemas"]["Added"];
                 };
             };
-            /** @description No path, no such directory, or already there */
+            /** @description Path missing, not a directory, or already managed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10644,7 +10708,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10674,7 +10738,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10689,7 +10753,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10722,7 +10786,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removed */
+            /** @description The repository was removed */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10731,7 +10795,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description No path given, or not in the list */
+            /** @description Path missing, or not managed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10761,7 +10825,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10776,7 +10840,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10807,7 +10871,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed */
+            /** @description The settings were updated */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10831,7 +10895,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10861,7 +10925,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10876,7 +10940,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10906,7 +10970,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example pr-7
                  */
                 ticketId: string;
@@ -10919,7 +10983,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One event a line, `done` last */
+            /** @description One JSON event per line; the last one is `done` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10943,7 +11007,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10988,7 +11052,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11015,7 +11079,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether it runs, and which version */
+            /** @description Availability and version */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11024,7 +11088,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewerAvailability"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11048,7 +11112,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example pr-7
                  */
                 ticketId: string;
@@ -11061,7 +11125,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One event a line, `done` last */
+            /** @description One JSON event per line; the last one is `done` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11070,7 +11134,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["ChatEvent"];
                 };
             };
-            /** @description No prompt or no repository */
+            /** @description Prompt or repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11085,7 +11149,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11115,7 +11179,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11142,7 +11206,7 @@ export interface operations {
                  */
                 repo: string;
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
@@ -11150,7 +11214,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Finding
+                 * @description Id of the finding
                  * @example finding-0
                  */
                 findingId: string;
@@ -11159,7 +11223,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The history, empty when there is none */
+            /** @description The history; empty when none is stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11168,7 +11232,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChatHistory"];
                 };
             };
-            /** @description No ticket or no repository */
+            /** @description Ticket or repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11183,7 +11247,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11198,7 +11262,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11225,7 +11289,7 @@ export interface operations {
                  */
                 repo: string;
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
@@ -11233,7 +11297,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Finding
+                 * @description Id of the finding
                  * @example finding-0
                  */
                 findingId: string;
@@ -11246,7 +11310,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One event a line, `done` last */
+            /** @description One JSON event per line; the last one is `done` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11255,7 +11319,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["ChatEvent"];
                 };
             };
-            /** @description No ticket, no repository, or no message */
+            /** @description Ticket, repository path or message missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11270,7 +11334,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11315,7 +11379,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11342,7 +11406,7 @@ export interface operations {
                  */
                 repo: string;
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
@@ -11350,7 +11414,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Finding
+                 * @description Id of the finding
                  * @example finding-0
                  */
                 findingId: string;
@@ -11359,7 +11423,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Forgotten, or there was nothing */
+            /** @description Deleted, or nothing was stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11368,7 +11432,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
-            /** @description No ticket or no repository */
+            /** @description Ticket or repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11383,7 +11447,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11413,7 +11477,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11440,7 +11504,7 @@ export interface operations {
                  */
                 repo: string;
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
@@ -11448,7 +11512,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Finding
+                 * @description Id of the finding
                  * @example finding-0
                  */
                 findingId: string;
@@ -11461,7 +11525,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Stored; an unknown id changes nothing */
+            /** @description Stored; an unknown message id is a no-op */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11470,7 +11534,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
-            /** @description No ticket, no repository, or a message that is none */
+            /** @description Ticket or repository path missing, or invalid message */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11485,7 +11549,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11515,7 +11579,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11539,7 +11603,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
@@ -11552,7 +11616,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The pairs, in the order of the first list; those of the provider follow */
+            /** @description The pairs in the order of the first list, then those confirmed by the provider */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11561,7 +11625,7 @@ export interface operations {
                     "application/json": components["schemas"]["Duplicates"];
                 };
             };
-            /** @description A member is missing, or an entry of a list is no finding */
+            /** @description A required member is missing, or a list contains an invalid finding */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11576,7 +11640,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11591,7 +11655,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11615,7 +11679,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
@@ -11628,7 +11692,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The findings; none when there is no log */
+            /** @description The findings; empty when there is no log */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11637,7 +11701,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExtractedFindings"];
                 };
             };
-            /** @description A member is missing */
+            /** @description A required member is missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11652,7 +11716,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11667,7 +11731,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The provider that was asked gave no usable answer */
+            /** @description The provider failed, or its answer is invalid */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11682,7 +11746,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11704,7 +11768,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Whose review; the reviewer's when it is missing
+                 * @description Provider of the review; `reviewer` when it is missing
                  * @example reviewer
                  */
                 provider?: components["schemas"]["ProviderId"];
@@ -11717,7 +11781,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
@@ -11726,7 +11790,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The findings; none when none are stored */
+            /** @description The findings; empty when none are stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11735,7 +11799,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewFindings"];
                 };
             };
-            /** @description No repository, or an unknown provider */
+            /** @description Repository path missing, or unknown provider */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11750,7 +11814,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11765,7 +11829,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11787,7 +11851,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Whose review; the reviewer's when it is missing
+                 * @description Provider of the review; `reviewer` when it is missing
                  * @example reviewer
                  */
                 provider?: components["schemas"]["ProviderId"];
@@ -11800,7 +11864,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
@@ -11813,7 +11877,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Stored */
+            /** @description The change was stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11822,7 +11886,7 @@ export interface operations {
                     "application/json": components["schemas"]["FindingsChanged"];
                 };
             };
-            /** @description No repository, an unknown provider, no such finding, or nothing to change */
+            /** @description Repository path missing, unknown provider, index out of range, or nothing to change */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11837,7 +11901,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11882,7 +11946,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11906,7 +11970,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example pr-7
                  */
                 ticketId: string;
@@ -11919,7 +11983,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The verdict, or why there is none */
+            /** @description The verdict, or the reason for which there is none */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11928,7 +11992,7 @@ export interface operations {
                     "application/json": components["schemas"]["VerdictBody"];
                 };
             };
-            /** @description A member is missing, or the provider is unknown */
+            /** @description A required member is missing, or the provider is unknown */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11943,7 +12007,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11973,7 +12037,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The provider cannot be asked */
+            /** @description The provider cannot be started */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11988,7 +12052,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -12012,7 +12076,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket, `pr-<number>` for a pull request
+                 * @description Id of the ticket; `pr-<number>` for a pull request
                  * @example pr-7
                  */
                 ticketId: string;
@@ -12025,7 +12089,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One event a line, `done` last */
+            /** @description One JSON event per line; the last one is `done` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12034,7 +12098,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["ChatEvent"];
                 };
             };
-            /** @description No repository, no branch for a worktree that is missing, or no pull request for the assistant */
+            /** @description Repository path missing, branch missing for a new worktree, or no pull request for a review by the assistant */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12049,7 +12113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12064,7 +12128,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A review by the same provider, or a loop, is at work there */
+            /** @description A review by the same provider, or a loop, is running in the worktree */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12080,7 +12144,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no worktree */
+            /** @description The worktree cannot be created */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12095,7 +12159,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -12117,7 +12181,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Who reviewed
+                 * @description Provider of the review
                  * @example reviewer
                  */
                 provider?: string;
@@ -12130,7 +12194,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example pr-7
                  */
                 ticketId: string;
@@ -12139,7 +12203,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The review, or that there is none */
+            /** @description The review, or the reason for which there is none */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12148,7 +12212,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewStatusAnswer"];
                 };
             };
-            /** @description No repository */
+            /** @description Repository path missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12163,7 +12227,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12193,7 +12257,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -12215,7 +12279,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Who reviewed
+                 * @description Provider of the review
                  * @example reviewer
                  */
                 provider?: string;
@@ -12228,7 +12292,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example pr-7
                  */
                 ticketId: string;
@@ -12237,7 +12301,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Forgotten, or there was nothing */
+            /** @description Deleted, or nothing was stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12246,7 +12310,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
-            /** @description No repository, or an unknown provider */
+            /** @description Repository path missing, or unknown provider */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12261,7 +12325,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12276,7 +12340,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -12300,7 +12364,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example pr-7
                  */
                 ticketId: string;
@@ -12313,7 +12377,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is being ended, or was not running */
+            /** @description The review is being cancelled, or was not running */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12322,7 +12386,7 @@ export interface operations {
                     "application/json": components["schemas"]["StopAnswer"];
                 };
             };
-            /** @description No repository, or no program is known */
+            /** @description Repository path missing, or no pid is recorded */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12337,7 +12401,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox, or a process that Loopgate did not start */
+            /** @description Path outside the sandbox, or the process was not started by Loopgate */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12352,7 +12416,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no review */
+            /** @description No review is recorded */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12367,7 +12431,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Its state cannot be read or written */
+            /** @description The state of the review cannot be read or written */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12382,7 +12446,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -12404,7 +12468,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Who reviewed
+                 * @description Provider of the review
                  * @example reviewer
                  */
                 provider?: string;
@@ -12417,7 +12481,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example pr-7
                  */
                 ticketId: string;
@@ -12426,7 +12490,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was removed */
+            /** @description The removed files */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12435,7 +12499,7 @@ export interface operations {
                     "application/json": components["schemas"]["DiscardAnswer"];
                 };
             };
-            /** @description No repository, or an unknown provider */
+            /** @description Repository path missing, or unknown provider */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12450,7 +12514,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12480,7 +12544,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -12507,7 +12571,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The history, empty when there is none */
+            /** @description The history; empty when none is stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12516,7 +12580,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChatHistory"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12531,7 +12595,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -12562,7 +12626,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One event a line, `done` last */
+            /** @description One JSON event per line; the last one is `done` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12571,7 +12635,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["ChatEvent"];
                 };
             };
-            /** @description No message */
+            /** @description Message missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12586,7 +12650,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12616,7 +12680,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12631,7 +12695,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -12658,7 +12722,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Forgotten, or there was nothing */
+            /** @description Deleted, or nothing was stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12682,7 +12746,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12697,7 +12761,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -12719,7 +12783,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description As it was answered
+                 * @description `runDir` from the response of the upload
                  * @example /tmp/run-viewer-0b8f6a3e-5f0c-4c1e-9a57-2f7f0f5f6c11
                  */
                 runDir: string;
@@ -12730,7 +12794,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its files, at most 20000 */
+            /** @description The files of the run, at most 20000 */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12739,7 +12803,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunFiles"];
                 };
             };
-            /** @description No directory of a run */
+            /** @description Not the directory of a run */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12754,7 +12818,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It was removed */
+            /** @description The run does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12769,7 +12833,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description The directory of the run cannot be read */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12784,7 +12848,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -12815,7 +12879,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Unpacked */
+            /** @description The run was extracted */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12824,7 +12888,7 @@ export interface operations {
                     "application/json": components["schemas"]["Extracted"];
                 };
             };
-            /** @description No form, no archive, or one that is not taken */
+            /** @description Not a form, no archive in it, or an invalid archive */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12839,7 +12903,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It cannot be unpacked */
+            /** @description The archive cannot be extracted */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12854,7 +12918,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -12885,7 +12949,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is gone */
+            /** @description The run was removed, or did not exist */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12894,7 +12958,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunRemoved"];
                 };
             };
-            /** @description No directory of a run */
+            /** @description Not the directory of a run */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12909,7 +12973,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It cannot be removed */
+            /** @description The directory of the run cannot be removed */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12924,7 +12988,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -12951,7 +13015,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The paths */
+            /** @description The configured paths */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12960,7 +13024,7 @@ export interface operations {
                     "application/json": components["schemas"]["BinaryPaths"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -13000,7 +13064,7 @@ export interface operations {
                     "application/json": components["schemas"]["BinaryPaths"];
                 };
             };
-            /** @description Not an object, an unknown program, or a path that cannot be used */
+            /** @description Not a JSON object, an unknown program, or an unusable path */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13030,7 +13094,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -13057,7 +13121,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The history, empty when there is none */
+            /** @description The history; empty when none is stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13066,7 +13130,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChatHistory"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13081,7 +13145,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -13112,7 +13176,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One event a line, `done` last */
+            /** @description One JSON event per line; the last one is `done` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13121,7 +13185,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["ChatEvent"];
                 };
             };
-            /** @description No message */
+            /** @description Message missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13136,7 +13200,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No directory to work in, or the message cannot be stored */
+            /** @description The base directory of the sandbox does not exist, or the message cannot be stored */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13151,7 +13215,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13166,7 +13230,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -13193,7 +13257,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Forgotten, or there was nothing */
+            /** @description Deleted, or nothing was stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13217,7 +13281,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13232,7 +13296,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -13254,7 +13318,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
@@ -13265,7 +13329,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The history, empty when there is none */
+            /** @description The history; empty when none is stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13274,7 +13338,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChatHistory"];
                 };
             };
-            /** @description No ticket */
+            /** @description Ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13289,7 +13353,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13304,7 +13368,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -13335,7 +13399,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One event a line, `done` last */
+            /** @description One JSON event per line; the last one is `done` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13344,7 +13408,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["ChatEvent"];
                 };
             };
-            /** @description No ticket, no message, or nothing about the ticket */
+            /** @description Ticket, message or ticket context missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13359,7 +13423,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Outside the sandbox */
+            /** @description Path outside the sandbox */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13389,7 +13453,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13404,7 +13468,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -13426,7 +13490,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example SHOP-7
                  */
                 ticketId: string;
@@ -13437,7 +13501,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Forgotten, or there was nothing */
+            /** @description Deleted, or nothing was stored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13446,7 +13510,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
-            /** @description No ticket */
+            /** @description Ticket missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13476,7 +13540,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13491,7 +13555,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -13527,7 +13591,7 @@ export interface operations {
                     "application/json": components["schemas"]["Version"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -13551,7 +13615,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Ticket
+                 * @description Id of the ticket
                  * @example AB-1
                  */
                 ticketId: string;
@@ -13560,7 +13624,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its path, also when there is none */
+            /** @description The work directory; also when there is none */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13569,7 +13633,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkDirectory"];
                 };
             };
-            /** @description No sandbox is set */
+            /** @description No sandbox directory is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13584,7 +13648,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -13615,7 +13679,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The session */
+            /** @description The session token and its expiry */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13624,7 +13688,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExchangeAnswer"];
                 };
             };
-            /** @description No Origin, or no challenge token */
+            /** @description The Origin header or the challenge token is missing */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13654,7 +13718,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not from loopback, or the origin is not allowed */
+            /** @description The caller is not on loopback, or its origin is not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13669,7 +13733,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The body did not come in time */
+            /** @description The request body timed out */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -13684,7 +13748,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description More than 4096 bytes */
+            /** @description The body exceeds 4096 bytes */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -13700,7 +13764,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A body that any page could have sent */
+            /** @description The content type needs no CORS preflight, so a page of another site could have sent the request */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -13715,7 +13779,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many exchanges of this origin */
+            /** @description Rate limit of this origin exceeded; see Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13730,7 +13794,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The control plane gave no usable answer */
+            /** @description The control plane is unreachable or returned an invalid response */
             502: {
                 headers: {
                     [name: string]: unknown;
@@ -13745,7 +13809,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No API key or no API origin */
+            /** @description No API key or no API origin is configured */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13760,7 +13824,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The control plane did not answer in time */
+            /** @description The control plane did not respond in time */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13786,7 +13850,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A gateway is here */
+            /** @description The gateway is running */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13795,7 +13859,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description Called by a name that is not ours */
+            /** @description The `Host` header does not name this gateway */
             403: {
                 headers: {
                     [name: string]: unknown;
