@@ -35,8 +35,8 @@ export function ActivityNotice({
     return (
       <Notice tone="warn" title="Waiting for the end of a usage limit">
         The assistant&rsquo;s account can be used again
-        {stall.until === undefined ? " later" : <> at {moment(stall.until)}</>}. The loop
-        then goes on by itself.
+        {stall.until === undefined ? " later" : <> at {moment(stall.until)}</>}. The loop then goes
+        on by itself.
       </Notice>
     );
   }
