@@ -206,7 +206,7 @@ async fn end_on_a_full_disk_is_reported_when_space_is_freed() -> Result<()> {
     testbed.model.release("full");
     // The output is tailed and reported although its position cannot be stored.
     testbed.model.held("end").await?;
-    let warning = |cloud: &Cloud| cloud.output(id).into_iter().find(|line| line.contains("Make room"));
+    let warning = |cloud: &Cloud| cloud.output(id).into_iter().find(|line| line.contains("Free disk space"));
     let warning = tokio::time::timeout(wait::LIMIT, cloud.seen(warning)).await.context("no warning")?;
     ensure!(warning.starts_with("This desktop cannot store the progress of the loop: "), "{warning}");
     // Release the assistant only now, so that the loop ends while the disk is still full.

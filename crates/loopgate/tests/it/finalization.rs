@@ -226,7 +226,7 @@ async fn changes_of_a_killed_execute_are_reused_by_the_next() -> Result<()> {
     ensure!(last["type"] == "error" && last["code"] == "PROCESS_STOPPED", "{last}");
     let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("no record")?;
     let activity = record["liveActivity"].as_str().unwrap_or_default();
-    ensure!(activity.contains("stays in the worktree"), "{record}");
+    ensure!(activity.contains("kept in the worktree"), "{record}");
     ensure!(
         desktop.testbed.host.pull_requests(story::REPOSITORY).is_empty(),
         "unfinished work was delivered"
