@@ -245,7 +245,7 @@ async fn full_disk_leaves_the_files_unchanged() -> Result<()> {
     let output = full.arg(fixture.work_dir(1)).output().await?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     ensure!(
-        output.status.code() == Some(1) && text.contains("cannot be written"),
+        output.status.code() == Some(1) && text.contains("Failed to write"),
         "{}: {text}",
         output.status
     );
