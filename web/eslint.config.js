@@ -19,7 +19,7 @@ export default tseslint.config(
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/only-throw-error": [
         "error",
-        // The router's own signals are thrown by design.
+        // The router's redirects are thrown by design.
         {
           allow: [
             {

@@ -2,17 +2,18 @@ import { defineConfig } from "@playwright/test";
 
 import { BROWSER_ARGS, BROWSER_PATH } from "./e2e/browser.mjs";
 
-/** Generous, because the machine may be busy with other checks. */
+// Generous, because other checks may run on the same machine.
 const PAGE_TIMEOUT_MS = 60_000;
-/** Everything is real in the story, so it takes as long as the assistant does. */
+// These tests run real programs; the story includes two runs of the assistant.
 const STORY_TIMEOUT_MS = 180_000;
 
 export default defineConfig({
   testDir: "e2e",
   outputDir: "test-results",
   fullyParallel: false,
+  // The tests start servers and browsers that compete for the same cores.
   workers: 1,
-  // The report names what passed only then as flaky: a defect, but not one to stop on.
+  // A test that passes only on retry is reported as flaky and does not fail the run.
   retries: 1,
   forbidOnly: !!process.env.CI,
   reporter: "list",

@@ -4,10 +4,10 @@ import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
-/** Origin of the control plane that `npm run dev` talks to. */
+// Control plane to which `npm run dev` proxies API requests.
 const apiOrigin = process.env.LOOPGATE_API_ORIGIN ?? "http://127.0.0.1:19440";
 
-/** First path segments that belong to the API; everything else is a page. */
+// First path segments of the API routes. All other paths are pages.
 const apiPaths = ["auth", "me", "documents", "loops", "compute-targets", "health"];
 
 export default defineConfig({
@@ -15,7 +15,7 @@ export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   build: {
     target: "es2023",
-    // Styles and scripts are files of their own: the page's policy allows nothing inline.
+    // The content security policy blocks inline scripts and `data:` fonts, so assets must be files.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,

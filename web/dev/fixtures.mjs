@@ -1,4 +1,4 @@
-// Canned records that look like a day's work.
+// Fixtures of the mock server: users, documents and loops in all statuses.
 
 const minutesAgo = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
 const id = (n) => `01980000-0000-7000-8000-${String(n).padStart(12, "0")}`;
@@ -20,9 +20,9 @@ flowchart LR
 
 \`\`\`mermaid
 sequenceDiagram
-  Person->>CLI: --version
+  User->>CLI: --version
   CLI->>package.json: read
-  CLI-->>Person: 1.4.0
+  CLI-->>User: 1.4.0
 \`\`\`
 
 ## Tasks
@@ -179,14 +179,14 @@ export function fixtures() {
     })),
     ...(last ? [{ id: "last", timestamp: minutesAgo(38), ...last }] : []),
   ];
-  const say = (title) => ({ document: { ...link(feature), slug: "feature-2", title } });
+  const titled = (title) => ({ document: { ...link(feature), slug: "feature-2", title } });
   const loops = [
     {
       record: loop({
         id: id(10),
         status: "RUNNING",
         command: "EXECUTE",
-        ...say("Retry webhooks with a growing delay and give up after a day"),
+        ...titled("Retry webhooks with a growing delay and give up after a day"),
         createdAt: minutesAgo(4),
         updatedAt: minutesAgo(0),
         startedAt: minutesAgo(4),
@@ -253,7 +253,7 @@ export function fixtures() {
         id: id(13),
         status: "FAILED",
         command: "EXECUTE",
-        ...say("Move the price rules out of the checkout controller"),
+        ...titled("Move the price rules out of the checkout controller"),
         documentId: plan.id,
         repo: {
           fullName: "acme/checkout-service-with-a-long-name",
@@ -282,7 +282,7 @@ export function fixtures() {
         id: id(14),
         status: "CLAIMED",
         command: "PLAN",
-        ...say("Show stock per warehouse in the product page"),
+        ...titled("Show stock per warehouse in the product page"),
         createdAt: minutesAgo(0.3),
         updatedAt: minutesAgo(0),
       }),
@@ -305,7 +305,7 @@ export function fixtures() {
         id: id(15),
         status: "CANCELLED",
         command: "PLAN",
-        ...say("Translate the invoices"),
+        ...titled("Translate the invoices"),
         createdAt: minutesAgo(1500),
         updatedAt: minutesAgo(1490),
         startedAt: minutesAgo(1500),
@@ -320,7 +320,7 @@ export function fixtures() {
         id: id(17),
         status: "AWAITING_USER",
         command: "EXECUTE",
-        ...say("Round prices per country"),
+        ...titled("Round prices per country"),
         documentId: plan.id,
         createdAt: minutesAgo(50),
         updatedAt: minutesAgo(40),
@@ -339,7 +339,7 @@ export function fixtures() {
         id: id(16),
         status: "TIMED_OUT",
         command: "CODE_REVIEW",
-        ...say("Review of the new cache"),
+        ...titled("Review of the new cache"),
         createdAt: minutesAgo(3000),
         updatedAt: minutesAgo(2900),
         startedAt: minutesAgo(3000),
@@ -363,7 +363,7 @@ export function fixtures() {
       organization: { id: id(1), name: "Acme", slug: "acme" },
     },
     targets,
-    /** They wait for as long as the page is looked at. */
+    // Created for each response, so that the requests never expire while a page is open.
     waiting: () => [
       {
         id: id(71),

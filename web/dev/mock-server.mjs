@@ -1,6 +1,6 @@
-// A control plane and a gateway made of canned answers, for working on the pages without either.
-// Never part of a build. `node dev/mock-server.mjs` also serves dist/, under the policy that the
-// real server sends; `npm run dev` proxies to it.
+// Mock of a control plane and a gateway with fixed data, for development and tests of the pages.
+// Not part of a build. Serves dist/ with the content security policy of the real server, so that
+// tests detect violations; `npm run dev` proxies to it.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import http from "node:http";
@@ -48,7 +48,8 @@ function emit(loop, event) {
   for (const send of streams.get(loop.record.id) ?? []) send(stored);
 }
 
-async function play(loop) {
+// Simulates a loop: starts it, emits output and completes it, unless it is cancelled.
+async function simulate(loop) {
   const { record } = loop;
   await sleep(600);
   Object.assign(record, { status: "RUNNING", startedAt: now() });
@@ -103,7 +104,7 @@ function startLoop(document, command, repo) {
   });
   const loop = { record, events: [] };
   state.loops.unshift(loop);
-  void play(loop);
+  void simulate(loop);
   return { loopId: record.id, status: record.status };
 }
 
@@ -149,9 +150,9 @@ const publicKeys = [];
 
 const settings = {
   members: [
-    { ...person(1, "Ada", "Okafor"), role: "org:admin", active: true },
-    { ...person(2, "Ben", "Lindqvist"), role: "org:member", active: true },
-    { ...person(3, "Cy", "Moreau"), role: "org:member", active: false },
+    { ...user(1, "Ada", "Okafor"), role: "org:admin", active: true },
+    { ...user(2, "Ben", "Lindqvist"), role: "org:member", active: true },
+    { ...user(3, "Cy", "Moreau"), role: "org:member", active: false },
   ],
   invitations: [],
   sessions: [
@@ -163,7 +164,7 @@ const settings = {
   organization: { maxConcurrentLoops: 4, spendingLimits: { perDayUsd: 50 } },
 };
 
-function person(n, firstName, lastName) {
+function user(n, firstName, lastName) {
   const email = `${firstName.toLowerCase()}@example.org`;
   return {
     id: `01980000-0000-7000-9000-00000000000${n}`,
@@ -187,9 +188,9 @@ function session(id, current, userAgent) {
   };
 }
 
-/** Takes what fits out of a list. */
-function take(list, fits) {
-  const at = list.findIndex(fits);
+/** Removes the first matching item from a list. */
+function removeFrom(list, matches) {
+  const at = list.findIndex(matches);
   if (at >= 0) list.splice(at, 1);
   return ok({ deleted: at >= 0 });
 }
@@ -249,8 +250,8 @@ const routes = [
     "GET",
     /^\/agents$/,
     (_, __, query) => {
-      const fits = agent.name.toLowerCase().includes((query.get("search") ?? "").toLowerCase());
-      return ok({ agents: fits ? [agent] : [], total: fits ? 1 : 0 });
+      const matches = agent.name.toLowerCase().includes((query.get("search") ?? "").toLowerCase());
+      return ok({ agents: matches ? [agent] : [], total: matches ? 1 : 0 });
     },
   ],
   ["GET", /^\/agents\/payments$/, () => ok(agent)],
@@ -327,7 +328,7 @@ const routes = [
   [
     "DELETE",
     /^\/invitations\/([^/]+)$/,
-    ([id]) => take(settings.invitations, (own) => own.id === id),
+    ([id]) => removeFrom(settings.invitations, (own) => own.id === id),
   ],
   [
     "POST",
@@ -340,7 +341,10 @@ const routes = [
             role: "org:member",
             expiresAt: now(),
           })
-        : fail(410, "This invitation was used, taken back or is too old. Ask for a new one."),
+        : fail(
+            410,
+            "This invitation has expired, was revoked or has already been used. Request a new one from your administrator.",
+          ),
   ],
   [
     "POST",
@@ -351,7 +355,11 @@ const routes = [
     }),
   ],
   ["GET", /^\/sessions$/, () => ok(settings.sessions)],
-  ["DELETE", /^\/sessions\/([^/]+)$/, ([id]) => take(settings.sessions, (own) => own.id === id)],
+  [
+    "DELETE",
+    /^\/sessions\/([^/]+)$/,
+    ([id]) => removeFrom(settings.sessions, (own) => own.id === id),
+  ],
   ["GET", /^\/api-keys$/, () => ok(settings.keys)],
   [
     "POST",
@@ -362,7 +370,7 @@ const routes = [
         plaintext: `lgk_live_${"0".repeat(64)}`,
       }),
   ],
-  ["DELETE", /^\/api-keys\/([^/]+)$/, ([id]) => take(settings.keys, (own) => own.id === id)],
+  ["DELETE", /^\/api-keys\/([^/]+)$/, ([id]) => removeFrom(settings.keys, (own) => own.id === id)],
   ["GET", /^\/repositories$/, () => ok({ repositories: settings.repositories })],
   [
     "POST",
@@ -372,7 +380,8 @@ const routes = [
   [
     "DELETE",
     /^\/repositories\/([^/]+)\/([^/]+)$/,
-    ([owner, name]) => take(settings.repositories, (own) => own.fullName === `${owner}/${name}`),
+    ([owner, name]) =>
+      removeFrom(settings.repositories, (own) => own.fullName === `${owner}/${name}`),
   ],
   ["GET", /^\/organization\/settings$/, () => ok(settings.organization)],
   [
@@ -395,7 +404,10 @@ const routes = [
     /^\/auth\/sign-in$/,
     (_, body) =>
       body.password === "wrong"
-        ? fail(401, "The e-mail address or the password is wrong.")
+        ? fail(
+            401,
+            "Wrong e-mail address or password. After ten failed attempts, sign-in is blocked for 15 minutes.",
+          )
         : {
             ...ok({ ...state.me, sessionKey: "mock" }),
             cookie: "session=mock; Path=/; HttpOnly; SameSite=Strict",
@@ -516,8 +528,9 @@ function stream(id, request, response) {
 
 async function file(path, response) {
   let target = join(DIST, normalize(path));
-  const found = await stat(target).catch(() => undefined);
-  if (!found?.isFile()) target = join(DIST, "index.html");
+  // Paths without a file are pages: the router in index.html resolves them.
+  const info = await stat(target).catch(() => undefined);
+  if (!info?.isFile()) target = join(DIST, "index.html");
   response.writeHead(200, {
     "Content-Type": TYPES[extname(target)] ?? "application/octet-stream",
     "Content-Security-Policy": POLICY,
@@ -574,6 +587,7 @@ const gateway = http.createServer((request, response) => {
     "Content-Type": "application/json",
     "Access-Control-Allow-Origin": request.headers.origin ?? "*",
     "Access-Control-Allow-Headers": "Content-Type,X-Desktop-Session-Token",
+    // Chromium requires this for requests from a page to a loopback address.
     "Access-Control-Allow-Private-Network": "true",
   });
   response.end(
@@ -583,6 +597,7 @@ const gateway = http.createServer((request, response) => {
   );
 });
 
+// On a free port, which the mock desktop reports: parallel mocks must not share the default ports.
 gateway.listen(0, "127.0.0.1", () => {
   state.targets[0].capabilities = { gatewayPort: gateway.address().port };
 });

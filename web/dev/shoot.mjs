@@ -1,4 +1,4 @@
-// Takes pictures of the pages of a running server: `node dev/shoot.mjs <origin> <folder> [page…]`.
+// Takes screenshots of the pages of a running server: `node dev/shoot.mjs <origin> <folder> [page…]`.
 import { mkdir } from "node:fs/promises";
 
 import { chromium } from "@playwright/test";
@@ -36,6 +36,7 @@ for (const colorScheme of ["light", "dark"]) {
     for (const [name, path] of Object.entries(pages)) {
       if (only.length > 0 && !only.includes(name)) continue;
       await page.goto(origin + path);
+      // Diagrams are rendered after their library is loaded.
       await page.waitForTimeout(name === "plan" || name === "document" ? 2200 : 900);
       await page.screenshot({
         path: `${folder}/${name}-${colorScheme}-${width}.png`,

@@ -1,9 +1,8 @@
 /**
- * The demo: a running Loopgate with the real assistant, git and gh, and a model that follows a
- * script.
+ * The demo: a running Loopgate with the real assistant, git and gh, and a scripted model.
  *
- * Uses the one that LOOPGATE_READY_FILE describes; else starts one, from LOOPGATE_DEMO_BIN or with
- * cargo, and ends it afterwards.
+ * Uses the running demo that LOOPGATE_READY_FILE describes. Otherwise starts one, from
+ * LOOPGATE_DEMO_BIN or with cargo, and terminates it after the tests.
  */
 import { type ChildProcess, execFile as execFileWithCallback, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +17,7 @@ import { promisify } from "node:util";
 
 const execFile = promisify(execFileWithCallback);
 
-/** What the demo says about itself once it answers. */
+/** Content of the ready file, which the demo writes once it accepts requests. */
 interface Ready {
   pageUrl: string;
   signInUrl: string;
@@ -27,17 +26,17 @@ interface Ready {
   repository: string;
   /** The request that the script implements. */
   request: string;
-  /** The code host's pages, with a slash at the end. */
+  /** Base address of the code host's pages, with a trailing slash. */
   codeHostUrl: string;
-  /** Unix socket of the code host's API. */
+  /** Path of the Unix socket of the code host's API. */
   codeHostSocket: string;
-  /** Program and arguments that print a new sign-in link, and open it. */
+  /** Program and arguments that print and open a new sign-in link. */
   freshLink: [string, ...string[]];
 }
 
-/** Compiling it may come first. */
+// Includes compiling the demo.
 const START_LIMIT_MS = 600_000;
-/** It ends what it started before it goes. */
+// The demo terminates its child processes before it exits.
 const STOP_LIMIT_MS = 20_000;
 
 export class Demo {
@@ -48,15 +47,15 @@ export class Demo {
   ) {}
 
   static async start(): Promise<Demo> {
-    const given = process.env.LOOPGATE_READY_FILE;
-    if (given) return new Demo(await readReady(given), undefined, undefined);
+    const readyFile = process.env.LOOPGATE_READY_FILE;
+    if (readyFile) return new Demo(await readReady(readyFile), undefined, undefined);
     const folder = await mkdtemp(join(tmpdir(), "loopgate-story-"));
     const file = join(folder, "ready.json");
     const child = launch(["--no-open", "--pace", "0", "--ready-file", file]);
     return new Demo(await untilReady(file, child), child, folder);
   }
 
-  /** Asks the code host itself. */
+  /** Sends a GET request to the code host's API, past Loopgate. */
   codeHost(path: string): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const options = {
@@ -71,28 +70,28 @@ export class Demo {
           response.on("data", (chunk: string) => (text += chunk));
           response.on("end", () => {
             if (response.statusCode === 200) resolve(JSON.parse(text));
-            else reject(new Error(`${path} answered ${response.statusCode ?? 0}: ${text}`));
+            else reject(new Error(`${path} returned status ${response.statusCode ?? 0}: ${text}`));
           });
         })
         .on("error", reject);
     });
   }
 
-  /** A new sign-in link, from the command that the demo prints. */
+  /** Returns a new sign-in link from the command that the demo prints. */
   async freshLink(): Promise<string> {
     const [program, ...options] = this.ready.freshLink;
     const { stdout } = await execFile(program, [...options, "--no-open"]);
     const link = /http\S+\/sign-in\S+/.exec(stdout)?.[0];
-    if (link === undefined) throw new Error(`no link in: ${stdout}`);
+    if (link === undefined) throw new Error(`no sign-in link in the output: ${stdout}`);
     return link;
   }
 
   async stop(): Promise<void> {
     const child = this.process;
     if (child?.exitCode === null && child.signalCode === null) {
-      const gone = once(child, "exit");
+      const exited = once(child, "exit");
       child.kill("SIGTERM");
-      await Promise.race([gone, wait(STOP_LIMIT_MS, undefined, { ref: false })]);
+      await Promise.race([exited, wait(STOP_LIMIT_MS, undefined, { ref: false })]);
       child.kill("SIGKILL");
     }
     if (this.folder) await rm(this.folder, { recursive: true, force: true });
@@ -101,31 +100,31 @@ export class Demo {
 
 function launch(options: string[]): ChildProcess {
   const binary = process.env.LOOPGATE_DEMO_BIN;
-  const [program, before] = binary
+  const [program, leadingArgs] = binary
     ? [binary, []]
     : ["cargo", ["run", "--quiet", "-p", "loopgate-testkit", "--bin", "demo", "--"]];
-  return spawn(program, [...before, ...options], {
+  return spawn(program, [...leadingArgs, ...options], {
     cwd: fileURLToPath(new URL("../..", import.meta.url)),
     stdio: ["ignore", "inherit", "inherit"],
   });
 }
 
-/** The file is written elsewhere and renamed, so it appears whole, and its folder tells when. */
+/** Waits for the ready file. It is renamed into place, so it is complete as soon as it exists. */
 async function untilReady(file: string, child: ChildProcess): Promise<Ready> {
   const folder = watch(dirname(file));
-  const tooLate = AbortSignal.timeout(START_LIMIT_MS);
+  const timeout = AbortSignal.timeout(START_LIMIT_MS);
   try {
     return await new Promise((resolve, reject) => {
-      const look = () => void readReady(file).then(resolve, () => undefined);
-      folder.on("change", look).on("error", reject);
+      const tryRead = () => void readReady(file).then(resolve, () => undefined);
+      folder.on("change", tryRead).on("error", reject);
       child.once("error", reject).once("exit", (code, signal) => {
-        reject(new Error(`the demo ended with ${signal ?? code ?? "an error"}`));
+        reject(new Error(`the demo exited with ${signal ?? code ?? "an error"}`));
       });
-      tooLate.addEventListener("abort", () => {
+      timeout.addEventListener("abort", () => {
         child.kill("SIGTERM");
-        reject(new Error("the demo did not answer in time"));
+        reject(new Error("the demo did not start within the time limit"));
       });
-      look();
+      tryRead();
     });
   } finally {
     folder.close();

@@ -1,4 +1,4 @@
-/** The canned server of dev/, started for a test file on ports of its own. */
+/** Starts the mock server of dev/ on free ports. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -15,7 +15,7 @@ export async function startMock(): Promise<Mock> {
     env: { ...process.env, PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  if (!server.stdout) throw new Error("the canned server has no output");
+  if (!server.stdout) throw new Error("the mock server has no output");
   const [line] = (await once(createInterface(server.stdout), "line")) as [string];
   const origin = new URL(line.replace("pages: ", "")).origin;
   return {

@@ -1,4 +1,4 @@
-/** An administrator and a new member, each in a browser of their own, against the real control plane. */
+/** Organization management against the real control plane, with an administrator and a member in separate browsers. */
 import { expect, type Page, test } from "@playwright/test";
 
 import { Team } from "./team";
@@ -20,7 +20,7 @@ async function signIn(page: Page, email: string, password: string): Promise<void
 const tab = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name }).click();
 
-test("a member is invited, works with what is open, and is out at once", async ({
+test("member is invited, has limited access and loses it on removal", async ({
   page: ada,
   browser,
 }) => {
@@ -30,6 +30,7 @@ test("a member is invited, works with what is open, and is out at once", async (
   await ada.getByRole("button", { name: "Invite" }).click();
   const link = await ada.getByText("/join?token=").textContent();
 
+  // A separate context, because pages of one context share cookies and storage.
   const ben = await (await browser.newContext()).newPage();
   await ben.goto(link ?? "");
   await ben.getByLabel("First name").fill("Ben");
@@ -39,7 +40,7 @@ test("a member is invited, works with what is open, and is out at once", async (
   await expect(ben.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
 
   await ben.goto(`${team.origin}/acme/settings/audit-log`);
-  await expect(ben.getByText("For administrators")).toBeVisible();
+  await expect(ben.getByText("Administrators only")).toBeVisible();
   await tab(ben, "API keys");
   await ben.getByLabel("Name").fill("scripts");
   await ben.getByRole("button", { name: "Create key" }).click();
@@ -62,7 +63,7 @@ test("a member is invited, works with what is open, and is out at once", async (
   await ada.getByLabel("Role of Ben Lindqvist").selectOption("Administrator");
   await expect(ada.getByLabel("Role of Ben Lindqvist")).toHaveValue("org:admin");
   await tab(ada, "Organization");
-  await ada.getByLabel("All loops may spend on a day").fill("20");
+  await ada.getByLabel("Spending limit per day").fill("20");
   await ada.getByRole("button", { name: "Save" }).click();
   await expect(ada.getByText("Saved.")).toBeVisible();
 
@@ -80,20 +81,20 @@ test("a member is invited, works with what is open, and is out at once", async (
     "Member removed",
     "Organization settings changed",
     "Role changed",
-    "Repository opened",
+    "Repository allowed",
     "API key created",
     "Invitation accepted",
-    "Invited",
+    "Invitation created",
   ];
   for (const action of shown) {
     await expect(ada.getByRole("listitem").filter({ hasText: action }).first()).toBeVisible();
   }
 });
 
-test("a desktop is connected by a command of the page, shared, and removed", async ({ page }) => {
+test("desktop is connected with the displayed command, shared and removed", async ({ page }) => {
   await signIn(page, Team.email, Team.password);
   await page.goto(`${team.origin}/acme/settings/desktops`);
-  await expect(page.getByText("No desktop is connected.")).toBeVisible();
+  await expect(page.getByText("No desktops connected.")).toBeVisible();
   await page.getByRole("button", { name: "Connect a desktop" }).click();
   const command = await page.getByText(/^loopgate connect /).textContent();
   await team.connect(command ?? "");

@@ -1,14 +1,14 @@
-/** What must hold on every page, whatever it shows. */
+/** Checks that apply to every page. */
 import AxeBuilder from "@axe-core/playwright";
 import { expect, type Page } from "@playwright/test";
 
-/** No finding of the accessibility rules up to WCAG 2.2 AA. */
+/** Fails on violations of the accessibility rules up to WCAG 2.2 AA. */
 export function expectAccessible(page: Page): Promise<void> {
   const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
   return expectNoFindings(new AxeBuilder({ page }).withTags(tags));
 }
 
-/** Text stands out from its ground; the one rule that another theme can break. */
+/** Checks colour contrast, the only accessibility rule that depends on the theme. */
 export function expectContrast(page: Page): Promise<void> {
   return expectNoFindings(new AxeBuilder({ page }).withRules("color-contrast"));
 }
@@ -22,18 +22,18 @@ async function expectNoFindings(rules: AxeBuilder): Promise<void> {
   expect(findings, findings.join("\n")).toEqual([]);
 }
 
-/** Nothing wider than the window. */
-export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+/** Fails when the page is wider than the window. */
+export async function expectNoHorizontalScroll(page: Page): Promise<void> {
   const overflow = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );
-  expect(overflow, "the page scrolls sideways").toBeLessThanOrEqual(0);
+  expect(overflow, "the page scrolls horizontally").toBeLessThanOrEqual(0);
 }
 
-/** What the page did that it must never do. */
-export class Watch {
+/** Records policy violations, requests to other hosts and uncaught exceptions. */
+export class PageMonitor {
   readonly policyViolations: string[] = [];
-  readonly foreignRequests: string[] = [];
+  readonly externalRequests: string[] = [];
   readonly exceptions: string[] = [];
 
   constructor(page: Page, origin: string) {
@@ -43,15 +43,15 @@ export class Watch {
     });
     page.on("pageerror", (error) => this.exceptions.push(String(error)));
     page.on("request", (request) => {
-      const { protocol, origin: asked, hostname } = new URL(request.url());
-      const local = asked === origin || hostname === "127.0.0.1";
-      if (protocol.startsWith("http") && !local) this.foreignRequests.push(request.url());
+      const { protocol, origin: requestOrigin, hostname } = new URL(request.url());
+      const local = requestOrigin === origin || hostname === "127.0.0.1";
+      if (protocol.startsWith("http") && !local) this.externalRequests.push(request.url());
     });
   }
 
   expectClean(): void {
-    expect(this.policyViolations, "breaches of the content security policy").toEqual([]);
-    expect(this.foreignRequests, "requests to other hosts").toEqual([]);
+    expect(this.policyViolations, "violations of the content security policy").toEqual([]);
+    expect(this.externalRequests, "requests to other hosts").toEqual([]);
     expect(this.exceptions, "uncaught exceptions").toEqual([]);
   }
 }

@@ -1,15 +1,15 @@
-/** From the sign-in link to the pull request, by hand, with the real assistant. */
+/** The whole workflow in the browser, from sign-in to pull request, with the real assistant. */
 import { expect, test } from "@playwright/test";
 
 import { Demo } from "./demo";
-import { expectAccessible, Watch } from "./quality";
+import { expectAccessible, PageMonitor } from "./quality";
 
-/** The assistant runs for real. */
+// Includes a run of the real assistant.
 const LOOP_LIMIT_MS = 120_000;
 const NEAR_LIMIT_MS = 20_000;
 
 let demo: Demo;
-/** Compiling the demo may come first. */
+// Includes compiling the demo.
 const START_LIMIT_MS = 700_000;
 
 test.beforeAll(async () => {
@@ -25,11 +25,11 @@ interface Pull {
   base: { ref: string };
 }
 
-test("a request becomes a plan, and the plan a pull request", async ({ page }) => {
+test("request is planned, executed and delivered as a pull request", async ({ page }) => {
   const { signInUrl, pageUrl, gatewayPort, repository, request } = demo.ready;
-  const watch = new Watch(page, new URL(pageUrl).origin);
+  const monitor = new PageMonitor(page, new URL(pageUrl).origin);
 
-  await test.step("the link signs in", async () => {
+  await test.step("sign-in with the link", async () => {
     await page.goto(signInUrl);
     await expect(page.getByRole("heading", { name: "No loops yet" })).toBeVisible();
     await expect(page.getByRole("button", { name: /Desktops: / })).not.toHaveAccessibleName(
@@ -38,31 +38,31 @@ test("a request becomes a plan, and the plan a pull request", async ({ page }) =
     await expectAccessible(page);
   });
 
-  await test.step("repositories come through the control plane when no gateway is near", async () => {
+  await test.step("repositories are loaded through the control plane without a local gateway", async () => {
     await page.route(`http://127.0.0.1:${gatewayPort}/**`, (route) => route.abort());
     await page.reload();
     await page.getByRole("link", { name: "Start the first loop" }).click();
-    // The only repository is chosen by itself.
+    // A single repository is preselected.
     await expect(page.getByLabel("Repository")).toHaveValue(repository);
   });
 
-  await test.step("repositories come from the gateway of this machine, after an exchange", async () => {
+  await test.step("repositories are loaded from the local gateway after an exchange", async () => {
     await page.unroute(`http://127.0.0.1:${gatewayPort}/**`);
     const from = (path: string) =>
       page.waitForResponse(`http://127.0.0.1:${gatewayPort}${path}`, { timeout: NEAR_LIMIT_MS });
-    const answers = Promise.all([from("/gateway-auth/exchange"), from("/api/gateway/repos")]);
+    const responses = Promise.all([from("/gateway-auth/exchange"), from("/api/gateway/repos")]);
     await page.reload();
-    for (const answer of await answers) expect(answer.status(), answer.url()).toBe(200);
+    for (const response of await responses) expect(response.status(), response.url()).toBe(200);
     await expect(page.getByLabel("Repository")).toHaveValue(repository);
   });
 
   await test.step("the request is entered", async () => {
-    await page.getByLabel("What should change?").fill(request);
-    await expect(page.getByLabel("Start from branch")).toHaveValue("main");
-    await page.getByRole("button", { name: "Make a plan" }).click();
+    await page.getByLabel("Describe the change").fill(request);
+    await expect(page.getByLabel("Base branch")).toHaveValue("main");
+    await page.getByRole("button", { name: "Create plan" }).click();
   });
 
-  await test.step("the assistant is seen at work", async () => {
+  await test.step("output of the assistant is shown live", async () => {
     await expect(page.getByRole("heading", { level: 1, name: request })).toBeVisible();
     await expect(
       page
@@ -72,7 +72,7 @@ test("a request becomes a plan, and the plan a pull request", async ({ page }) =
     ).toBeVisible({ timeout: LOOP_LIMIT_MS });
   });
 
-  await test.step("the plan appears, with its diagram", async () => {
+  await test.step("plan is shown with its diagram", async () => {
     await expect(page.getByRole("tab", { name: "Plan" })).toBeVisible({ timeout: LOOP_LIMIT_MS });
     await expect(page.getByText("Completed").first()).toBeVisible();
     const plan = page.getByRole("article", { name: "Plan" });
@@ -83,7 +83,7 @@ test("a request becomes a plan, and the plan a pull request", async ({ page }) =
     await expectAccessible(page);
   });
 
-  await test.step("Execute leads to a pull request", async () => {
+  await test.step("Execute creates a pull request", async () => {
     const planUrl = page.url();
     await page.getByRole("button", { name: "Execute" }).click();
     await expect(page).not.toHaveURL(planUrl);
@@ -91,12 +91,12 @@ test("a request becomes a plan, and the plan a pull request", async ({ page }) =
     await expectAccessible(page);
   });
 
-  await test.step("it exists at the code host, with the assistant's commits", async () => {
+  await test.step("pull request exists at the code host with the assistant's commits", async () => {
     const link = page.getByRole("list", { name: "Results" }).getByRole("link");
     const href = (await link.getAttribute("href")) ?? "";
-    const place = `${demo.ready.codeHostUrl}${repository}/pull/`;
-    expect(href).toContain(place);
-    const number = href.slice(place.length);
+    const prefix = `${demo.ready.codeHostUrl}${repository}/pull/`;
+    expect(href).toContain(prefix);
+    const number = href.slice(prefix.length);
     expect(await (await fetch(href)).text()).toContain("theme.js");
     const pull = (await demo.codeHost(`/repos/${repository}/pulls/${number}`)) as Pull;
     expect(pull).toMatchObject({ state: "open", base: { ref: "main" } });
@@ -107,32 +107,34 @@ test("a request becomes a plan, and the plan a pull request", async ({ page }) =
     expect(commits.at(-1)?.sha).toBe(pull.head.sha);
   });
 
-  await test.step("the plan says that it was executed, and asks before it is again", async () => {
+  await test.step("second execution requires confirmation", async () => {
     await page.getByRole("tab", { name: "Plan" }).click();
     await page.getByRole("link", { name: /· version/ }).click();
     await page.getByRole("button", { name: "Execute again" }).click();
-    await expect(page.getByRole("alertdialog")).toContainText("It was executed already");
+    await expect(page.getByRole("alertdialog")).toContainText(
+      "This plan has already been executed",
+    );
     await page.getByRole("button", { name: "Cancel" }).click();
   });
 
-  await test.step("the list shows both loops", async () => {
+  await test.step("list shows both loops", async () => {
     await page.getByRole("link", { name: "Loopgate, all loops" }).click();
     await expect(page.getByRole("row")).toHaveCount(3);
     await expect(page.getByRole("link", { name: /Pull request/ })).toBeVisible();
   });
 
-  watch.expectClean();
+  monitor.expectClean();
 });
 
-test("a used link explains itself", async ({ page, context }) => {
-  // The first test may have used it already; after this, it is used for certain.
+test("used link shows an error", async ({ page, context }) => {
+  // The first test may have used the link. After this navigation it is used in any case.
   await page.goto(demo.ready.signInUrl);
   await expect(
-    page.getByText(/No loops yet|This link is used up|Pull request/).first(),
+    page.getByText(/No loops yet|This link is no longer valid|Pull request/).first(),
   ).toBeVisible();
   await context.clearCookies();
   await page.goto(demo.ready.signInUrl);
-  await expect(page.getByRole("heading", { name: "This link is used up" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "This link is no longer valid" })).toBeVisible();
   await expect(page.getByText("the command that started Loopgate")).toBeVisible();
   await page.goto(await demo.freshLink());
   await expect(page.getByRole("button", { name: /Desktops: / })).toBeVisible();

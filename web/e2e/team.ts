@@ -1,4 +1,4 @@
-/** A control plane that a team shares: the real program, with an administrator who has a password. */
+/** A real control plane for a team, with an administrator who signs in with a password. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -35,20 +35,21 @@ export class Team {
     for await (const line of createInterface({ input: child.stdout })) {
       const origin = /^control plane on (http\S+)/.exec(line)?.[1];
       if (origin) {
+        // Discards further output: a full pipe would block the process.
         child.stdout.resume();
         return new Team(origin, child, folder);
       }
     }
-    throw new Error("the control plane ended before it answered");
+    throw new Error("the control plane exited before it was ready");
   }
 
-  /** Runs the command that a page shows for a new desktop, and starts the desktop. */
+  /** Runs the displayed connect command and starts the gateway of the new desktop. */
   async connect(command: string): Promise<void> {
     const home = ["--home", join(this.folder, "desktop")];
     const connecting = launch([...command.split(" ").slice(1), ...home]);
     connecting.stdout.resume();
     const [code] = (await once(connecting, "exit")) as [number | null];
-    if (code !== 0) throw new Error(`${command} ended with ${code ?? "a signal"}`);
+    if (code !== 0) throw new Error(`${command} exited with ${code ?? "a signal"}`);
     const sandbox = join(this.folder, "src");
     await mkdir(sandbox);
     this.desktop = launch(["gateway", ...home, "--sandbox", sandbox, "--port", "0"]);
@@ -58,21 +59,21 @@ export class Team {
   async stop(): Promise<void> {
     for (const process of [this.desktop, this.process]) {
       if (!process) continue;
-      const gone = once(process, "exit");
+      const exited = once(process, "exit");
       process.kill("SIGTERM");
-      await gone;
+      await exited;
     }
     await rm(this.folder, { recursive: true, force: true });
   }
 }
 
-/** Without a program cargo makes it. */
+/** Starts LOOPGATE_BIN, or builds and starts the program with cargo. */
 function launch(options: string[]): TeamProcess {
   const binary = process.env.LOOPGATE_BIN;
-  const [program, before] = binary
+  const [program, leadingArgs] = binary
     ? [binary, []]
     : ["cargo", ["run", "--quiet", "-p", "loopgate", "--"]];
-  return spawn(program, [...before, ...options], {
+  return spawn(program, [...leadingArgs, ...options], {
     cwd: fileURLToPath(new URL("../..", import.meta.url)),
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -1,10 +1,10 @@
-// Runs before the first paint, so that a page never flashes in the wrong theme.
+// Blocking script in the head: sets the theme before the first paint, which avoids a flash of the wrong theme.
 (function () {
   var theme = null;
   try {
     theme = window.localStorage.getItem("loopgate.theme");
   } catch {
-    // Storage may be forbidden; the system's theme holds then.
+    // Storage is denied: use the theme of the system.
   }
   if (theme !== "light" && theme !== "dark") {
     theme = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";

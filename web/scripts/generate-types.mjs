@@ -1,5 +1,5 @@
-// Writes the API types from the two OpenAPI documents; with --check it only says whether the
-// files in src/api are what those documents yield.
+// Generates the API types in src/api from the two OpenAPI documents. With --check it writes nothing
+// and fails when the files are out of date.
 import { readFile, writeFile } from "node:fs/promises";
 
 import openapiTS, { astToString } from "openapi-typescript";
@@ -14,8 +14,8 @@ for (const name of documents) {
   const types = astToString(await openapiTS(source, { alphabetize: true }));
   const text = `// Generated from docs/openapi/${name}.json by \`npm run generate\`. Do not edit.\n\n${types}`;
   if (check) {
-    const present = await readFile(target, "utf8").catch(() => "");
-    if (present !== text) stale.push(`src/api/${name}.gen.ts`);
+    const existing = await readFile(target, "utf8").catch(() => "");
+    if (existing !== text) stale.push(`src/api/${name}.gen.ts`);
   } else {
     await writeFile(target, text);
   }

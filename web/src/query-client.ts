@@ -1,12 +1,12 @@
-/** The page's one cache of server state. */
+/** Cache of server state, shared by all components. */
 import { QueryCache, QueryClient } from "@tanstack/react-query";
 
 import { ApiError } from "@/api/errors";
 
-/** A failed read is tried again this often, unless the server gave a verdict. */
+// A failed read is retried this often, unless the status (4xx, 501) shows that a retry cannot succeed.
 const MAX_RETRIES = 2;
 
-/** Told when an answer says that the session has ended. */
+// Called when a response has status 401, that is, when the session has ended.
 let onSignedOut: () => void = () => undefined;
 
 export function whenSignedOut(listener: () => void): void {
@@ -20,7 +20,7 @@ export const queryClient = new QueryClient({
     },
   }),
   defaultOptions: {
-    // The control plane may be on this machine: whether there is a network says nothing about it.
+    // The control plane may run on this machine, where it is reachable without a network.
     mutations: { networkMode: "always" },
     queries: {
       networkMode: "always",

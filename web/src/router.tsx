@@ -1,4 +1,4 @@
-/** Every address of the app, on one page. */
+/** All routes of the app. */
 import {
   createRootRoute,
   createRoute,
@@ -20,7 +20,7 @@ import { Shell } from "./shell/shell";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: PageNotFound });
 
-/** The signed-in person; without a session, the signed-out page. */
+/** Returns the signed-in user. Redirects to the signed-out page without a session. */
 async function requireMe() {
   try {
     return await queryClient.query({ ...meQuery, staleTime: "static" });
@@ -40,15 +40,15 @@ const home = createRoute({
 });
 
 interface SignInSearch {
-  /** Of a one-time link. */
+  /** Token of a one-time link. */
   token?: string;
-  /** Why the OpenID provider's way in did not work. */
+  /** Error code of a failed sign-in through the OpenID provider. */
   error?: string;
-  /** Where to go on afterwards. */
+  /** Path to open after the sign-in. */
   returnTo?: string;
 }
 
-/** Whether a value is a path of this app, and leads nowhere else. */
+// `//host` and `/\host` are other origins for a browser: accepting them would be an open redirect.
 const isOwnPath = (value: unknown): value is string =>
   typeof value === "string" && /^\/(?![/\\])/.test(value);
 
@@ -80,7 +80,7 @@ const join = createRoute({
   component: lazyRouteComponent(() => import("./pages/join"), "Join"),
 });
 
-/** The address of a plan in pull requests: it names no organization. */
+/** Address of a plan in pull requests, which names no organization. */
 const sharedPlan = createRoute({
   getParentRoute: () => root,
   path: "/implementation-plans/$slug",
@@ -99,7 +99,7 @@ const organization = createRoute({
   beforeLoad: async ({ params }) => {
     setOrganization(params.orgSlug);
     await requireMe();
-    // Known before the first diagram asks, which counts a failure as off.
+    // Prefetched, so that the first diagram renders without delay. Diagrams treat an error as "disabled".
     queryClient.query(featureFlagsQuery).catch(() => undefined);
   },
   component: Shell,
@@ -113,21 +113,21 @@ const organizationHome = createRoute({
   },
 });
 
-/** Filters of the loops list; they live in the address, so that a view can be shared. */
+/** Filters of the loops list. Part of the address, so that a filtered view can be shared. */
 export interface LoopFilters {
   status?: LoopStatus[];
   command?: LoopCommand[];
 }
 
-const texts = (value: unknown): string[] =>
+const stringArray = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 
 const loops = createRoute({
   getParentRoute: () => organization,
   path: "/loops",
   validateSearch: (search): LoopFilters => {
-    const status = texts(search.status) as LoopStatus[];
-    const command = texts(search.command) as LoopCommand[];
+    const status = stringArray(search.status) as LoopStatus[];
+    const command = stringArray(search.command) as LoopCommand[];
     return { ...(status.length > 0 && { status }), ...(command.length > 0 && { command }) };
   },
   component: lazyRouteComponent(() => import("./pages/loops-list"), "LoopsList"),

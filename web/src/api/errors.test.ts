@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { ApiError, messageOf } from "./errors";
 
-test("a refusal keeps what the server said", () => {
+test("error response sets message, code, status and details", () => {
   const error = new ApiError(403, {
     success: false,
     error: "Forbidden",
@@ -17,7 +17,7 @@ test("a refusal keeps what the server said", () => {
   });
 });
 
-test("a typed conflict is known by its discriminant and carries its payload", () => {
+test("typed conflict sets its code and payload", () => {
   const error = new ApiError(409, {
     error: "Conflict",
     data: { error: "loop_already_active", loopId: "l1" },
@@ -26,13 +26,13 @@ test("a typed conflict is known by its discriminant and carries its payload", ()
   expect(error.data.loopId).toBe("l1");
 });
 
-test("a conflict's own words come before the envelope's", () => {
+test("message of a typed conflict has precedence over the envelope's", () => {
   const data = { error: "compute_preference_required", message: "Select a target first." };
   expect(messageOf(new ApiError(409, { error: "Conflict", data }))).toBe("Select a target first.");
 });
 
 test.each([["text"], [null], [undefined], [[1]], [{ error: 5, details: [], data: "x" }]])(
-  "a body without a reason still yields a message: %j",
+  "body without an error text yields a default message: %j",
   (body) => {
     const error = new ApiError(502, body);
     expect(error.message).toContain("502");
@@ -41,6 +41,6 @@ test.each([["text"], [null], [undefined], [[1]], [{ error: 5, details: [], data:
   },
 );
 
-test("no answer at all asks whether Loopgate runs", () => {
+test("missing response yields advice to check that Loopgate is running", () => {
   expect(messageOf(ApiError.unreachable(new TypeError("failed")))).toContain("still running");
 });

@@ -1,11 +1,11 @@
-/** What a refused or failed request says, from whichever server it came. */
+/** Error response of the control plane or a gateway, or the lack of a response. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  /** HTTP status; 0 when no answer came. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
   readonly code: string;
   readonly details: Record<string, unknown>;
-  /** Payload of a typed conflict, for example the id of the loop that is in the way. */
+  /** Payload of a typed conflict, for example the id of the conflicting loop. */
   readonly data: Record<string, unknown>;
 
   constructor(status: number, body: unknown) {
@@ -24,7 +24,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
+/** Returns the message to show for any thrown value. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError && typeof error.data.message === "string")
     return error.data.message;
@@ -32,8 +32,9 @@ export function messageOf(error: unknown): string {
 }
 
 function defaultMessage(status: number): string {
-  if (status === 0) return "Loopgate does not answer. Is it still running in your terminal?";
-  return `The server answered ${status} without saying why.`;
+  if (status === 0)
+    return "Loopgate is not responding. Check that it is still running in your terminal.";
+  return `The server returned status ${status} without an error message.`;
 }
 
 function record(value: unknown): Record<string, unknown> {

@@ -2,8 +2,8 @@ import { afterEach, expect, test, vi } from "vitest";
 
 import { signInWithLink } from "./queries";
 
-/** A control plane where the link is used up, and reading the person has this status. */
-function usedLink(me: number): void {
+/** Simulates a control plane that rejects the link as used; `GET /me` returns the status `me`. */
+function stubUsedLink(me: number): void {
   vi.stubGlobal("fetch", (request: Request) => {
     const status = new URL(request.url).pathname === "/me" ? me : 401;
     return Promise.resolve(Response.json({ success: status === 200, data: {} }, { status }));
@@ -14,12 +14,12 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("a used sign-in link is no failure for whom is signed in", async () => {
-  usedLink(200);
+test("used sign-in link is accepted when the user is signed in", async () => {
+  stubUsedLink(200);
   await expect(signInWithLink("used")).resolves.toBeUndefined();
 });
 
-test("a used sign-in link is refused without a session", async () => {
-  usedLink(401);
+test("used sign-in link is rejected without a session", async () => {
+  stubUsedLink(401);
   await expect(signInWithLink("used")).rejects.toMatchObject({ status: 401 });
 });

@@ -1,4 +1,4 @@
-/** Every read and write of the pages, as query options and mutations. */
+/** Reads and writes of the pages, as query options and mutations. Those of the settings are in `settings/`. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { isActive } from "@/loops/status";
@@ -11,14 +11,13 @@ import { ApiError } from "./errors";
 import { setSessionKey } from "./session-key";
 import type { ComputeTarget, Loop, RepoRef } from "./types";
 
-/** Where a desktop's gateway takes the start and the end of loops; a signature names it. */
+// Gateway routes that start and cancel loops. The signature of a command includes the path.
 const LOOP_PATH = "/api/gateway/orchestrator/loop";
 const KILL_PATH = `${LOOP_PATH}/kill`;
-/** How often a list with active loops is read again. */
+// Polling intervals of lists with active loops, and of lists without.
 const ACTIVE_POLL_MS = 3_000;
-/** How often a quiet list is read again. */
 const QUIET_POLL_MS = 15_000;
-/** As many loops as the list shows at most. */
+// The list is neither paged nor virtualized: the limit bounds the rows to render.
 const LOOP_LIMIT = 200;
 
 export const meQuery = queryOptions({
@@ -27,7 +26,7 @@ export const meQuery = queryOptions({
   staleTime: 5 * 60_000,
 });
 
-/** What the organization has turned on. */
+/** Feature flags of the organization. */
 export const featureFlagsQuery = queryOptions({
   queryKey: ["feature-flags"],
   queryFn: ({ signal }) => unwrap(api.GET("/feature-flags", { signal })),
@@ -63,36 +62,39 @@ export const computeTargetsQuery = queryOptions({
   refetchInterval: QUIET_POLL_MS,
 });
 
-/** Whether the user of a desktop demands signed commands. */
-export const demandsSignature = (target: ComputeTarget): boolean =>
+/** Returns whether a desktop accepts signed commands only. */
+export const requiresSignature = (target: ComputeTarget): boolean =>
   target.capabilities.commandSigningRequired === true;
 
 /**
- * The signature of a request, when a desktop that may get it demands one and this browser has a key. Without a key the
- * control plane says what is missing.
+ * Signs a request when any desktop requires signatures and this browser has a key.
+ *
+ * Without a key the request is sent unsigned, and the control plane's error explains what to do.
  */
 export async function signatureFor(request: SignedRequest): Promise<CommandSignature | undefined> {
+  // The control plane chooses the desktop, so sign if any of them requires signatures.
   const targets = await queryClient.query({ ...computeTargetsQuery, staleTime: QUIET_POLL_MS });
-  if (!targets.some(demandsSignature)) return undefined;
+  if (!targets.some(requiresSignature)) return undefined;
   const me = await queryClient.query({ ...meQuery, staleTime: "static" });
   const key = await loadBrowserKey(me.id);
   return key && signRequest(key, request);
 }
 
-/** Signs in with a one-time link. One that was used is no failure for whom is signed in already. */
+/** Signs in with a one-time link. A used link is accepted when the browser is already signed in. */
 export async function signInWithLink(token: string): Promise<void> {
   try {
     const signedIn = await unwrap(api.POST("/auth/sign-in-link", { body: { token } }));
     setSessionKey(signedIn.sessionKey);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    // Opening the link again from the terminal or the history is common: fail only without a session.
     await unwrap(api.GET("/me")).catch(() => {
       throw error;
     });
   }
 }
 
-/** How people sign in here. */
+/** Sign-in methods that the control plane offers. */
 export const signInMethodsQuery = queryOptions({
   queryKey: ["sign-in-methods"],
   queryFn: ({ signal }) => unwrap(api.GET("/auth/methods", { signal })),
@@ -104,7 +106,7 @@ export async function signInWithPassword(body: { email: string; password: string
   setSessionKey(signedIn.sessionKey);
 }
 
-/** Changes the password of the person who is signed in. */
+/** Changes the password of the signed-in user. */
 export function useChangePassword() {
   return useMutation({
     mutationFn: (body: { currentPassword?: string; newPassword: string }) =>
@@ -112,7 +114,7 @@ export function useChangePassword() {
   });
 }
 
-/** What the token of an invitation offers. */
+/** The organization and e-mail address of an invitation. */
 export const invitationQuery = (token: string) =>
   queryOptions({
     queryKey: ["invitation", token],
@@ -120,7 +122,7 @@ export const invitationQuery = (token: string) =>
     staleTime: Infinity,
   });
 
-/** Accepts an invitation with a local account, which is made unless there is one. */
+/** Accepts an invitation with a local account, which is created if it does not exist. */
 export async function acceptInvitation(body: {
   token: string;
   firstName: string;
@@ -140,35 +142,35 @@ export function useSignOut() {
   });
 }
 
-/** What a person asks for on the new-loop page. */
-export interface Wish {
+/** Input of the new-loop page. */
+export interface ChangeRequest {
   prompt: string;
   repo: RepoRef;
   computeTargetId?: string;
 }
 
-/** Writes the wish down as a document and plans it. Yields the loop's id. */
-export function usePlanWish() {
+/** Stores a change request as a document and starts its PLAN loop. Returns the id of the loop. */
+export function usePlanRequest() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: async (wish: Wish) => {
+    mutationFn: async (request: ChangeRequest) => {
       const document = await unwrap(
         api.POST("/documents", {
           body: {
             type: "FEATURE",
-            title: titleOf(wish.prompt),
-            content: wish.prompt,
-            repo: wish.repo,
+            title: titleOf(request.prompt),
+            content: request.prompt,
+            repo: request.repo,
           },
         }),
       );
-      return runLoop(document.id, "plan", wish);
+      return runLoop(document.id, "plan", request);
     },
     onSuccess: () => client.invalidateQueries({ queryKey: ["loops"], exact: true }),
   });
 }
 
-/** Runs a command on a document. Yields the new loop's id. */
+/** Starts a loop on a document. Returns the id of the loop. */
 export function useRunDocument() {
   const client = useQueryClient();
   return useMutation({
@@ -182,7 +184,7 @@ export function useRunDocument() {
 }
 
 export interface RunDocument {
-  /** Its id or slug. */
+  /** Id or slug of the document. */
   documentId: string;
   command: "plan" | "execute";
   repo?: RepoRef;
@@ -192,7 +194,7 @@ export interface RunDocument {
 async function runLoop(
   documentId: string,
   command: "plan" | "execute",
-  options: Partial<Pick<Wish, "repo" | "computeTargetId">>,
+  options: Partial<Pick<ChangeRequest, "repo" | "computeTargetId">>,
 ): Promise<string> {
   const body = {
     command,
@@ -210,7 +212,7 @@ async function runLoop(
   return started.loopId;
 }
 
-/** Takes an ended loop up again. Yields the id of the loop that continues it. */
+/** Resumes a finished loop. Returns the id of the new loop that continues it. */
 export function useResumeLoop() {
   const client = useQueryClient();
   return useMutation({
@@ -223,7 +225,7 @@ export function useResumeLoop() {
   });
 }
 
-export function useStopLoop() {
+export function useCancelLoop() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async (id: string) => {
@@ -232,11 +234,12 @@ export function useStopLoop() {
       const body = signature && { userIntentSignature: { ...signature, body: intent } };
       return unwrap(api.POST("/loops/{id}/cancel", { params: { path: { id } }, body }));
     },
+    // Also after an error: a 409 means that the loop has finished, and the list shows an old status.
     onSettled: () => client.invalidateQueries({ queryKey: ["loops"] }),
   });
 }
 
-/** A loop's title: the first line of the wish. */
+/** Returns the title of a request: its first line, at most 120 characters. */
 export function titleOf(prompt: string): string {
   const line =
     prompt
@@ -247,7 +250,7 @@ export function titleOf(prompt: string): string {
   return line.length > 120 ? `${line.slice(0, 117).trimEnd()}…` : line;
 }
 
-/** What a list row calls a loop. */
+/** Returns the title of a loop: that of its document, else of its prompt, else its command. */
 export function loopTitle(loop: Loop): string {
   if (loop.document?.title) return loop.document.title;
   if (loop.prompt) return titleOf(loop.prompt);

@@ -8,7 +8,7 @@ afterEach(() => {
   setSessionKey(undefined);
 });
 
-test("every request carries the key until the sign-out", () => {
+test("every request carries the key until sign-out", () => {
   expect(requestHeaders()).toEqual({});
   setSessionKey("k1");
   expect(requestHeaders()).toEqual({ "X-Session-Key": "k1" });
@@ -16,13 +16,13 @@ test("every request carries the key until the sign-out", () => {
   expect(requestHeaders()).toEqual({});
 });
 
-test("a key that another tab has stored counts at once", () => {
+test("key stored by another tab takes effect immediately", () => {
   setSessionKey("old");
   window.localStorage.setItem("loopgate.session-key", "new");
   expect(sessionKey()).toBe("new");
 });
 
-test("without storage the key lasts as long as the page", () => {
+test("key lasts as long as the page when storage is unavailable", () => {
   vi.stubGlobal("localStorage", undefined);
   setSessionKey("k1");
   expect(sessionKey()).toBe("k1");

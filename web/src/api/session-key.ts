@@ -1,29 +1,29 @@
 /**
- * The page's part of its session.
+ * The session key, which the control plane requires in addition to the session cookie.
  *
- * Browsers send the session cookie to every port of the host. This key stays in the storage of our
- * origin, port included, and the control plane accepts the cookie only beside it. All tabs read the
- * same storage, so one sign-in serves them all.
+ * Browsers send the cookie to every port of the host, so another server on this machine could read
+ * it. `localStorage` is bound to the origin, including the port. All tabs share it, so one sign-in
+ * applies to all of them.
  */
 const STORAGE_KEY = "loopgate.session-key";
 
-/** In use where the browser allows no storage; it then lasts as long as the page. */
-let unstored: string | undefined;
+// Fallback for browsers that deny storage. It lasts as long as the page.
+let memoryKey: string | undefined;
 
 export function setSessionKey(key: string | undefined): void {
-  unstored = key;
+  memoryKey = key;
   try {
     if (key === undefined) window.localStorage.removeItem(STORAGE_KEY);
     else window.localStorage.setItem(STORAGE_KEY, key);
   } catch {
-    // Kept above.
+    // Storage is denied; `memoryKey` has the value.
   }
 }
 
 export function sessionKey(): string | undefined {
   try {
-    return window.localStorage.getItem(STORAGE_KEY) ?? unstored;
+    return window.localStorage.getItem(STORAGE_KEY) ?? memoryKey;
   } catch {
-    return unstored;
+    return memoryKey;
   }
 }

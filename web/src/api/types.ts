@@ -1,4 +1,4 @@
-/** Short names for the generated types, in one place. */
+/** Short names of the generated API types. */
 import type { components } from "./control-plane.gen";
 import type { components as gatewayComponents } from "./gateway.gen";
 

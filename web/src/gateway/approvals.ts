@@ -1,13 +1,13 @@
-/** What waits for the owner of this machine. A page can look, and never decide. */
+/** Requests that wait for approval by the owner of this machine. Pages can list them, not decide. */
 import { queryOptions } from "@tanstack/react-query";
 
 import { GatewayError } from "./local-gateway";
 import { gateway } from "./this-machine";
 
-/** How often it is looked at while something waits; it waits for a minute or two. */
+// A pending request expires after a minute or two, so a list that has some is polled more often.
 const WAITING_POLL_MS = 1_500;
 const QUIET_POLL_MS = 3_000;
-/** Where no gateway of ours answers there is seldom one a moment later. */
+// Without a gateway on this machine each poll probes several ports, and a gateway rarely appears soon.
 const ABSENT_POLL_MS = 30_000;
 
 export const approvalsQuery = queryOptions({

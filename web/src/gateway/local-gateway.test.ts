@@ -8,7 +8,7 @@ interface Call {
   session: string | null;
 }
 
-/** Gateways on some ports, each with its own verdicts. */
+/** A machine with gateways on some ports, each of which accepts or rejects challenges. */
 class Machine {
   calls: Call[] = [];
   now = 1_000_000;
@@ -16,7 +16,7 @@ class Machine {
   #issued = 0;
   challenges = 0;
 
-  runs(port: number, id: string, accepts = true): this {
+  addGateway(port: number, id: string, accepts = true): this {
     this.gateways.set(port, { id, accepts, sessions: new Set() });
     return this;
   }
@@ -67,14 +67,14 @@ beforeEach(() => {
 const names = async (gateway: LocalGateway) =>
   (await gateway.repositories()).map(({ name }) => name);
 
-describe("finding the gateway", () => {
-  test("takes the first port that answers", async () => {
-    machine.runs(19433, "b").runs(19435, "d");
+describe("gateway discovery", () => {
+  test("uses the first port that responds", async () => {
+    machine.addGateway(19433, "b").addGateway(19435, "d");
     expect(await names(machine.open())).toEqual(["b"]);
   });
 
-  test("asks no other gateway when the user's desktops are known", async () => {
-    machine.runs(19432, "a").runs(19434, "mine");
+  test("contacts no other gateway when the user's desktops are known", async () => {
+    machine.addGateway(19432, "a").addGateway(19434, "mine");
     const gateway = machine.open([{ id: "mine" }]);
     expect(await names(gateway)).toEqual(["mine"]);
     machine.gateways.delete(19434);
@@ -83,26 +83,26 @@ describe("finding the gateway", () => {
     expect(machine.count("/gateway-auth/exchange")).toBe(1);
   });
 
-  test("looks where the desktop said that it is", async () => {
-    machine.runs(19432, "a").runs(50123, "mine");
+  test("uses the port that the desktop reported", async () => {
+    machine.addGateway(19432, "a").addGateway(50123, "mine");
     expect(await names(machine.open([{ id: "mine", port: 50123 }]))).toEqual(["mine"]);
     expect(machine.count("/health")).toBe(1);
   });
 
-  test("looks on the usual ports when the desktop has moved since it said where it is", async () => {
-    machine.runs(19433, "mine");
+  test("probes the default ports when the reported port is stale", async () => {
+    machine.addGateway(19433, "mine");
     expect(await names(machine.open([{ id: "mine", port: 50123 }]))).toEqual(["mine"]);
   });
 
-  test("passes on to the next one when the first belongs to somebody else, with a fresh challenge", async () => {
-    machine.runs(19432, "a", false).runs(19433, "b");
+  test("tries the next gateway with a new challenge when the first rejects it", async () => {
+    machine.addGateway(19432, "a", false).addGateway(19433, "b");
     expect(await names(machine.open())).toEqual(["b"]);
     expect(machine.challenges).toBe(2);
   });
 
-  test("says when none answers, and when all refuse", async () => {
+  test("reports whether no gateway responds or all reject", async () => {
     await expect(machine.open().repositories()).rejects.toMatchObject({ problem: "absent" });
-    machine.runs(19432, "a", false);
+    machine.addGateway(19432, "a", false);
     await expect(machine.open().repositories()).rejects.toMatchObject({
       problem: "refused",
       message: "Challenge was not issued for this API key owner",
@@ -111,8 +111,8 @@ describe("finding the gateway", () => {
 });
 
 describe("the session", () => {
-  test("is shared by parallel callers and kept for later ones", async () => {
-    machine.runs(19432, "a");
+  test("is shared by concurrent callers and reused", async () => {
+    machine.addGateway(19432, "a");
     const gateway = machine.open();
     await Promise.all([gateway.repositories(), gateway.repositories(), gateway.repositories()]);
     await gateway.repositories();
@@ -120,7 +120,7 @@ describe("the session", () => {
   });
 
   test("is renewed 30 s before it expires", async () => {
-    machine.runs(19432, "a");
+    machine.addGateway(19432, "a");
     const gateway = machine.open();
     await gateway.repositories();
     machine.now += 569_000;
@@ -131,8 +131,8 @@ describe("the session", () => {
     expect(machine.count("/gateway-auth/exchange")).toBe(2);
   });
 
-  test("is traded anew once when the gateway has forgotten it", async () => {
-    machine.runs(19432, "a");
+  test("is renewed once after a 401", async () => {
+    machine.addGateway(19432, "a");
     const gateway = machine.open();
     await gateway.repositories();
     machine.gateways.get(19432)?.sessions.clear();
@@ -140,12 +140,12 @@ describe("the session", () => {
     expect(machine.count("/gateway-auth/exchange")).toBe(2);
   });
 
-  test("is looked for elsewhere when the gateway has moved to another port", async () => {
-    machine.runs(19432, "a");
+  test("is opened on another port after the gateway has moved", async () => {
+    machine.addGateway(19432, "a");
     const gateway = machine.open();
     await gateway.repositories();
     machine.gateways.delete(19432);
-    machine.runs(19433, "a");
+    machine.addGateway(19433, "a");
     await expect(gateway.repositories()).rejects.toMatchObject({ problem: "absent" });
     expect(await names(gateway)).toEqual(["a"]);
   });

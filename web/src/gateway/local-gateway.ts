@@ -1,8 +1,9 @@
 /**
- * The way from the page to the gateway on this machine.
+ * Client of the gateway on this machine.
  *
- * Finds it on its ports, proves to it that the page's user owns the desktop, and keeps the session
- * in memory only. Parallel callers share one exchange; a refused session is renewed once.
+ * Finds the port of the gateway, exchanges a challenge of the control plane for a session, and keeps
+ * the session in memory only. Concurrent callers share one exchange. After a 401 the session is
+ * renewed once.
  */
 import type {
   GatewayHealth,
@@ -12,14 +13,14 @@ import type {
   WaitingRequests,
 } from "@/api/types";
 
-/** Ports that a gateway binds by itself, the preferred one first. */
+/** Default ports of a gateway, in the order in which it tries to bind them. */
 export const GATEWAY_PORTS = [19432, 19433, 19434, 19435] as const;
 const PROBE_TIMEOUT_MS = 1_500;
 const CALL_TIMEOUT_MS = 10_000;
-/** A session counts as expired this long before it is. */
+// A session is renewed this long before it expires, so that it is valid for the whole call.
 const EXPIRY_MARGIN_MS = 30_000;
 
-/** Why no answer of the gateway can be had; each has its own advice. */
+/** `absent`: no response. `refused`: the gateway rejects this account. `failed`: another error. */
 export type GatewayProblem = "absent" | "refused" | "failed";
 
 export class GatewayError extends Error {
@@ -32,17 +33,17 @@ export class GatewayError extends Error {
   }
 }
 
-/** A gateway as the control plane knows it. */
+/** A gateway that is registered with the control plane. */
 export interface KnownGateway {
   id: string;
-  /** Its port on its machine, where the desktop said so. */
+  /** Port that the desktop reported. Absent for desktops that report none. */
   port?: number;
 }
 
 export interface LocalGatewayOptions {
-  /** Asks the control plane for a challenge that names this page's origin. */
+  /** Requests a challenge for this page's origin from the control plane. */
   challenge: () => Promise<string>;
-  /** Gateways of the user's desktops. When any is known, no other gateway is asked. */
+  /** Gateways of the user's desktops. If there are any, no other gateway is contacted. */
   knownGateways: () => Promise<readonly KnownGateway[]>;
   fetch?: typeof fetch;
   now?: () => number;
@@ -72,7 +73,7 @@ export class LocalGateway {
     return ((await response.json()) as GatewayRepos).repos;
   }
 
-  /** What waits for the owner's decision. */
+  /** Returns the requests that wait for the owner's approval. */
   async approvals(signal?: AbortSignal): Promise<WaitingRequests> {
     const response = await this.#get("/api/gateway/approvals", signal);
     return (await response.json()) as WaitingRequests;
@@ -80,6 +81,7 @@ export class LocalGateway {
 
   async #get(path: string, signal: AbortSignal | undefined): Promise<Response> {
     let response = await this.#call(await this.#currentSession(), path, signal);
+    // A restarted gateway has lost its sessions. A second 401 is final.
     if (response.status === 401) {
       this.#session = undefined;
       response = await this.#call(await this.#currentSession(), path, signal);
@@ -98,7 +100,7 @@ export class LocalGateway {
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     }).catch((error: unknown) => {
       this.#session = undefined;
-      throw new GatewayError("absent", "The gateway stopped answering.", { cause: error });
+      throw new GatewayError("absent", "The gateway is not responding.", { cause: error });
     });
   }
 
@@ -112,43 +114,44 @@ export class LocalGateway {
     return this.#exchange;
   }
 
-  /** Tries the gateways that answer until one accepts the challenge. */
+  /** Opens a session at the first gateway that accepts a challenge. */
   async #open(): Promise<Session> {
-    const found = await this.#probe();
-    if (found.length === 0) {
-      throw new GatewayError("absent", "No gateway answers on this machine.");
+    const origins = await this.#probe();
+    if (origins.length === 0) {
+      throw new GatewayError("absent", "No gateway responded on this machine.");
     }
-    let refusal: unknown;
-    for (const origin of found) {
+    let lastError: unknown;
+    for (const origin of origins) {
       try {
-        this.#session = await this.#trade(origin);
+        this.#session = await this.#exchangeChallenge(origin);
         return this.#session;
       } catch (error) {
-        refusal = error;
+        lastError = error;
       }
     }
-    throw refusal;
+    throw lastError;
   }
 
-  /** Origins of the gateways that answer: where the desktops said that they are, else elsewhere. */
+  /** Returns the origins of gateways that respond: on the reported ports, else on the default ports. */
   async #probe(): Promise<string[]> {
     const known = await this.#options.knownGateways();
-    const named = await this.#answering(
+    const reported = await this.#responding(
       known.flatMap(({ port }) => port ?? []),
       known,
     );
-    return named.length > 0 ? named : this.#answering(GATEWAY_PORTS, known);
+    // The gateway has bound another port since the desktop reported it, or it reports none.
+    return reported.length > 0 ? reported : this.#responding(GATEWAY_PORTS, known);
   }
 
-  async #answering(ports: readonly number[], known: readonly KnownGateway[]): Promise<string[]> {
-    const answers = await Promise.all(
+  async #responding(ports: readonly number[], known: readonly KnownGateway[]): Promise<string[]> {
+    const probes = await Promise.all(
       [...new Set(ports)].map(async (port) => {
         const origin = `http://127.0.0.1:${port}`;
         return { origin, health: await this.#health(origin) };
       }),
     );
     const ids = known.map(({ id }) => id);
-    return answers
+    return probes
       .filter(({ health }) => health && (ids.length === 0 || ids.includes(health.gatewayId)))
       .map(({ origin }) => origin);
   }
@@ -165,8 +168,8 @@ export class LocalGateway {
     }
   }
 
-  /** A challenge is good for one try, so every gateway gets a fresh one. */
-  async #trade(origin: string): Promise<Session> {
+  async #exchangeChallenge(origin: string): Promise<Session> {
+    // A challenge is consumed even by a failed verification: each gateway needs a new one.
     const challengeToken = await this.#options.challenge();
     const response = await this.#fetch(`${origin}/gateway-auth/exchange`, {
       method: "POST",
@@ -182,5 +185,7 @@ export class LocalGateway {
 
 async function errorText(response: Response): Promise<string> {
   const body = (await response.json().catch(() => ({}))) as { error?: unknown };
-  return typeof body.error === "string" ? body.error : `The gateway answered ${response.status}.`;
+  return typeof body.error === "string"
+    ? body.error
+    : `The gateway returned status ${response.status}.`;
 }

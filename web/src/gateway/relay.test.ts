@@ -7,15 +7,15 @@ vi.hoisted(() => vi.stubGlobal("window", { location: { origin: "http://page" } }
 
 afterEach(() => void vi.unstubAllGlobals());
 
-/** A control plane whose desktop answers a command with these events. */
-function answering(...events: object[]): Request[] {
+/** Simulates a control plane whose desktop responds to a command with these events. */
+function stubDesktop(...events: object[]): Request[] {
   const requests: Request[] = [];
   vi.stubGlobal("fetch", (input: RequestInfo | URL, init?: RequestInit) => {
     const request = new Request(
       input instanceof Request ? input : new URL(String(input), "http://page"),
       init,
     );
-    // Nobody demands signatures.
+    // No desktop requires signatures.
     if (request.url.endsWith("/compute-targets")) {
       return Promise.resolve(Response.json({ success: true, data: [] }));
     }
@@ -34,8 +34,8 @@ function answering(...events: object[]): Request[] {
 const get = () =>
   relayGet("t1", "repos_config", "/api/gateway/repos", new AbortController().signal);
 
-test("the desktop's answer comes back, after whatever it said before", async () => {
-  const requests = answering(
+test("result of the desktop is returned after other events", async () => {
+  const requests = stubDesktop(
     { eventType: "status", data: { type: "status", status: "running" } },
     {
       eventType: "result",
@@ -51,15 +51,15 @@ test("the desktop's answer comes back, after whatever it said before", async () 
   expect(requests[1]?.url).toContain("/compute-targets/t1/commands/c1/events");
 });
 
-test("the desktop's refusal is an error with its words", async () => {
-  answering({
+test("error event of the desktop is thrown with its message", async () => {
+  stubDesktop({
     eventType: "error",
     data: { type: "error", terminal: true, error: "gateway returned 403: {}" },
   });
   await expect(get()).rejects.toThrow("gateway returned 403");
 });
 
-test("an end without an answer is an error", async () => {
-  answering({ eventType: "done", data: { type: "done", cancelled: true } });
-  await expect(get()).rejects.toThrow("without an answer");
+test("command that ends without a result is an error", async () => {
+  stubDesktop({ eventType: "done", data: { type: "done", cancelled: true } });
+  await expect(get()).rejects.toThrow("without a result");
 });

@@ -1,14 +1,14 @@
 /**
- * The way to a desktop's gateway through the control plane, for pages on another machine.
+ * Access to a desktop's gateway through the control plane, for pages on another machine.
  *
- * A command is queued for the desktop, and its events are followed to the answer.
+ * Queues a command for the desktop and follows its events until the result.
  */
 import { api, requestHeaders, unwrap } from "@/api/client";
 import { ApiError } from "@/api/errors";
 import { signatureFor } from "@/api/queries";
 import { readEvents } from "@/live/sse";
 
-/** The desktop's own limit, and the page's. */
+// Timeout of the command at the desktop, and of the whole exchange at the page.
 const COMMAND_TIMEOUT_MS = 15_000;
 
 interface CommandEvent {
@@ -16,7 +16,11 @@ interface CommandEvent {
   data: { data?: unknown; error?: string } | null;
 }
 
-/** Reads a path of a desktop's gateway. */
+/**
+ * Sends a GET request to a desktop's gateway and returns the body of the response.
+ *
+ * Fails with the message of the desktop, or when the desktop does not respond within 15 seconds.
+ */
 export async function relayGet(
   targetId: string,
   operationId: string,
@@ -32,6 +36,7 @@ export async function relayGet(
       signal: limited,
     }),
   );
+  // Not through the typed client, which reads a whole body before it returns.
   const response = await fetch(
     `/compute-targets/${targetId}/commands/${commandId}/events?stream=true`,
     {
@@ -44,7 +49,8 @@ export async function relayGet(
   for await (const { data } of readEvents(response.body)) {
     const event = JSON.parse(data) as CommandEvent;
     if (event.eventType === "result") return event.data?.data;
-    if (event.eventType === "error") throw new Error(event.data?.error ?? "The desktop refused.");
+    if (event.eventType === "error")
+      throw new Error(event.data?.error ?? "The desktop rejected the command.");
   }
-  throw new Error("The desktop ended without an answer.");
+  throw new Error("The desktop ended the command without a result.");
 }

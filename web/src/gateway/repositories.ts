@@ -1,6 +1,6 @@
 /**
- * Repositories to choose from: those of the gateway on this machine, else those of a desktop that
- * is reached through the control plane.
+ * Repositories to choose from: those of the gateway on this machine, else those of the first online
+ * desktop, through the control plane.
  */
 import { queryOptions } from "@tanstack/react-query";
 
@@ -24,6 +24,7 @@ export const repositoriesQuery = queryOptions({
     const repos = await gateway.repositories(signal).catch(async (error: unknown) => {
       const relayed = await relayedRepositories(signal).catch(() => undefined);
       if (relayed) return relayed;
+      // The error of the local gateway is the one the user can act on.
       throw error;
     });
     return repos.flatMap(({ fullName, path, defaultBranch }) =>
@@ -34,31 +35,31 @@ export const repositoriesQuery = queryOptions({
   retry: false,
 });
 
-/** Those of the first desktop that is online; nothing when there is none. */
+/** Lists the repositories of the first online desktop. Returns `undefined` when none is online. */
 async function relayedRepositories(signal: AbortSignal): Promise<ListedRepo[] | undefined> {
   const targets = await queryClient.query(computeTargetsQuery);
   const online = targets.find((target) => target.isOnline);
   if (!online) return undefined;
-  const answer = await relayGet(online.id, "repos_config", "/api/gateway/repos", signal);
-  return (answer as GatewayRepos | undefined)?.repos;
+  const body = await relayGet(online.id, "repos_config", "/api/gateway/repos", signal);
+  return (body as GatewayRepos | undefined)?.repos;
 }
 
-/** What to tell a person when the list cannot be had. */
+/** Explains why the list of repositories could not be loaded, and what to do. */
 export function gatewayAdvice(error: unknown): { title: string; text: string } {
   if (error instanceof GatewayError && error.problem === "absent") {
     return {
-      title: "No gateway answers on this machine",
-      text: "Start Loopgate here with `loopgate up` to choose from your repositories, or type owner/repository.",
+      title: "No gateway found on this machine",
+      text: "Run `loopgate up` here to choose from your repositories, or enter owner/repository.",
     };
   }
   if (error instanceof GatewayError && error.problem === "refused") {
     return {
       title: "The gateway on this machine belongs to another account",
-      text: `It said “${error.message}”. Restart Loopgate to pair it with this account, or type owner/repository.`,
+      text: `It rejected the request: “${error.message}”. Restart Loopgate to pair it with this account, or enter owner/repository.`,
     };
   }
   return {
-    title: "The repositories could not be read",
-    text: `${error instanceof Error ? error.message : "The gateway failed."} You can still type owner/repository.`,
+    title: "The list of repositories could not be loaded",
+    text: `${error instanceof Error ? error.message : "The gateway returned an error."} You can still enter owner/repository.`,
   };
 }

@@ -1,4 +1,4 @@
-/** The page's one connection to the gateway of its machine; its session lives and dies with the page. */
+/** The client of the gateway on this machine, shared by all components. Its session ends with the page. */
 import { api, unwrap } from "@/api/client";
 import { computeTargetsQuery } from "@/api/queries";
 import type { ComputeTarget } from "@/api/types";
@@ -17,6 +17,7 @@ export const gateway = new LocalGateway({
   },
   knownGateways: async () => {
     const targets = await queryClient.query(computeTargetsQuery);
+    // `ownerName` is set for desktops that other users share. Their gateways reject this account.
     return targets.filter(({ ownerName }) => !ownerName).flatMap(gatewayOf);
   },
 });

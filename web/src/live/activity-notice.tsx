@@ -1,4 +1,4 @@
-/** Says what a loop waits for, when it waits. */
+/** Notice that explains what a queued or stalled loop waits for. */
 import { ago, moment } from "@/loops/format";
 import { useNow } from "@/ui/clock";
 import { Code } from "@/ui/code";
@@ -17,41 +17,45 @@ export function ActivityNotice({
     return (
       <Notice tone="warn" title="Waiting for approval on its desktop">
         <p>
-          The owner of that machine decides whether it starts, until {moment(approval.waitsUntil)}.
-          In a terminal there:
+          The loop starts when the owner of the desktop approves it, before{" "}
+          {moment(approval.waitsUntil)}. Run this command in a terminal on that machine:
         </p>
-        <CommandLine text={approval.command} label="Copy the command that approves" />
+        <CommandLine text={approval.command} label="Copy approve command" />
       </Notice>
     );
   }
   if (queue) {
     return (
-      <Notice tone="warn" title={`In line on its desktop: ${queue.place} of ${queue.waiting}`}>
-        As many loops run there as may. It starts by itself when its turn comes.
+      <Notice
+        tone="warn"
+        title={`Queued on its desktop: position ${queue.place} of ${queue.waiting}`}
+      >
+        The desktop has reached its limit of concurrent loops. This loop starts automatically when a
+        slot is free.
       </Notice>
     );
   }
   if (stall?.state === "waiting-for-limit") {
     return (
-      <Notice tone="warn" title="Waiting for the end of a usage limit">
-        The assistant&rsquo;s account can be used again
-        {stall.until === undefined ? " later" : <> at {moment(stall.until)}</>}. The loop then goes
-        on by itself.
+      <Notice tone="warn" title="Waiting for a usage limit to reset">
+        The assistant&rsquo;s account has reached its usage limit
+        {stall.until !== undefined && <>, which resets at {moment(stall.until)}</>}. The loop
+        continues automatically after the reset.
       </Notice>
     );
   }
   if (stall?.state === "stuck") {
     return (
       <Notice tone="warn" title="This loop may be stuck">
-        No output, no work and no new process
-        {stall.since !== undefined && <>, the last {ago(stall.since, now)}</>}.
+        It has produced no output, used no CPU time and started no process
+        {stall.since !== undefined && <>; its last activity was {ago(stall.since, now)}</>}.
         {stall.command !== undefined && (
           <>
             {" "}
-            It waits for <Code>{stall.command}</Code>.
+            It is waiting for <Code>{stall.command}</Code>.
           </>
         )}{" "}
-        Nothing was ended; Stop ends it.
+        Loopgate does not end stuck loops; cancel the loop to end it.
       </Notice>
     );
   }

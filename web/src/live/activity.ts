@@ -1,29 +1,30 @@
-/** State of a loop besides its status, from its newest events: held, queued, working, waiting, or stuck. */
+/** Activity of a loop, from its latest events: pending approval, queue position, or stall. */
 
-/** Its place among the loops that wait on its desktop. */
+/** Position in the queue of the desktop. */
 export interface QueuePosition {
-  /** From 1. */
+  /** Starts at 1. */
   place: number;
+  /** Length of the queue. */
   waiting: number;
 }
 
-/** The approval that it waits for. */
+/** A pending approval, without which the loop does not start. */
 export interface LoopApproval {
   id: string;
-  /** What the owner of its desktop types to approve it. */
+  /** Shell command with which the owner of the desktop approves the loop. */
   command: string;
-  /** ISO time. */
+  /** Expiration of the approval request, ISO 8601. */
   waitsUntil: string;
 }
 
-/** What a quiet loop is doing. */
+/** State of a loop that produces no output. */
 export interface StallState {
   state: "working" | "waiting-for-model" | "waiting-for-limit" | "stuck";
-  /** ISO time of its last sign of life. */
+  /** Time of the last activity, ISO 8601. */
   since?: string;
-  /** What runs and does nothing, when anything does. */
+  /** Command line of the inactive process, if there is one. */
   command?: string;
-  /** ISO time at which the limit of the assistant ends that it waits for. */
+  /** Time at which the usage limit of the assistant resets, ISO 8601. */
   until?: string;
 }
 
@@ -33,12 +34,13 @@ export interface LoopActivity {
   stall?: StallState;
 }
 
-/** The newest event of each kind; the start of a loop ends its waiting. */
+/** Keeps the latest activity of a loop as an external store for React. */
 export class LoopActivityStore {
   #snapshot: LoopActivity = {};
   readonly #listeners = new Set<() => void>();
 
-  take(event: { type: string; approval?: unknown; queue?: unknown; stall?: unknown }): void {
+  /** Applies an event. Output without activity members changes nothing; any other event resets. */
+  apply(event: { type: string; approval?: unknown; queue?: unknown; stall?: unknown }): void {
     const before = this.#snapshot;
     if (event.type === "started") this.#snapshot = {};
     else if (isObject(event.approval)) {

@@ -4,30 +4,32 @@ import { setSessionKey } from "@/api/session-key";
 
 import { LoopStream, retryDelay, type StreamState } from "./loop-stream";
 
-/** Answers of the server, one a connection; the test says when each ends. */
+/** A server with one prepared response per connection. Without one, it refuses the connection. */
 class Server {
   readonly requests: Headers[] = [];
-  #answers: Response[] = [];
+  #responses: Response[] = [];
 
   readonly fetch = (_: unknown, init?: RequestInit): Promise<Response> => {
     this.requests.push(new Headers(init?.headers));
-    const answer = this.#answers.shift();
-    return answer ? Promise.resolve(answer) : Promise.reject(new TypeError("connection refused"));
+    const response = this.#responses.shift();
+    return response
+      ? Promise.resolve(response)
+      : Promise.reject(new TypeError("connection refused"));
   };
 
-  says(...events: object[]): this {
+  respondWith(...events: object[]): this {
     const text = events
       .map(
         (event, index) =>
-          `id: ${this.#answers.length}-${index}\ndata: ${JSON.stringify(event)}\n\n`,
+          `id: ${this.#responses.length}-${index}\ndata: ${JSON.stringify(event)}\n\n`,
       )
       .join("");
-    this.#answers.push(new Response(`: keepalive\n\n${text}`));
+    this.#responses.push(new Response(`: keepalive\n\n${text}`));
     return this;
   }
 
-  refuses(status: number): this {
-    this.#answers.push(new Response("no", { status }));
+  failWith(status: number): this {
+    this.#responses.push(new Response("no", { status }));
     return this;
   }
 }
@@ -50,6 +52,7 @@ function open(server: Server, ended = false) {
   };
 }
 
+// Longer than the flush interval of 50 ms, so that pending lines are published.
 const settle = () => vi.advanceTimersByTimeAsync(60);
 
 beforeEach(() => void vi.useFakeTimers());
@@ -58,8 +61,8 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("shows what it hears and ends with the loop", async () => {
-  const server = new Server().says(
+test("shows events and ends with the terminal event", async () => {
+  const server = new Server().respondWith(
     { type: "started" },
     { type: "output", chunk: "hi" },
     { type: "completed" },
@@ -71,19 +74,19 @@ test("shows what it hears and ends with the loop", async () => {
   expect(statusEvents).toEqual(["started", "completed"]);
 });
 
-test("brings the page's key, without which the cookie is worth nothing", async () => {
+test("sends the session key, which the cookie requires", async () => {
   setSessionKey("k1");
-  const server = new Server().says({ type: "completed" });
+  const server = new Server().respondWith({ type: "completed" });
   open(server);
   await settle();
   setSessionKey(undefined);
   expect(server.requests[0]?.get("X-Session-Key")).toBe("k1");
 });
 
-test("resumes after a broken connection where it stopped, without repeating a line", async () => {
+test("resumes after the last event when the connection is lost", async () => {
   const server = new Server()
-    .says({ type: "output", chunk: "one" }, { type: "output", chunk: "two" })
-    .says({ type: "output", chunk: "three" }, { type: "completed" });
+    .respondWith({ type: "output", chunk: "one" }, { type: "output", chunk: "two" })
+    .respondWith({ type: "output", chunk: "three" }, { type: "completed" });
   const { texts, states } = open(server);
   await settle();
   expect(states).toEqual(["connecting", "live", "reconnecting"]);
@@ -94,16 +97,16 @@ test("resumes after a broken connection where it stopped, without repeating a li
   expect(states.at(-1)).toBe("ended");
 });
 
-test("a failed replay is no end of the loop", async () => {
-  const server = new Server().says({ type: "error", code: "replay_failed", message: "x" });
+test("failed replay is not a terminal event", async () => {
+  const server = new Server().respondWith({ type: "error", code: "replay_failed", message: "x" });
   const { texts, states } = open(server);
   await settle();
   expect(texts()).toEqual([]);
   expect(states.at(-1)).toBe("reconnecting");
 });
 
-test("the history of an ended loop is read once", async () => {
-  const server = new Server().says({ type: "output", chunk: "old" });
+test("history of a finished loop is read once", async () => {
+  const server = new Server().respondWith({ type: "output", chunk: "old" });
   const { states } = open(server, true);
   await settle();
   await vi.advanceTimersByTimeAsync(60_000);
@@ -111,32 +114,32 @@ test("the history of an ended loop is read once", async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test.each([401, 403, 404])("a refusal with %i is final", async (status) => {
-  const server = new Server().refuses(status);
+test.each([401, 403, 404])("is not retried after status %i", async (status) => {
+  const server = new Server().failWith(status);
   const { states } = open(server);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(states.at(-1)).toBe("refused");
   expect(server.requests).toHaveLength(1);
 });
 
-test("waits longer after each failure, and stops when the page goes", async () => {
+test("retries with exponential backoff until stopped", async () => {
   const server = new Server();
   const { stream } = open(server);
   await vi.advanceTimersByTimeAsync(13_999);
-  // At once, after 2 s, after 4 s more; the fourth would come 8 s later.
+  // Attempts start at 0 s, 2 s and 6 s. The fourth would start at 14 s.
   expect(server.requests).toHaveLength(3);
   stream.stop();
   await vi.advanceTimersByTimeAsync(120_000);
   expect(server.requests).toHaveLength(3);
 });
 
-test("waits never pass half a minute", () => {
+test("backoff is at most 30 seconds", () => {
   expect([0, 1, 2, 3, 4, 20].map(retryDelay)).toEqual([
     2_000, 4_000, 8_000, 16_000, 30_000, 30_000,
   ]);
 });
 
-test("broken and foreign data is passed over", async () => {
+test("malformed events are ignored", async () => {
   vi.stubGlobal("fetch", () =>
     Promise.resolve(new Response('data: {half\n\ndata: 5\n\ndata: {"type":"completed"}\n\n')),
   );

@@ -1,8 +1,8 @@
 /**
- * Follows the events of one loop for as long as a page shows it.
+ * Follows the event stream of one loop while a page shows it.
  *
- * Resumes where it broke off, waits longer after each failure, and ends with the loop. It owns the
- * connection and the lines; it never decides what the loop's status is.
+ * Reconnects with exponential backoff, resumes after the last event, and ends at the terminal event.
+ * Owns the connection and the output lines. The status of the loop comes from the API, not from here.
  */
 import { requestHeaders } from "@/api/client";
 
@@ -14,16 +14,16 @@ import { LoopActivityStore } from "./activity";
 
 export type StreamState = "connecting" | "live" | "reconnecting" | "ended" | "refused";
 
-/** First wait after a failure; doubles with each further one. */
+// Backoff after the first failure. Doubles with each consecutive failure, up to MAX_RETRY_MS.
 const FIRST_RETRY_MS = 2_000;
 const MAX_RETRY_MS = 30_000;
-/** Lines are shown in batches, so that a burst costs one render. */
+// Lines are published in batches, so that a burst of events causes one render.
 const FLUSH_MS = 50;
 
 export interface LoopStreamOptions {
-  /** Whether the loop has ended, as far as the page knows. */
+  /** Returns whether the loop has a terminal status according to the page's data. */
   hasEnded: () => boolean;
-  /** Called when an event changes the loop's status. */
+  /** Called for events that change the status of the loop. */
   onStatusEvent: (event: StoredEvent) => void;
   onState: (state: StreamState) => void;
 }
@@ -46,6 +46,7 @@ export class LoopStream {
   }
 
   start(): void {
+    // React's strict mode stops and starts an effect again; an aborted controller cannot be reused.
     this.#abort = new AbortController();
     void this.#run(this.#abort.signal);
   }
@@ -72,7 +73,7 @@ export class LoopStream {
     }
   }
 
-  /** One connection from beginning to end. */
+  /** Reads one connection until it ends. */
   async #connect(signal: AbortSignal): Promise<"ended" | "refused" | "broken"> {
     const response = await fetch(this.#url, {
       headers: {
@@ -84,26 +85,30 @@ export class LoopStream {
       cache: "no-store",
       signal,
     });
+    // A retry would yield the same status. Others, such as 429 and 5xx, are temporary.
     if ([400, 401, 403, 404].includes(response.status)) return "refused";
     if (!response.ok || response.body === null) return "broken";
     this.#options.onState("live");
     for await (const { id, data } of readEvents(response.body)) {
+      // Reset per event, not per connection: a server that accepts and closes at once gets backoff.
       this.#failures = 0;
       const event = parse(data);
-      if (event && this.#take(event)) return "ended";
+      if (event && this.#publish(event)) return "ended";
       if (id !== undefined) this.#lastEventId = id;
     }
+    // The server closes the stream of a finished loop after the replay, even without a terminal event.
     return this.#options.hasEnded() ? "ended" : "broken";
   }
 
-  /** Shows an event; says whether it was the last one. */
-  #take(event: StoredEvent): boolean {
+  /** Publishes an event. Returns whether it is the terminal event. */
+  #publish(event: StoredEvent): boolean {
+    // Reports that the server could not read its history, not that the loop failed.
     if (event.type === "error" && event.code === "replay_failed") return false;
     this.#pending.push(...linesOf(event));
-    // Events stored by earlier versions call it `stillness`.
+    // Events that earlier versions stored name this member `stillness`.
     const { type, approval, queue, stall = event.stillness } = event;
-    this.activity.take({ type, approval, queue, stall });
-    this.spend.take({ turns: event.turns, runs: event.runs });
+    this.activity.apply({ type, approval, queue, stall });
+    this.spend.apply({ turns: event.turns, runs: event.runs });
     this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS);
     const terminal = isTerminalEvent(event);
     if (terminal || event.type === "started") this.#options.onStatusEvent(event);

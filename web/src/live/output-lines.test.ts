@@ -16,7 +16,7 @@ describe("linesOf", () => {
     ]);
   });
 
-  test("a chunk of several lines becomes several lines, without trailing blanks", () => {
+  test("chunk is split into lines, without trailing blank lines", () => {
     expect(linesOf({ type: "output", chunk: "a\r\n\r\nb\n\n" }).map(({ text }) => text)).toEqual([
       "a",
       "",
@@ -24,7 +24,7 @@ describe("linesOf", () => {
     ]);
   });
 
-  test("further lines of a chunk are of its kind, and tell the time no more", () => {
+  test("further lines of a chunk have its kind and no time", () => {
     const lines = linesOf({ type: "output", chunk: "Tool result: ok\n# pass 5", timestamp: "t" });
     expect(lines).toEqual([
       { kind: "result", text: "Tool result: ok", at: "t" },
@@ -32,27 +32,27 @@ describe("linesOf", () => {
     ]);
   });
 
-  test("an error shows its message, a stop its reason", () => {
+  test("error shows its message, cancellation its reason", () => {
     expect(linesOf({ type: "error", code: "X", message: "boom" })[0]).toMatchObject({
       kind: "error",
       text: "boom",
     });
-    expect(linesOf({ type: "cancelled", reason: "by user" })[0]?.text).toBe("Stopped: by user");
+    expect(linesOf({ type: "cancelled", reason: "by user" })[0]?.text).toBe("Cancelled: by user");
   });
 
-  test("internal and malformed events show nothing odd", () => {
+  test("internal and malformed events yield no lines", () => {
     expect(linesOf({ type: "tokens_cleared" })).toEqual([]);
     expect(linesOf({ type: "output", chunk: { not: "text" } })).toEqual([]);
   });
 
-  test("an endless line is cut", () => {
+  test("long line is truncated", () => {
     expect(linesOf({ type: "output", chunk: "x".repeat(100_000) })[0]?.text.length).toBeLessThan(
       2_100,
     );
   });
 });
 
-test("completed, error and cancelled end a stream; nothing else does", () => {
+test("only completed, error and cancelled are terminal events", () => {
   const ends = ["completed", "error", "cancelled", "output", "started", "tokens_cleared"].filter(
     (type) => isTerminalEvent({ type }),
   );
@@ -62,7 +62,7 @@ test("completed, error and cancelled end a stream; nothing else does", () => {
 describe("LineStore", () => {
   const draft = (text: string) => ({ kind: "text" as const, text, at: undefined });
 
-  test("keeps the newest lines, counts the rest, and stays bounded over 20,000 lines", () => {
+  test("keeps the latest lines and counts dropped ones over 20,000 lines", () => {
     const store = new LineStore();
     for (let n = 1; n <= 20_000; n += 50) {
       store.append(Array.from({ length: 50 }, (_, k) => draft(`line ${n + k}`)));
@@ -75,15 +75,15 @@ describe("LineStore", () => {
     expect(lines[0]?.number).toBe(dropped + 1);
   });
 
-  test("tells its readers once a batch, and not for nothing", () => {
+  test("notifies subscribers once per non-empty batch", () => {
     const store = new LineStore();
-    const heard = vi.fn();
-    const stop = store.subscribe(heard);
+    const listener = vi.fn();
+    const stop = store.subscribe(listener);
     store.append([draft("a"), draft("b")]);
     store.append([]);
-    expect(heard).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
     stop();
     store.append([draft("c")]);
-    expect(heard).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
   });
 });

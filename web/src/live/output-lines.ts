@@ -1,6 +1,6 @@
-/** Turns loop events into lines, and keeps the newest of them in bounded memory. */
+/** Converts loop events into output lines, and keeps the latest lines in bounded memory. */
 
-/** A stored event: its type, and whatever else it carries. */
+/** A stored event. Members other than these depend on the type. */
 export interface StoredEvent {
   type: string;
   timestamp?: string;
@@ -11,33 +11,33 @@ export interface StoredEvent {
 export type LineKind = "text" | "tool" | "result" | "note" | "error";
 
 export interface OutputLine {
-  /** Grows by one a line over the life of a stream. */
+  /** Consecutive number within the stream, from 1. */
   number: number;
   kind: LineKind;
   text: string;
-  /** ISO time of the event, when it has one. */
+  /** Time of the event, ISO 8601. */
   at: string | undefined;
 }
 
 type Draft = Omit<OutputLine, "number">;
 
-/** Lines kept at most; older ones are dropped and counted. */
+/** Maximum number of lines to keep. Older lines are dropped and counted. */
 export const LINE_CAPACITY = 5_000;
-/** How many lines may pile up above the capacity before the oldest are cut off at once. */
+// Lines above the capacity before the oldest are dropped: dropping on every append would copy the array each time.
 const SLACK = 1_000;
-/** Longest text of one line. */
+// In characters. A minified file on one line would block the layout of the page.
 const MAX_LINE_CHARS = 2_000;
 
-/** Event types after which a loop's stream has nothing more to say. */
+// Events of these types are the last of a stream.
 const TERMINAL = new Set(["completed", "error", "cancelled"]);
 
 export const isTerminalEvent = (event: StoredEvent): boolean => TERMINAL.has(event.type);
 
-/** What an event shows; internal events show nothing. */
+/** Returns the output lines of an event. Internal events have none. */
 export function linesOf(event: StoredEvent): Draft[] {
   const at = event.timestamp ?? event.storedAt;
-  const line = (kind: LineKind, text: string): Draft => ({ kind, text: cut(text), at });
-  // What follows the first line belongs to it: same kind, same moment.
+  const line = (kind: LineKind, text: string): Draft => ({ kind, text: truncate(text), at });
+  // Further lines of a chunk have the kind of the first; the time is shown once.
   const block = (chunk: string, kind = kindOf(chunk)): Draft[] =>
     chunkLines(chunk).map((text, index) => ({
       ...line(kind, text),
@@ -45,34 +45,36 @@ export function linesOf(event: StoredEvent): Draft[] {
     }));
   switch (event.type) {
     case "output":
-      return block(word(event.chunk, ""));
+      return block(stringOr(event.chunk, ""));
     case "started":
       return [line("note", "Started")];
     case "progress":
-      return [line("note", `${word(event.stage, "Progress")} · ${Number(event.percent ?? 0)} %`)];
+      return [
+        line("note", `${stringOr(event.stage, "Progress")} · ${Number(event.percent ?? 0)} %`),
+      ];
     case "tool_call":
       return [
         line(
           "tool",
-          `Tool: ${word(event.tool, "?")} ${event.status === "end" ? "done" : ""}`.trim(),
+          `Tool: ${stringOr(event.tool, "?")} ${event.status === "end" ? "done" : ""}`.trim(),
         ),
       ];
     case "artifact_created":
-      return [line("note", `Created ${word(event.artifactType, "an artifact")}`)];
+      return [line("note", `Created ${stringOr(event.artifactType, "an artifact")}`)];
     case "completed":
       return [line("note", "Completed")];
     case "cancelled":
       return [
-        line("note", `Stopped${typeof event.reason === "string" ? `: ${event.reason}` : ""}`),
+        line("note", `Cancelled${typeof event.reason === "string" ? `: ${event.reason}` : ""}`),
       ];
     case "error":
-      return block(word(event.message, word(event.code, "Error")), "error");
+      return block(stringOr(event.message, stringOr(event.code, "Error")), "error");
     default:
       return [];
   }
 }
 
-function word(value: unknown, fallback: string): string {
+function stringOr(value: unknown, fallback: string): string {
   return typeof value === "string" ? value : fallback;
 }
 
@@ -89,11 +91,11 @@ function kindOf(text: string): LineKind {
   return text === "Thinking..." || text === "Turn complete" ? "note" : "text";
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length > MAX_LINE_CHARS ? `${text.slice(0, MAX_LINE_CHARS)}…` : text;
 }
 
-/** A ring of lines that React can subscribe to. */
+/** Bounded buffer of lines, as an external store for React. */
 export class LineStore {
   #lines: OutputLine[] = [];
   #total = 0;
@@ -130,7 +132,7 @@ export class LineStore {
   }
 }
 
-/** The array is shared and grows in place; `total` identifies its state. */
+/** The array is shared and grows in place. Compare `total` to detect changes. */
 export interface LineSnapshot {
   lines: readonly OutputLine[];
   dropped: number;

@@ -1,4 +1,4 @@
-/** The live output: follows its end until the user scrolls up. */
+/** Live output of a loop. Follows the end until the user scrolls up. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, Pause } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
@@ -10,8 +10,9 @@ import { cx } from "@/ui/cx";
 import type { StreamState } from "./loop-stream";
 import type { LineKind, LineSnapshot, OutputLine } from "./output-lines";
 
+// In pixels; `leading-5` below.
 const LINE_HEIGHT = 20;
-/** How near to the end still counts as being there. */
+// Following continues within this distance from the end: fractional scroll positions rarely reach it exactly.
 const END_SLACK_PX = 24;
 
 const KIND_CLASS: Record<LineKind, string> = {
@@ -34,7 +35,7 @@ export function OutputView({
   const { lines, dropped, total } = output;
   const scroller = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
-  // The virtualizer keeps measurements of its own, which the compiler's memoisation would freeze.
+  // The virtualizer mutates its measurements, which the React compiler's memoisation would not see.
   // eslint-disable-next-line react-hooks/incompatible-library
   const virtualizer = useVirtualizer({
     count: lines.length,
@@ -64,7 +65,7 @@ export function OutputView({
         <span className="tabular-nums">{total === 1 ? "1 line" : `${exact(total)} lines`}</span>
         {active && (
           <Button
-            look="quiet"
+            variant="quiet"
             size="sm"
             className="-mr-2 h-6.5"
             aria-pressed={!following}
@@ -81,7 +82,7 @@ export function OutputView({
         role="log"
         aria-label="Output"
         aria-live="off"
-        // A scrolling region must be reachable without a mouse.
+        // A scrollable region must be reachable by keyboard.
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
         className="h-[min(60dvh,38rem)] overflow-y-auto overscroll-contain py-2 font-mono text-xs leading-5"
@@ -110,13 +111,13 @@ export function OutputView({
       </div>
       {!following && lines.length > 0 && (
         <Button
-          look="plain"
+          variant="plain"
           size="sm"
           className="absolute right-4 bottom-4 shadow-raised"
           onClick={() => setFollowing(true)}
         >
           <ArrowDown aria-hidden />
-          {active ? "Follow" : "To the end"}
+          {active ? "Follow output" : "Scroll to end"}
         </Button>
       )}
     </div>
@@ -148,9 +149,9 @@ function StreamNote({ state, active }: { state: StreamState; active: boolean }) 
   const text = {
     connecting: "Connecting…",
     live: "Live",
-    reconnecting: "Connection lost, trying again…",
-    ended: "Ended",
-    refused: "The output cannot be read",
+    reconnecting: "Connection lost, reconnecting…",
+    ended: "Finished",
+    refused: "Output unavailable",
   }[state];
   return (
     <span role="status" className="flex items-center gap-2">
@@ -164,7 +165,7 @@ function StreamNote({ state, active }: { state: StreamState; active: boolean }) 
 
 function waitingText(state: StreamState, active: boolean): string {
   if (state === "refused")
-    return "The server refused the output. Reload the page, or sign in again.";
+    return "The server rejected the request for the output. Reload the page or sign in again.";
   if (state === "connecting") return "Connecting…";
-  return active ? "Waiting for the assistant's first words…" : "This loop left no output.";
+  return active ? "Waiting for output…" : "This loop has no output.";
 }

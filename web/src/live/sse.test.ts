@@ -24,13 +24,13 @@ describe("EventParser", () => {
     ]);
   });
 
-  test("an id holds until the next one, a type for one event", () => {
+  test("id persists until the next id, type applies to one event", () => {
     const events = parse("id: 1\nevent: a\ndata: x\n\ndata: y\n\n");
     expect(events[1]).toEqual({ id: "1", type: "message", data: "y" });
   });
 
   test.each([["\n"], ["\r"], ["\r\n"]])(
-    "takes %j as a line break, wherever chunks are cut",
+    "accepts %j as a line break at any chunk boundary",
     (eol) => {
       const text = ["id: 1", "data: one", "data: two", "", "data: three", "", ""].join(eol);
       const whole = parse(text, "\n");
@@ -41,12 +41,12 @@ describe("EventParser", () => {
     },
   );
 
-  test("keeps an unfinished event to itself", () => {
+  test("does not yield an incomplete event", () => {
     expect(parse("data: half")).toEqual([]);
   });
 });
 
-test("a character cut in two by the network arrives whole", async () => {
+test("character that is split across chunks is decoded", async () => {
   const bytes = new TextEncoder().encode("data: grüße ✓\n\n");
   const body = new ReadableStream<Uint8Array>({
     start(controller) {

@@ -1,22 +1,22 @@
-/** Reads server-sent events from a body, chunk by chunk, as the standard describes the format. */
+/** Incremental parser of server-sent events (WHATWG HTML, section "Server-sent events"). */
 
 export interface ServerEvent {
-  /** Last id seen on the stream, this event's included. */
+  /** Latest id of the stream, including that of this event. */
   id: string | undefined;
   type: string;
   data: string;
 }
 
-/** Feeds on text and yields whole events; keeps what is incomplete. */
+/** Yields complete events from chunks of text, and buffers an incomplete one. */
 export class EventParser {
-  #rest = "";
+  #buffer = "";
   #data: string[] = [];
   #type = "";
   #id: string | undefined;
 
   *feed(chunk: string): Generator<ServerEvent> {
-    const text = this.#rest + chunk;
-    // A carriage return at the very end may be half of a line break.
+    const text = this.#buffer + chunk;
+    // A carriage return at the end of a chunk may be the first half of CRLF.
     const usable = text.endsWith("\r") ? text.length - 1 : text.length;
     let start = 0;
     for (;;) {
@@ -26,7 +26,7 @@ export class EventParser {
       if (event) yield event;
       start = text.startsWith("\r\n", end) ? end + 2 : end + 1;
     }
-    this.#rest = text.slice(start);
+    this.#buffer = text.slice(start);
   }
 
   #line(line: string): ServerEvent | undefined {
@@ -59,7 +59,7 @@ function lineEnd(text: string, start: number, limit: number): number {
   return -1;
 }
 
-/** Events of a response, until it ends. */
+/** Yields the events of a response body until it ends. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<ServerEvent, void> {
@@ -73,6 +73,7 @@ export async function* readEvents(
       yield* parser.feed(decoder.decode(value, { stream: true }));
     }
   } finally {
+    // Closes the connection when the caller stops early. Fails if the connection is already lost.
     await reader.cancel().catch(() => undefined);
   }
 }

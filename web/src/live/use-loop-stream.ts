@@ -7,11 +7,12 @@ import { LoopStream, type StreamState } from "./loop-stream";
 import { LineStore, type LineSnapshot } from "./output-lines";
 import { type LoopActivity, LoopActivityStore } from "./activity";
 
-const nothing = new LineStore();
+// Empty stores for the first render, before the effect has created the stream.
+const noLines = new LineStore();
 const noSpend = new SpendStore();
 const noActivity = new LoopActivityStore();
 
-/** The output of a loop and the state of its connection, for as long as a page shows it. */
+/** Follows a loop while the component is mounted. Returns its output, usage, activity and connection state. */
 export function useLoopStream(
   loopId: string,
   ended: boolean,
@@ -19,6 +20,7 @@ export function useLoopStream(
   const client = useQueryClient();
   const [state, setState] = useState<StreamState>("connecting");
   const [stream, setStream] = useState<LoopStream>();
+  // A ref, so that the end of the loop does not reopen the stream.
   const endedNow = useRef(ended);
   useEffect(() => {
     endedNow.current = ended;
@@ -35,7 +37,7 @@ export function useLoopStream(
     return () => opened.stop();
   }, [loopId, client]);
 
-  const lines = stream?.lines ?? nothing;
+  const lines = stream?.lines ?? noLines;
   const activity = stream?.activity ?? noActivity;
   const spend = stream?.spend ?? noSpend;
   return {

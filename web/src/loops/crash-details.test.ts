@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { crashDetails } from "./crash-details";
 
 describe("crashDetails", () => {
-  it("tells how the process ended, and what it said last", () => {
+  it("lists the exit signal, the reason and the end of stderr", () => {
     const text = crashDetails({
       exitSignal: "SIGKILL",
       elapsedMs: 64_200,
@@ -13,12 +13,12 @@ describe("crashDetails", () => {
       logTail: "",
     });
     expect(text).toBe(
-      "Ended by: SIGKILL\nRan for: 1 min 04 s\nReason: the process ended\nCommand: claude -p [REDACTED]\n\n" +
+      "Ended by: SIGKILL\nRan for: 1 min 04 s\nReason: process exited\nCommand: claude -p [REDACTED]\n\n" +
         "Standard error:\nout of memory\n",
     );
   });
 
-  it("shows an exit code of zero, and passes over what has another type", () => {
+  it("includes exit code 0 and ignores members of unexpected types", () => {
     expect(
       crashDetails({ exitCode: 0, exitSignal: 9, stderrTail: null, spawnMeta: "claude" }),
     ).toBe("Exit code: 0");

@@ -1,4 +1,4 @@
-/** What a desktop told about the end of a loop's process, as text. */
+/** Formats the diagnostics that a desktop reports about the process of a loop. */
 
 import { duration } from "./format";
 
@@ -6,11 +6,11 @@ type Diagnostics = Record<string, unknown>;
 
 const ABORT_REASONS: Record<string, string> = {
   cancelled: "cancelled",
-  "process-exit": "the process ended",
-  "ghost-loop": "the process was gone when Loopgate looked",
+  "process-exit": "process exited",
+  "ghost-loop": "process disappeared while Loopgate was not monitoring it",
 };
 
-/** Lines for a person who looks for the cause; empty when nothing is known. */
+/** Returns the diagnostics as text. Empty without any. Members of unexpected types are ignored. */
 export function crashDetails(diagnostics: Diagnostics): string {
   const { exitSignal, exitCode, elapsedMs, abortReason, stderrTail, logTail } = diagnostics;
   const facts: [string, string | undefined][] = [
@@ -24,9 +24,11 @@ export function crashDetails(diagnostics: Diagnostics): string {
     ["Standard error", text(stderrTail)],
     ["End of the log", text(logTail)],
   ];
-  const known = facts.flatMap(([name, value]) => (value ? [`${name}: ${value}`] : []));
-  const shown = tails.flatMap(([name, value]) => (value?.trim() ? [`${name}:\n${value}`] : []));
-  return [known.join("\n"), ...shown].filter((part) => part !== "").join("\n\n");
+  const factLines = facts.flatMap(([name, value]) => (value ? [`${name}: ${value}`] : []));
+  const tailBlocks = tails.flatMap(([name, value]) =>
+    value?.trim() ? [`${name}:\n${value}`] : [],
+  );
+  return [factLines.join("\n"), ...tailBlocks].filter((part) => part !== "").join("\n\n");
 }
 
 const text = (value: unknown): string | undefined =>

@@ -1,4 +1,4 @@
-/** The wish that is being written, kept by the browser until it is sent. */
+/** Draft of the new-loop form, in the browser's storage until it is submitted. */
 const STORAGE_KEY = "loopgate.draft";
 
 export interface Draft {
@@ -13,6 +13,7 @@ export function loadDraft(): Draft {
   try {
     const stored: unknown = JSON.parse(window.localStorage.getItem(STORAGE_KEY) ?? "null");
     const members = typeof stored === "object" && stored !== null ? stored : {};
+    // Storage may contain a draft of another version: take over known members of the right type only.
     const texts = Object.entries(members).filter(
       ([name, value]) => Object.hasOwn(EMPTY, name) && typeof value === "string",
     );
@@ -22,12 +23,12 @@ export function loadDraft(): Draft {
   }
 }
 
-/** One without a wish is forgotten. */
+/** Stores the draft, or removes it when it has no prompt. */
 export function saveDraft(draft: Draft): void {
   try {
     if (draft.prompt.trim() === "") window.localStorage.removeItem(STORAGE_KEY);
     else window.localStorage.setItem(STORAGE_KEY, JSON.stringify(draft));
   } catch {
-    // The form is then empty next time.
+    // Storage is denied or full: the form is empty next time.
   }
 }

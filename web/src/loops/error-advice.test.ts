@@ -5,7 +5,7 @@ import { adviceFor } from "./error-advice";
 const advise = (code: string, result: Record<string, unknown> = {}) =>
   adviceFor({ code, message: "m", result });
 
-/** Every code and subcode that a loop can end with. */
+/** Error codes of failed loops. */
 const CODES = [
   "RUNNER_ERROR",
   "CONFIG_VALIDATION_FAILED",
@@ -30,27 +30,27 @@ const CODES = [
 ];
 
 describe("adviceFor", () => {
-  test.each(CODES)("%s has a title, an explanation and a next step", (code) => {
+  test.each(CODES)("%s has title, explanation and next steps", (code) => {
     const { title, explanation, steps } = advise(code);
     expect(title).toMatch(/^[A-Z]/);
     expect(explanation).toMatch(/\.$/);
     expect(steps.length).toBeGreaterThan(0);
   });
 
-  test("the subcode decides before the code", () => {
+  test("subcode has precedence over code", () => {
     expect(advise("RUNNER_ERROR", { subcode: "ASSISTANT_RATE_LIMIT" }).title).toContain(
       "rate limit",
     );
   });
 
-  test("the category decides before the code", () => {
+  test("category has precedence over code", () => {
     const { title } = advise("PRE_RUN_VALIDATION_FAILED", {
       details: { category: "compute_target_unavailable" },
     });
     expect(title).toBe("No desktop is online");
   });
 
-  test("a refused commit names the hook", () => {
+  test("rejected commit names the hook", () => {
     expect(
       advise("PROCESS_FAILED", { category: "pre_commit_hook", hookType: "lint" }).title,
     ).toContain("lint");
@@ -59,30 +59,30 @@ describe("adviceFor", () => {
     ).toContain("pre-commit");
   });
 
-  test("variables come from the details, wherever they lie", () => {
+  test("variables are read from the result and its details", () => {
     expect(advise("REPO_NOT_FOUND", { repoFullName: "acme/x" }).explanation).toContain("acme/x");
     expect(advise("PROCESS_FAILED", { details: { exitCode: 3 } }).explanation).toContain(
       "exit code 3",
     );
   });
 
-  test("a missing program is named, with what to do", () => {
+  test("missing program is named in title and steps", () => {
     const error = { code: "BINARY_NOT_FOUND", message: "claude CLI not found in PATH" };
     const { title, steps } = adviceFor(error);
     expect(title).toBe("claude was not found");
     expect(steps[0]).toContain("Install claude on the desktop");
   });
 
-  test("a loop that was refused before its start says why", () => {
-    const error = { code: "PRE_RUN_VALIDATION_FAILED", message: "It was denied." };
-    expect(adviceFor(error).explanation).toBe("It was denied.");
+  test("failed validation before the start shows its message", () => {
+    const error = { code: "PRE_RUN_VALIDATION_FAILED", message: "The request was denied." };
+    expect(adviceFor(error).explanation).toBe("The request was denied.");
   });
 
-  test("an unknown code is read aloud", () => {
+  test("unknown code is converted to a title", () => {
     expect(advise("FOO_BAR").title).toBe("Foo bar");
   });
 
-  test("names from the prototype are no rules", () => {
+  test("names of Object.prototype match no rule", () => {
     expect(advise("constructor", { subcode: "toString", category: "__proto__" }).title).toBe(
       "Constructor",
     );

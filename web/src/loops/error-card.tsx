@@ -9,7 +9,7 @@ import { adviceFor, subcodeOf } from "./error-advice";
 
 type Diagnostics = LoopDetail["diagnostics"];
 
-/** Why a loop failed, with next steps and details. */
+/** Error of a failed loop: explanation, next steps and technical details. */
 export function LoopError({ error, diagnostics }: { error: Failure; diagnostics: Diagnostics }) {
   const { title, explanation, steps } = adviceFor(error);
   const details = [technicalDetails(error), crashDetails(diagnostics ?? {})]
@@ -42,7 +42,7 @@ export function LoopError({ error, diagnostics }: { error: Failure; diagnostics:
           </summary>
           <div className="relative mt-2 rounded-md border border-line bg-surface">
             <pre
-              // A scrolling region must be reachable without a mouse.
+              // A scrollable region must be reachable by keyboard.
               // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
               tabIndex={0}
               className="max-h-80 overflow-auto px-3.5 py-3 pr-12 font-mono text-xs leading-5 break-words whitespace-pre-wrap"

@@ -1,4 +1,4 @@
-/** The figures of a loop, side by side. */
+/** Summary of a loop: duration, tokens, repository and desktop. */
 import type { ReactNode } from "react";
 
 import type { LoopDetail } from "@/api/types";
@@ -57,7 +57,7 @@ export function LoopFacts({ loop }: { loop: LoopDetail }) {
             <span className="truncate">{loop.computeTarget.machineName}</span>
           </span>
         ) : (
-          "Not chosen yet"
+          "Not assigned yet"
         )}
       </Fact>
     </dl>

@@ -13,7 +13,7 @@ test.each([
   expect(duration(ms)).toBe(text);
 });
 
-test("a loop counts until it ends, and not before it starts", () => {
+test("duration of a loop is undefined before its start and fixed after its end", () => {
   const startedAt = "2031-01-01T00:00:00.000Z";
   const now = Date.parse(startedAt) + 90_000;
   expect(loopDuration({ startedAt }, now)).toBe("1 min 30 s");
@@ -21,14 +21,14 @@ test("a loop counts until it ends, and not before it starts", () => {
   expect(loopDuration({ startedAt: null }, now)).toBeUndefined();
 });
 
-test("times are told from now", () => {
+test("times are formatted relative to now", () => {
   const now = Date.parse("2031-01-02T00:00:00Z");
   expect(ago("2031-01-01T23:59:30Z", now)).toBe("just now");
   expect(ago("2031-01-01T23:57:00Z", now)).toMatch(/^3\s?m/);
   expect(ago("2031-01-01T00:00:00Z", now)).toBe("yesterday");
 });
 
-test("figures", () => {
+test("numbers and amounts are formatted", () => {
   expect([count(9_999), count(57_330), money(0.004), money(1.5)]).toEqual([
     "9,999",
     "57.3K",

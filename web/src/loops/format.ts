@@ -1,4 +1,4 @@
-/** Figures and times as people read them. */
+/** Formats numbers, amounts and times for display. */
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
@@ -11,7 +11,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60_000],
 ];
 
-/** `3 min. ago`; anything below a minute is `just now`. */
+/** Formats a time relative to `now`: `3m ago`, or `just now` below one minute. */
 export function ago(iso: string, now: number): string {
   const past = Date.parse(iso) - now;
   for (const [unit, size] of STEPS) {
@@ -20,7 +20,7 @@ export function ago(iso: string, now: number): string {
   return "just now";
 }
 
-/** `42 s`, `3 min 05 s`, `1 h 02 min`. */
+/** Formats milliseconds as `42 s`, `3 min 05 s` or `1 h 02 min`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (n: number) => String(n).padStart(2, "0");
@@ -29,7 +29,7 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 3600)} h ${two(Math.floor((seconds % 3600) / 60))} min`;
 }
 
-/** How long a loop ran or has been running; nothing before it started. */
+/** Returns how long a loop ran or has been running. `undefined` before its start. */
 export function loopDuration(
   loop: { startedAt?: string | null; completedAt?: string | null },
   now: number,

@@ -1,17 +1,17 @@
-/** What a person can do with a loop or a plan. */
+/** Actions on loops and plans: execute, resume, cancel. */
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Play, RotateCcw, Square } from "lucide-react";
 import { useState } from "react";
 
 import { ApiError, messageOf } from "@/api/errors";
-import { documentQuery, useResumeLoop, useRunDocument, useStopLoop } from "@/api/queries";
+import { documentQuery, useResumeLoop, useRunDocument, useCancelLoop } from "@/api/queries";
 import type { Document, LoopDetail, LoopStatus, RepoRef } from "@/api/types";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { Notice } from "@/ui/panel";
 
-/** Goes to the loop that was started; also when the same loop already runs. */
+/** Opens the started loop, or the existing one when the server reports a conflict. */
 function useOpenLoop(orgSlug: string) {
   const navigate = useNavigate();
   const open = (loopId: string) =>
@@ -25,7 +25,7 @@ function useOpenLoop(orgSlug: string) {
   };
 }
 
-/** Carries out a plan; one that was carried out already only after a question. */
+/** Executes a plan. Requires confirmation if it has already been executed. */
 export function ExecuteButton({
   plan,
   repo,
@@ -35,7 +35,7 @@ export function ExecuteButton({
   repo: RepoRef | null | undefined;
   orgSlug: string;
 }) {
-  const [asking, setAsking] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const { data: document, isPending } = useQuery(documentQuery(plan.slug));
   const executed = document?.loops.some(
     ({ command, status }) => command === "EXECUTE" && status === "COMPLETED",
@@ -43,95 +43,104 @@ export function ExecuteButton({
   const run = useRunDocument();
   const opening = useOpenLoop(orgSlug);
   const execute = () => {
-    setAsking(false);
+    setConfirming(false);
     run.mutate({ documentId: plan.slug, command: "execute", ...(repo && { repo }) }, opening);
   };
   return (
     <>
       <Button
-        look="primary"
+        variant="primary"
         busy={isPending || run.isPending}
-        onClick={executed ? () => setAsking(true) : execute}
+        onClick={executed ? () => setConfirming(true) : execute}
       >
         {!(isPending || run.isPending) && <Play aria-hidden />}
         {executed ? "Execute again" : "Execute"}
       </Button>
       <ConfirmDialog
-        open={asking}
-        onOpenChange={setAsking}
+        open={confirming}
+        onOpenChange={setConfirming}
         title="Execute this plan again?"
         confirm="Execute again"
-        look="primary"
+        variant="primary"
         busy={run.isPending}
         onConfirm={execute}
       >
         <p>
-          It was executed already. Another loop works on the plan once more, on top of what is
-          there, and costs as much as any other.
+          This plan has already been executed. Another loop applies it again on top of the existing
+          work, at the cost of a new loop.
         </p>
       </ConfirmDialog>
-      {run.error && <Refusal title="The plan could not be executed" error={run.error} />}
+      {run.error && <ActionError title="The plan could not be executed" error={run.error} />}
     </>
   );
 }
 
 const RESUMABLE: readonly LoopStatus[] = ["FAILED", "CANCELLED", "TIMED_OUT"];
 
-/** Takes an ended loop up again, and opens the loop that does. */
+/** Resumes a finished loop, and opens the new loop that continues it. */
 export function useResume(orgSlug: string) {
   const { mutate, isPending, error } = useResumeLoop();
   const opening = useOpenLoop(orgSlug);
   return {
-    start: (again: { id: string; prompt?: string }) => mutate(again, opening),
+    start: (input: { id: string; prompt?: string }) => mutate(input, opening),
     isPending,
     error,
   };
 }
 
-export function RerunButton({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+export function ResumeButton({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
   const resume = useResume(orgSlug);
   if (!RESUMABLE.includes(loop.status)) return null;
   return (
     <>
-      <Button look="primary" busy={resume.isPending} onClick={() => resume.start({ id: loop.id })}>
+      <Button
+        variant="primary"
+        busy={resume.isPending}
+        onClick={() => resume.start({ id: loop.id })}
+      >
         {!resume.isPending && <RotateCcw aria-hidden />}
-        Run again
+        Resume
       </Button>
-      {resume.error && <Refusal title="The loop could not be run again" error={resume.error} />}
+      {resume.error && <ActionError title="The loop could not be resumed" error={resume.error} />}
     </>
   );
 }
 
-/** Never where a button that starts a loop was: the second of two clicks would hit it. */
-export function StopButton({ loopId }: { loopId: string }) {
-  const [asking, setAsking] = useState(false);
-  const stop = useStopLoop();
+/** Must not be placed where a start button was: the second click of a double click would hit it. */
+export function CancelButton({ loopId }: { loopId: string }) {
+  const [confirming, setConfirming] = useState(false);
+  const cancel = useCancelLoop();
   return (
     <>
-      <Button look="danger" size="sm" className="max-sm:ml-auto" onClick={() => setAsking(true)}>
+      <Button
+        variant="danger"
+        size="sm"
+        className="max-sm:ml-auto"
+        onClick={() => setConfirming(true)}
+      >
         <Square aria-hidden />
-        Stop
+        Cancel loop
       </Button>
       <ConfirmDialog
-        open={asking}
-        onOpenChange={setAsking}
-        title="Stop this loop?"
-        cancel="Keep it"
-        confirm="Stop the loop"
-        busy={stop.isPending}
-        onConfirm={() => stop.mutate(loopId, { onSuccess: () => setAsking(false) })}
+        open={confirming}
+        onOpenChange={setConfirming}
+        title="Cancel this loop?"
+        cancel="Keep running"
+        confirm="Cancel loop"
+        busy={cancel.isPending}
+        onConfirm={() => cancel.mutate(loopId, { onSuccess: () => setConfirming(false) })}
       >
         <p>
-          The assistant and everything it started are ended. Work that is not committed stays in the
-          worktree on the desktop.
+          The assistant and all processes that it started are terminated. Uncommitted work remains
+          in the worktree on the desktop.
         </p>
-        {stop.error && <p className="mt-2 text-bad">{messageOf(stop.error)}</p>}
+        {cancel.error && <p className="mt-2 text-bad">{messageOf(cancel.error)}</p>}
       </ConfirmDialog>
     </>
   );
 }
 
-export function Refusal({ title, error }: { title: string; error: unknown }) {
+export function ActionError({ title, error }: { title: string; error: unknown }) {
   return (
     <div className="order-last basis-full">
       <Notice tone="bad" title={title}>

@@ -1,4 +1,4 @@
-/** The question that a loop ended with, and the place for its answer. */
+/** The question for which a loop waits, and a form for the answer. */
 import { MessageCircleQuestion } from "lucide-react";
 import { useState } from "react";
 
@@ -7,14 +7,14 @@ import { Button } from "@/ui/button";
 import { cx } from "@/ui/cx";
 import { Field, INPUT_CLASS } from "@/ui/field";
 
-import { Refusal, useResume } from "./loop-actions";
+import { ActionError, useResume } from "./loop-actions";
 
 export function Question({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
   const [answer, setAnswer] = useState("");
   const resume = useResume(orgSlug);
-  const given = answer.trim();
+  const trimmed = answer.trim();
   const send = () => {
-    if (given && !resume.isPending) resume.start({ id: loop.id, prompt: given });
+    if (trimmed && !resume.isPending) resume.start({ id: loop.id, prompt: trimmed });
   };
   return (
     <section
@@ -26,7 +26,7 @@ export function Question({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string 
         <h2 className="text-lg leading-6 font-semibold">The assistant needs your answer</h2>
         <p className="mt-1 max-w-[70ch] wrap-anywhere whitespace-pre-line">{loop.error?.message}</p>
         <p className="mt-2 max-w-[70ch] text-pretty text-ink-2">
-          What it did so far is committed on the loop’s branch, and not pushed. It goes on from
+          The work so far is committed on the loop’s branch but not pushed. The loop continues from
           there with your answer.
         </p>
         <form
@@ -51,10 +51,12 @@ export function Question({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string 
               />
             )}
           </Field>
-          <Button type="submit" look="primary" busy={resume.isPending} disabled={!given}>
-            Answer and go on
+          <Button type="submit" variant="primary" busy={resume.isPending} disabled={!trimmed}>
+            Answer and resume
           </Button>
-          {resume.error && <Refusal title="The loop could not go on" error={resume.error} />}
+          {resume.error && (
+            <ActionError title="The loop could not be resumed" error={resume.error} />
+          )}
         </form>
       </div>
     </section>

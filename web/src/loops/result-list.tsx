@@ -1,4 +1,4 @@
-/** What became of each repository. */
+/** Result of a loop for each repository. */
 import { ArrowRight, GitPullRequest } from "lucide-react";
 
 import type { HeldBackFile, ResultEntry } from "@/api/types";
@@ -23,9 +23,9 @@ export function ResultList({ entries }: { entries: ResultEntry[] }) {
             <div className="min-w-0 flex-1 basis-72">
               <h2 className="flex items-center gap-2.5 font-medium">
                 {entry.fullName}
-                <Outcome status={entry.status} />
+                <OutcomeBadge status={entry.status} />
               </h2>
-              <Story entry={entry} />
+              <Details entry={entry} />
             </div>
             {entry.status === "success" && (
               <PullRequest url={entry.prUrl} number={entry.prNumber} />
@@ -37,7 +37,7 @@ export function ResultList({ entries }: { entries: ResultEntry[] }) {
   );
 }
 
-function Outcome({ status }: { status: ResultEntry["status"] }) {
+function OutcomeBadge({ status }: { status: ResultEntry["status"] }) {
   if (status === "success") return <Badge tone="ok">Pull request opened</Badge>;
   return status === "skipped" ? (
     <Badge tone="idle">Skipped</Badge>
@@ -46,7 +46,7 @@ function Outcome({ status }: { status: ResultEntry["status"] }) {
   );
 }
 
-function Story({ entry }: { entry: ResultEntry }) {
+function Details({ entry }: { entry: ResultEntry }) {
   if (entry.status === "skipped")
     return <p className="mt-1 text-ink-2">{reasonText(entry.reason)}</p>;
   if (entry.status === "failed") {
@@ -68,17 +68,17 @@ function Story({ entry }: { entry: ResultEntry }) {
         <span>{entry.baseBranch}</span>
         {entry.commitSha && <span className="ml-2 text-ink-3">{entry.commitSha.slice(0, 10)}</span>}
       </p>
-      {entry.heldBack && entry.heldBack.length > 0 && <HeldBack files={entry.heldBack} />}
+      {entry.heldBack && entry.heldBack.length > 0 && <HeldBackFiles files={entry.heldBack} />}
       {entry.tests && <TestEvidenceView tests={entry.tests} />}
     </div>
   );
 }
 
-function HeldBack({ files }: { files: HeldBackFile[] }) {
+function HeldBackFiles({ files }: { files: HeldBackFile[] }) {
   return (
     <div className="mt-2 text-sm text-warn">
-      <p>Not delivered:</p>
-      <ul aria-label="Files that were not delivered" className="mt-0.5">
+      <p>Excluded from delivery:</p>
+      <ul aria-label="Files excluded from delivery" className="mt-0.5">
         {files.map(({ path, reason }) => (
           <li key={path} className="break-words">
             <code className="font-mono text-xs">{path}</code> {HELD_BACK_TEXT[reason]}
@@ -90,8 +90,8 @@ function HeldBack({ files }: { files: HeldBackFile[] }) {
 }
 
 const HELD_BACK_TEXT: Record<HeldBackFile["reason"], string> = {
-  secret: "looks like a secret",
-  generated: "is dependencies, build output or a working file",
+  secret: "(may contain a secret)",
+  generated: "(dependency, build output or temporary file)",
 };
 
 function PullRequest({ url, number }: { url: string; number: number }) {

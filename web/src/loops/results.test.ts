@@ -13,12 +13,12 @@ const loop = (fields: Partial<LoopDetail>) =>
   }) as LoopDetail;
 
 describe("resultEntries", () => {
-  test("what the loop reported comes as it is", () => {
+  test("reported results are returned unchanged", () => {
     const results = [{ status: "failed" as const, fullName: "acme/x", error: "e" }];
     expect(resultEntries(loop({ results }))).toBe(results);
   });
 
-  test("a pull request of the loop itself becomes one row", () => {
+  test("pull request of the loop becomes one entry", () => {
     const entries = resultEntries(
       loop({ prUrl: "https://github.com/acme/shop/pull/4", prNumber: 4, branchName: "b" }),
     );
@@ -33,7 +33,7 @@ describe("resultEntries", () => {
     ]);
   });
 
-  test("an execution without a pull request was skipped", () => {
+  test("execution without a pull request is a skipped entry", () => {
     expect(resultEntries(loop({}))).toEqual([
       { status: "skipped", fullName: "acme/shop", reason: "no_changes" },
     ]);
@@ -44,7 +44,7 @@ describe("resultEntries", () => {
     { status: "RUNNING" },
     { status: "FAILED" },
     { repo: null },
-  ])("nothing is made up for %j", (fields) => {
+  ])("no entry is derived for %j", (fields) => {
     expect(resultEntries(loop(fields))).toEqual([]);
   });
 });
@@ -54,20 +54,20 @@ describe("reviewOutcome", () => {
   const review = (metadata: LoopDetail["metadata"], fields: Partial<LoopDetail> = {}) =>
     reviewOutcome(loop({ command: "CODE_REVIEW", metadata, ...fields }));
 
-  test("a verdict is told with its reason", () => {
+  test("verdict is shown with its reason", () => {
     const verdict = { verdict: "decline", reason: "Tests are missing." };
     expect(review({ verdict })).toEqual({
-      title: "Verdict of the review: declined",
+      title: "Review verdict: declined",
       reason: "Tests are missing.",
     });
   });
 
-  test("a review without a verdict did not complete", () => {
+  test("review without a verdict did not complete", () => {
     expect(review({ verdict: null })?.title).toBe("The review did not complete");
     expect(review({})?.title).toBe("The review did not complete");
   });
 
-  test("loops that are no review, or have not completed, have no outcome of a review", () => {
+  test("only completed reviews have an outcome", () => {
     expect(review({ verdict: null }, { command: "PLAN" })).toBeUndefined();
     expect(review({ verdict: null }, { status: "FAILED" })).toBeUndefined();
   });
@@ -79,11 +79,11 @@ test.each([
   ["javascript:alert(1)", false],
   ["data:text/html,x", false],
   ["pull/1", false],
-])("%s as a link: %s", (url, linked) => {
+])("%s is safe as a link: %s", (url, linked) => {
   expect(safeHref(url)).toBe(linked ? url : undefined);
 });
 
-test("a pull request is opened at the code host that is named", () => {
+test("pull request links to the configured code host", () => {
   const url = "https://github.com/a/b/pull/1";
   expect(pullRequestHref(url)).toBe(url);
   expect(pullRequestHref(url, "http://127.0.0.1:8080")).toBe("http://127.0.0.1:8080/a/b/pull/1");

@@ -1,7 +1,7 @@
-/** One row a repository, whichever way the loop reported its outcome. */
+/** Results of a loop, one entry per repository. */
 import type { LoopDetail, ResultEntry } from "@/api/types";
 
-/** The entries of a loop: those it reported, else one made from the loop's own fields. */
+/** Returns the reported entries, or an entry derived from the loop's own pull request. */
 export function resultEntries(loop: LoopDetail): ResultEntry[] {
   if (loop.results && loop.results.length > 0) return loop.results;
   if (!loop.repo || loop.command !== "EXECUTE" || loop.status !== "COMPLETED") return [];
@@ -22,15 +22,15 @@ export function resultEntries(loop: LoopDetail): ResultEntry[] {
   return [{ status: "skipped", fullName, reason: "no_changes" }];
 }
 
-/** What a review came to, in a sentence and the reviewer's reason; nothing for other loops. */
+/** Returns the verdict of a completed review. `undefined` for other loops. */
 export function reviewOutcome(
   loop: LoopDetail,
 ): { title: string; reason?: string | undefined } | undefined {
   if (loop.command !== "CODE_REVIEW" || loop.status !== "COMPLETED") return undefined;
   const { verdict } = loop.metadata as { verdict?: { verdict: string; reason?: string } | null };
   if (!verdict) return { title: "The review did not complete" };
-  const said = VERDICTS[verdict.verdict] ?? verdict.verdict;
-  return { title: `Verdict of the review: ${said}`, reason: verdict.reason };
+  const label = VERDICTS[verdict.verdict] ?? verdict.verdict;
+  return { title: `Review verdict: ${label}`, reason: verdict.reason };
 }
 
 const VERDICTS: Record<string, string> = {
@@ -40,21 +40,21 @@ const VERDICTS: Record<string, string> = {
 };
 
 const REASONS: Record<string, string> = {
-  no_changes: "Nothing had to change.",
+  no_changes: "No changes were needed.",
 };
 
 export function reasonText(reason: string): string {
   return REASONS[reason] ?? reason;
 }
 
-/** The page of a pull request. A test code host has it at the same path. */
+/** Returns the address of a pull request, at the configured code host if it is a test host. */
 export function pullRequestHref(url: string, codeHostUrl?: string | null): string | undefined {
   const href = safeHref(url);
   if (!href || !codeHostUrl) return href;
   return href.replace(/^https:\/\/github\.com(?=\/)/, codeHostUrl);
 }
 
-/** Only web addresses become links; anything else in a result stays text. */
+/** Returns `url` if it is http or https. Results come from a worktree and may contain `javascript:`. */
 export function safeHref(url: string): string | undefined {
   try {
     const { protocol } = new URL(url);

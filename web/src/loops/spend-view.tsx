@@ -1,4 +1,4 @@
-/** Where a loop's tokens and money went: by model, by run of the assistant, by turn. */
+/** Tokens and cost of a loop: by model, by assistant run, by turn. */
 import type { ReactNode } from "react";
 
 import type { LoopDetail } from "@/api/types";
@@ -13,7 +13,9 @@ export function SpendView({ loop, spend }: { loop: LoopDetail; spend: SpendSnaps
   const { runs, turns } = spend;
   if (models.length === 0 && turns.length === 0) {
     return (
-      <EmptyState title="Nothing used yet">The first answer of a model shows up here.</EmptyState>
+      <EmptyState title="No usage yet">
+        Usage appears after the first response of a model.
+      </EmptyState>
     );
   }
   return (
@@ -25,31 +27,31 @@ export function SpendView({ loop, spend }: { loop: LoopDetail; spend: SpendSnaps
         </p>
       )}
       {models.length > 0 && (
-        <Figures title="By model" head={["Model", ...TOKENS, "Cost"]}>
+        <UsageTable title="By model" head={["Model", ...TOKENS, "Cost"]}>
           {models.map((model) => (
             <Row
               key={model.model}
               cells={[model.model, ...counts(model), costCell(model.costUsd)]}
             />
           ))}
-        </Figures>
+        </UsageTable>
       )}
       {runs.length > 0 && (
-        <Figures title="By run of the assistant" head={["Run", "Turns", ...TOKENS, "Cost"]}>
+        <UsageTable title="By assistant run" head={["Run", "Turns", ...TOKENS, "Cost"]}>
           {runs.map((run) => (
             <Row
               key={run.run}
               cells={[`#${run.run}`, exact(run.turns), ...counts(run), costCell(run.costUsd)]}
             />
           ))}
-        </Figures>
+        </UsageTable>
       )}
       {turns.length > 0 && (
-        <Figures title="By turn" head={["Turn", "Model", ...TOKENS]}>
+        <UsageTable title="By turn" head={["Turn", "Model", ...TOKENS]}>
           {turns.toReversed().map((turn) => (
             <Row key={turn.turn} cells={[`#${turn.turn}`, turn.model, ...counts(turn)]} />
           ))}
-        </Figures>
+        </UsageTable>
       )}
     </div>
   );
@@ -62,7 +64,7 @@ const counts = (tokens: Tokens): string[] =>
 
 const costCell = (usd: number | undefined): string => (usd === undefined ? "–" : money(usd));
 
-function Figures({
+function UsageTable({
   title,
   head,
   children,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { KEPT, modelsOf, moneyOf, SpendStore, type Turn } from "./spend";
+import { MAX_ITEMS, modelsOf, moneyOf, SpendStore, type Turn } from "./spend";
 
 const loop = (metadata: Record<string, unknown>, estimatedCost: number | null = null) => ({
   metadata,
@@ -17,8 +17,8 @@ const turn = (number: number): Turn => ({
   cacheRead: 0,
 });
 
-describe("money of a loop", () => {
-  it("is what the assistant reports, else an estimate, else nothing", () => {
+describe("cost of a loop", () => {
+  it("is the reported cost, else an estimate, else undefined", () => {
     expect(moneyOf(loop({ cost: { totalUsd: 0.5 } }, 0.2))?.usd).toBe(0.5);
     expect(moneyOf(loop({}, 0.2))?.usd).toBe(0.2);
     expect(moneyOf(loop({}, 0.2))?.source).toMatch(/Estimated/);
@@ -28,7 +28,7 @@ describe("money of a loop", () => {
     );
   });
 
-  it("is told apart by model, the dearest first", () => {
+  it("is listed by model, the most expensive first", () => {
     const models = modelsOf(loop({ cost: { totalUsd: 1, byModel: { small: 0.1, large: 0.9 } } }));
     expect(models.map(({ model, costUsd }) => [model, costUsd])).toEqual([
       ["large", 0.9],
@@ -39,13 +39,13 @@ describe("money of a loop", () => {
 });
 
 describe("turns of a loop", () => {
-  it("come once, however often an event is read, and are bounded", () => {
+  it("are unique after replays and bounded in number", () => {
     const store = new SpendStore();
-    store.take({ turns: [turn(1), turn(2)] });
-    store.take({ turns: [turn(2), turn(3)] });
-    store.take({});
+    store.apply({ turns: [turn(1), turn(2)] });
+    store.apply({ turns: [turn(2), turn(3)] });
+    store.apply({});
     expect(store.snapshot().turns.map((item) => item.turn)).toEqual([1, 2, 3]);
-    store.take({ turns: Array.from({ length: KEPT * 2 }, (_, index) => turn(index + 4)) });
-    expect(store.snapshot().turns).toHaveLength(KEPT);
+    store.apply({ turns: Array.from({ length: MAX_ITEMS * 2 }, (_, index) => turn(index + 4)) });
+    expect(store.snapshot().turns).toHaveLength(MAX_ITEMS);
   });
 });

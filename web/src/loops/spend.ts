@@ -1,4 +1,4 @@
-/** What a loop has used: money and tokens, of the whole loop, of each model, of each run and turn. */
+/** Tokens and cost of a loop: in total, by model, by assistant run and by turn. */
 import type { Loop } from "@/api/types";
 
 export interface Tokens {
@@ -8,13 +8,13 @@ export interface Tokens {
   cacheRead: number;
 }
 
-/** One answer of a model. */
+/** One response of a model. */
 export interface Turn extends Tokens {
   turn: number;
   model: string;
 }
 
-/** One go of the assistant, from its start to its result. */
+/** One run of the assistant, from its start to its result. */
 export interface Run extends Tokens {
   run: number;
   turns: number;
@@ -28,13 +28,13 @@ export interface ModelSpend extends Tokens {
 
 export interface Money {
   usd: number;
-  /** Where the figure comes from, for people. */
+  /** Origin of the amount, for display. */
   source: string;
 }
 
 type Priced = Pick<Loop, "estimatedCost" | "metadata" | "tokensByModel">;
 
-/** What the assistant says it cost, else what its tokens cost by list price. */
+/** Returns the cost that the assistant reports, or an estimate from its tokens at list prices. */
 export function moneyOf(loop: Priced): Money | undefined {
   const reported = reportedCost(loop);
   const account = (loop.metadata as { apiKeySource?: unknown }).apiKeySource;
@@ -43,22 +43,22 @@ export function moneyOf(loop: Priced): Money | undefined {
       usd: reported.totalUsd,
       source:
         account === "none"
-          ? "List price, as the assistant reports it; the account is a subscription"
-          : "As the assistant reports it",
+          ? "List price reported by the assistant; the account is a subscription"
+          : "Reported by the assistant",
     };
   }
   return loop.estimatedCost != null && loop.estimatedCost > 0
-    ? { usd: loop.estimatedCost, source: "Estimated from the tokens, by list price" }
+    ? { usd: loop.estimatedCost, source: "Estimated from tokens at list prices" }
     : undefined;
 }
 
-/** The models that a loop used, the most expensive first. */
+/** Returns the models that a loop used, the most expensive first. */
 export function modelsOf(loop: Priced): ModelSpend[] {
   const prices = reportedCost(loop)?.byModel ?? {};
   return Object.entries((loop.tokensByModel ?? {}) as Record<string, Partial<Tokens>>)
     .map(([model, tokens]) => ({
       model,
-      ...whole(tokens),
+      ...withDefaults(tokens),
       ...(prices[model] !== undefined && { costUsd: prices[model] }),
     }))
     .sort((one, other) => (other.costUsd ?? 0) - (one.costUsd ?? 0) || sum(other) - sum(one));
@@ -67,7 +67,7 @@ export function modelsOf(loop: Priced): ModelSpend[] {
 export const sum = (tokens: Tokens): number =>
   tokens.input + tokens.output + tokens.cacheCreation + tokens.cacheRead;
 
-function whole({
+function withDefaults({
   input = 0,
   output = 0,
   cacheCreation = 0,
@@ -85,20 +85,20 @@ function reportedCost(
     : undefined;
 }
 
-/** Limit of the turns and runs that are shown. */
-export const KEPT = 200;
+/** Maximum number of turns, and of runs, to keep: the tables render all of them. */
+export const MAX_ITEMS = 200;
 
-/** Turns and runs as the events of a loop bring them, each once. */
+/** Turns and runs from the events of a loop, as an external store for React. */
 export class SpendStore {
   #snapshot: SpendSnapshot = { turns: [], runs: [] };
   readonly #listeners = new Set<() => void>();
 
-  /** Takes what an event carries; an event that comes again changes nothing. */
-  take(event: { turns?: unknown; runs?: unknown }): void {
+  /** Applies the turns and runs of an event. Replayed events change nothing. */
+  apply(event: { turns?: unknown; runs?: unknown }): void {
     const { turns, runs } = this.#snapshot;
     const next = {
-      turns: added(turns, event.turns as Turn[] | undefined, (turn) => turn.turn),
-      runs: added(runs, event.runs as Run[] | undefined, (run) => run.run),
+      turns: appendNew(turns, event.turns as Turn[] | undefined, (turn) => turn.turn),
+      runs: appendNew(runs, event.runs as Run[] | undefined, (run) => run.run),
     };
     if (next.turns === turns && next.runs === runs) return;
     this.#snapshot = next;
@@ -118,10 +118,15 @@ export interface SpendSnapshot {
   runs: readonly Run[];
 }
 
-function added<T>(known: readonly T[], fresh: unknown, number: (item: T) => number): readonly T[] {
+function appendNew<T>(
+  known: readonly T[],
+  fresh: unknown,
+  number: (item: T) => number,
+): readonly T[] {
   if (!Array.isArray(fresh)) return known;
+  // Numbers increase: items up to the latest number are replays after a reconnect.
   const last = known.at(-1);
   const newest = last === undefined ? 0 : number(last);
   const more = (fresh as T[]).filter((item) => number(item) > newest);
-  return more.length === 0 ? known : [...known, ...more].slice(-KEPT);
+  return more.length === 0 ? known : [...known, ...more].slice(-MAX_ITEMS);
 }

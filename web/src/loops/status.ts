@@ -1,4 +1,4 @@
-/** How each status is shown: label, tone, and whether the loop is active. */
+/** Display of loop statuses: label, tone, and whether the loop is active. */
 import type { LoopStatus } from "@/api/types";
 
 export type Tone = "ok" | "run" | "warn" | "bad" | "idle";
@@ -15,9 +15,9 @@ const FACTS: Record<LoopStatus, StatusFacts> = {
   RUNNING: { label: "Running", tone: "run", active: true },
   COMPLETED: { label: "Completed", tone: "ok", active: false },
   FAILED: { label: "Failed", tone: "bad", active: false },
-  CANCELLED: { label: "Stopped", tone: "idle", active: false },
+  CANCELLED: { label: "Cancelled", tone: "idle", active: false },
   TIMED_OUT: { label: "Timed out", tone: "warn", active: false },
-  AWAITING_USER: { label: "Needs an answer", tone: "warn", active: false },
+  AWAITING_USER: { label: "Needs input", tone: "warn", active: false },
 };
 
 export const STATUSES = Object.keys(FACTS) as LoopStatus[];
@@ -33,12 +33,12 @@ export function statusFacts(status: LoopStatus): StatusFacts {
   );
 }
 
-/** Whether the loop will still change by itself. */
+/** Returns whether the status is not terminal, so that it changes without user action. */
 export function isActive(status: LoopStatus): boolean {
   return statusFacts(status).active;
 }
 
-/** `FOO_BAR` → `Foo bar`. */
+/** Converts `FOO_BAR` to `Foo bar`. */
 export function humanise(code: string): string {
   const words = code.toLowerCase().split("_").filter(Boolean).join(" ");
   return words.charAt(0).toUpperCase() + words.slice(1);

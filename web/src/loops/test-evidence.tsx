@@ -1,4 +1,4 @@
-/** What the repository's own tests say of a loop's work. */
+/** Results of the repository's tests, before and after the work of a loop. */
 import type { TestEvidence, TestFlag, TestRun } from "@/api/types";
 import { TONE_TEXT } from "@/ui/status-badge";
 
@@ -6,8 +6,8 @@ import type { Tone } from "./status";
 
 const OUTCOME: Record<TestEvidence["outcome"], { tone: Tone; text: string }> = {
   passed: { tone: "ok", text: "The tests pass." },
-  "failed-before": { tone: "warn", text: "The tests fail, as they do at the base." },
-  "new-failures": { tone: "bad", text: "Tests fail that did not fail at the base:" },
+  "failed-before": { tone: "warn", text: "The tests fail, as they did on the base commit." },
+  "new-failures": { tone: "bad", text: "New test failures compared with the base commit:" },
   "not-run": { tone: "idle", text: "" },
   inconclusive: { tone: "warn", text: "" },
 };

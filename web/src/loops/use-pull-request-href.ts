@@ -1,4 +1,4 @@
-/** Where a person opens a pull request. */
+/** Address of a pull request at the configured code host. */
 import { useQuery } from "@tanstack/react-query";
 
 import { meQuery } from "@/api/queries";

@@ -1,25 +1,25 @@
-/** A fenced block of code, coloured once its grammars have arrived. */
+/** A fenced code block. Highlighted once the grammars are loaded. */
 import { type ReactNode, useEffect, useState } from "react";
 
 import { CopyButton } from "@/ui/copy-button";
 
-/** Blocks above this size stay plain: colouring them would hold up the page. */
-const MAX_COLOURED_CHARS = 50_000;
+// Larger blocks are not highlighted: tokenizing runs on the main thread.
+const MAX_HIGHLIGHTED_CHARS = 50_000;
 
 export function CodeBlock({ source, language }: { source: string; language: string | undefined }) {
-  const coloured = useColoured(source, language);
+  const highlighted = useHighlighted(source, language);
   return (
     <figure
       className="group relative overflow-hidden rounded-md border border-line bg-sunken"
       aria-label={language ? `${language} code` : "code"}
     >
       <pre
-        // A scrolling region must be reachable without a mouse.
+        // A scrollable region must be reachable by keyboard.
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
         className="overflow-x-auto px-3.5 py-3 text-[0.8125rem] leading-relaxed"
       >
-        <code>{coloured ?? source}</code>
+        <code>{highlighted ?? source}</code>
       </pre>
       <div className="absolute top-1 right-1 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
         <CopyButton text={source} label="Copy code" />
@@ -28,18 +28,19 @@ export function CodeBlock({ source, language }: { source: string; language: stri
   );
 }
 
-function useColoured(source: string, language: string | undefined): ReactNode {
-  const [coloured, setColoured] = useState<ReactNode>();
+function useHighlighted(source: string, language: string | undefined): ReactNode {
+  const [highlighted, setHighlighted] = useState<ReactNode>();
   useEffect(() => {
-    if (!language || source.length > MAX_COLOURED_CHARS) return;
+    if (!language || source.length > MAX_HIGHLIGHTED_CHARS) return;
     let current = true;
     import("./highlight").then(
-      ({ highlight }) => current && setColoured(highlight(source, language)),
+      ({ highlight }) => current && setHighlighted(highlight(source, language)),
+      // The chunk could not be loaded, for example after an update of the server: show plain text.
       () => undefined,
     );
     return () => {
       current = false;
     };
   }, [source, language]);
-  return coloured;
+  return highlighted;
 }

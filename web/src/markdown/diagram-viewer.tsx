@@ -1,4 +1,4 @@
-/** A diagram to move about in: pan, zoom, fullscreen, an overview, and saving as a file. */
+/** Interactive diagram: pan, zoom, fullscreen, overview, and download. */
 import {
   Code2,
   Download,
@@ -39,15 +39,15 @@ import {
   zoomAround,
 } from "./viewport";
 
-/** One press of a zoom button. */
+// Relative change of the scale per press of a zoom button.
 const ZOOM_STEP = 0.15;
-/** How much a pixel of a pinch zooms. */
+// Relative change of the scale per pixel of `deltaY`. Browsers report a pinch as wheel events with Ctrl.
 const PINCH_STEP = 0.01;
-/** How far an arrow key moves, in pixels. */
+// Distance per press of an arrow key.
 const KEY_STEP_PX = 40;
-/** The overview appears beyond this many times the scale at which everything is shown. */
+// The overview is shown above this multiple of the scale at which the whole diagram fits.
 const OVERVIEW_FROM = 1.2;
-const OVERVIEW_MOST: Size = { width: 300, height: 200 };
+const OVERVIEW_MAX_SIZE: Size = { width: 300, height: 200 };
 
 interface DiagramViewerProps {
   svg: SVGSVGElement;
@@ -59,19 +59,19 @@ export function DiagramViewer({ svg, onShowSource }: DiagramViewerProps) {
   const canvas = useRef<HTMLDivElement>(null);
   const drawing = useMemo(() => naturalSize(svg), [svg]);
   const size = useSize(canvas);
-  // Undefined while everything is shown: before the person moves or zooms, and after "Fit".
-  const [moved, setMoved] = useState<Viewport>();
+  // Undefined while the whole diagram is shown: until the user pans or zooms, and after "Fit to view".
+  const [movedView, setMovedView] = useState<Viewport>();
   const [isFullscreen, toggleFullscreen] = useFullscreen(wrapper);
-  const view = moved ?? fit(drawing, size);
+  const view = movedView ?? fit(drawing, size);
 
   const change = (next: (view: Viewport) => Viewport) => {
-    setMoved((moved) => next(moved ?? fit(drawing, size)));
+    setMovedView((previous) => next(previous ?? fit(drawing, size)));
   };
   const zoom = (factor: number) => {
     change((view) => zoomAround(view, factor, { x: size.width / 2, y: size.height / 2 }));
   };
-  const showAll = () => {
-    setMoved(undefined);
+  const fitToView = () => {
+    setMovedView(undefined);
   };
   useWheel(canvas, (event, pointer) => {
     change((view) =>
@@ -93,7 +93,7 @@ export function DiagramViewer({ svg, onShowSource }: DiagramViewerProps) {
       ArrowDown: () => pan(0, -1),
       "+": () => zoom(1 + ZOOM_STEP),
       "-": () => zoom(1 - ZOOM_STEP),
-      "0": showAll,
+      "0": fitToView,
       f: toggleFullscreen,
     };
     const action = actions[event.key];
@@ -116,18 +116,18 @@ export function DiagramViewer({ svg, onShowSource }: DiagramViewerProps) {
         isFullscreen ? "h-full w-full bg-surface" : "h-[450px]",
       )}
     >
-      {/* An application of its own, by its role; the rule knows none. */}
+      {/* Key and pointer handlers are legitimate for role="application"; the rule does not list that role. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
       <div
         ref={canvas}
         role="application"
-        aria-label="Diagram. Arrow keys move it, plus and minus zoom, 0 shows all, f fills the screen."
-        // Moved by keys, so it takes the focus.
+        aria-label="Diagram. Arrow keys pan, plus and minus zoom, 0 fits the diagram, f toggles fullscreen."
+        // Focusable, because arrow keys pan it.
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
         className="h-full w-full cursor-grab touch-none overflow-hidden active:cursor-grabbing"
         onKeyDown={onKeyDown}
-        onDoubleClick={showAll}
+        onDoubleClick={fitToView}
         onPointerDown={(event) => {
           if (event.button === 0) event.currentTarget.setPointerCapture(event.pointerId);
         }}
@@ -155,10 +155,10 @@ export function DiagramViewer({ svg, onShowSource }: DiagramViewerProps) {
           {Math.round(view.scale * 100)} %
         </span>
         <Tool icon={ZoomIn} label="Zoom in" within={wrapper} act={() => zoom(1 + ZOOM_STEP)} />
-        <Tool icon={Scan} label="Fit to view" within={wrapper} act={showAll} />
+        <Tool icon={Scan} label="Fit to view" within={wrapper} act={fitToView} />
         <Tool
           icon={isFullscreen ? Shrink : Expand}
-          label={isFullscreen ? "Leave fullscreen" : "Fullscreen"}
+          label={isFullscreen ? "Exit fullscreen" : "Fullscreen"}
           within={wrapper}
           act={toggleFullscreen}
         />
@@ -189,6 +189,7 @@ interface DrawingProps {
 function Drawing({ svg, drawing, view }: DrawingProps) {
   const holder = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
+    // A copy, because an element has one parent and the export serialises the original.
     const shown = svg.cloneNode(true) as SVGSVGElement;
     Object.assign(shown.style, { width: "100%", height: "100%", maxWidth: "none" });
     holder.current?.replaceChildren(shown);
@@ -209,12 +210,12 @@ interface OverviewProps {
   onChoose: (point: Point) => void;
 }
 
-/** The whole drawing, small, with a frame around what is shown. For the mouse: keys move the canvas. */
+/** Thumbnail of the diagram with a frame around the visible part. Pointer only: keys pan the canvas. */
 function Overview({ svg, drawing, shown, onChoose }: OverviewProps) {
   const address = useMemo(() => imageAddress(svg), [svg]);
   const scale = Math.min(
-    OVERVIEW_MOST.width / drawing.width,
-    OVERVIEW_MOST.height / drawing.height,
+    OVERVIEW_MAX_SIZE.width / drawing.width,
+    OVERVIEW_MAX_SIZE.height / drawing.height,
   );
   const choose = (event: MouseEvent) => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -245,7 +246,7 @@ function Overview({ svg, drawing, shown, onChoose }: OverviewProps) {
 interface ToolProps {
   icon: LucideIcon;
   label: string;
-  /** Where the hint is shown: in fullscreen nothing outside is visible. */
+  /** Container of the tooltip: in fullscreen, elements outside the wrapper are not visible. */
   within: RefObject<HTMLElement | null>;
   act: () => void;
 }
@@ -253,14 +254,14 @@ interface ToolProps {
 function Tool({ icon: Icon, label, within, act }: ToolProps) {
   return (
     <Tip label={label} within={within}>
-      <Button look="quiet" size="icon" aria-label={label} onClick={act}>
+      <Button variant="quiet" size="icon" aria-label={label} onClick={act}>
         <Icon aria-hidden />
       </Button>
     </Tip>
   );
 }
 
-/** The size of an element, kept up to date. */
+/** Returns the current size of an element. */
 function useSize(element: RefObject<HTMLElement | null>): Size {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   useLayoutEffect(() => {
@@ -276,7 +277,7 @@ function useSize(element: RefObject<HTMLElement | null>): Size {
   return size;
 }
 
-/** Takes the wheel away from the page. React listens passively, which cannot. */
+// React registers wheel listeners as passive, in which `preventDefault` cannot stop the page from scrolling.
 function useWheel(
   element: RefObject<HTMLElement | null>,
   onWheel: (event: WheelEvent, pointer: Point) => void,
@@ -296,11 +297,12 @@ function useWheel(
   });
 }
 
-/** Whether this very element fills the screen, and how to change that. */
+/** Returns whether this element is in fullscreen, and a function to toggle it. */
 function useFullscreen(element: RefObject<HTMLElement | null>): [boolean, () => void] {
   const [isFullscreen, setFullscreen] = useState(false);
   useEffect(() => {
     const update = () => {
+      // Compared with this element: another diagram on the page may be in fullscreen.
       setFullscreen(
         document.fullscreenElement !== null && document.fullscreenElement === element.current,
       );
@@ -311,9 +313,9 @@ function useFullscreen(element: RefObject<HTMLElement | null>): [boolean, () => 
     };
   }, [element]);
   const toggle = () => {
-    const done = isFullscreen ? document.exitFullscreen() : element.current?.requestFullscreen();
-    done?.catch((error: unknown) => {
-      console.error("Fullscreen is not possible:", error);
+    const change = isFullscreen ? document.exitFullscreen() : element.current?.requestFullscreen();
+    change?.catch((error: unknown) => {
+      console.error("Cannot toggle fullscreen:", error);
     });
   };
   return [isFullscreen, toggle];

@@ -1,4 +1,4 @@
-/** A Mermaid diagram. With everything it needs a chunk of its own, fetched for the first diagram. */
+/** A Mermaid diagram. A separate chunk with the Mermaid library, loaded with the first diagram. */
 import { Code2, Workflow } from "lucide-react";
 import mermaid from "mermaid";
 import { useQuery } from "@tanstack/react-query";
@@ -15,7 +15,7 @@ import { sanitiseSvg } from "./sanitise-svg";
 
 const FONT = '"IBM Plex Sans Variable", system-ui, sans-serif';
 
-/** The palette of styles.css in the notation that the library can mix. */
+// The palette of styles.css in hexadecimal: Mermaid derives colours and cannot parse `oklch()`.
 const PALETTE = {
   light: {
     background: "#ffffff",
@@ -47,14 +47,14 @@ const PALETTE = {
   },
 };
 
-/** A diagram shrinks to the window no further than this; then it scrolls. */
+// Narrower diagrams are not legible: below this width the diagram scrolls.
 const READABLE_WIDTH_PX = 560;
 
-/** Drawings wait for one another: the library has one configuration for all. */
+// Renders one diagram at a time: Mermaid's configuration, including the theme, is global.
 let queue: Promise<unknown> = Promise.resolve();
 
-function draw(id: string, source: string, theme: "light" | "dark"): Promise<string> {
-  const drawn = queue.then(async () => {
+function renderDiagram(id: string, source: string, theme: "light" | "dark"): Promise<string> {
+  const rendered = queue.then(async () => {
     mermaid.initialize({
       startOnLoad: false,
       securityLevel: "strict",
@@ -72,22 +72,22 @@ function draw(id: string, source: string, theme: "light" | "dark"): Promise<stri
     });
     return (await mermaid.render(id, source)).svg;
   });
-  queue = drawn.catch(() => undefined);
-  return drawn;
+  queue = rendered.catch(() => undefined);
+  return rendered;
 }
 
 export default function Diagram({ source }: { source: string }) {
   const theme = useTheme();
   const id = `diagram-${useId().replace(/[^\w-]/g, "")}`;
   const { data: features, isPending } = useQuery(featureFlagsQuery);
-  const [state, setState] = useState<"drawing" | SVGSVGElement | { error: string }>("drawing");
+  const [state, setState] = useState<"rendering" | SVGSVGElement | { error: string }>("rendering");
   const [showSource, setShowSource] = useState(false);
 
   useEffect(() => {
     let current = true;
-    draw(id, source, theme).then(
+    renderDiagram(id, source, theme).then(
       (svg) => {
-        if (current) setState(sanitiseSvg(svg) ?? { error: "The drawing was empty." });
+        if (current) setState(sanitiseSvg(svg) ?? { error: "The rendered diagram is empty." });
       },
       (error: unknown) => {
         if (current) setState({ error: error instanceof Error ? error.message : String(error) });
@@ -101,7 +101,7 @@ export default function Diagram({ source }: { source: string }) {
   if (typeof state === "object" && "error" in state) {
     return (
       <div className="space-y-2">
-        <Notice tone="warn" title="This diagram cannot be drawn">
+        <Notice tone="warn" title="This diagram could not be rendered">
           <span className="font-mono text-xs whitespace-pre-wrap">{state.error}</span>
         </Notice>
         <CodeBlock source={source} language="mermaid" />
@@ -116,7 +116,7 @@ export default function Diagram({ source }: { source: string }) {
     >
       {showSource ? (
         <CodeBlock source={source} language="mermaid" />
-      ) : state === "drawing" || isPending ? (
+      ) : state === "rendering" || isPending ? (
         <Skeleton className="m-5 h-32" />
       ) : isInteractive ? (
         <DiagramViewer
@@ -130,7 +130,7 @@ export default function Diagram({ source }: { source: string }) {
       )}
       {(showSource || !isInteractive) && (
         <Button
-          look="plain"
+          variant="plain"
           size="sm"
           className="absolute top-2 left-2 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
           aria-pressed={showSource}
@@ -144,7 +144,7 @@ export default function Diagram({ source }: { source: string }) {
   );
 }
 
-/** The drawing as wide as the text; it scrolls where that would be too small to read. */
+/** A diagram as wide as the text. Scrolls horizontally where that would be too small to read. */
 function StaticDrawing({ svg }: { svg: SVGSVGElement }) {
   const canvas = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -155,7 +155,7 @@ function StaticDrawing({ svg }: { svg: SVGSVGElement }) {
   return (
     <div
       ref={canvas}
-      // A scrolling region must be reachable without a mouse.
+      // A scrollable region must be reachable by keyboard.
       // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
       className="flex overflow-x-auto p-5 [&>svg]:mx-auto [&>svg]:h-auto [&>svg]:max-h-[36rem] [&>svg]:shrink-0"

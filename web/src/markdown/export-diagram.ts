@@ -1,10 +1,10 @@
-/** Saves a drawing as a file of the person. */
+/** Downloads a diagram as SVG or PNG. */
 
 const NAME = "mermaid-diagram";
-/** Pixels of the picture for each of the drawing. */
-const PICTURE_SCALE = 2;
+// Resolution of the PNG relative to the SVG, for high-density displays.
+const PNG_SCALE = 2;
 
-/** The drawing as an address that an image can show. */
+/** Returns the diagram as a data URL. */
 export function imageAddress(svg: SVGSVGElement): string {
   return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(serialise(svg))}`;
 }
@@ -17,27 +17,28 @@ export function saveSvg(svg: SVGSVGElement): void {
   save(new Blob([serialise(svg)], { type: "image/svg+xml" }), `${NAME}.svg`);
 }
 
-/** Saves a picture; a browser that cannot make one says so in its console. */
+/** Downloads the diagram as PNG. Logs an error to the console when the browser cannot create one. */
 export async function savePng(svg: SVGSVGElement, background: string): Promise<void> {
   try {
     const image = new Image();
     image.src = imageAddress(svg);
     await image.decode();
     const canvas = document.createElement("canvas");
-    canvas.width = svg.viewBox.baseVal.width * PICTURE_SCALE;
-    canvas.height = svg.viewBox.baseVal.height * PICTURE_SCALE;
+    canvas.width = svg.viewBox.baseVal.width * PNG_SCALE;
+    canvas.height = svg.viewBox.baseVal.height * PNG_SCALE;
     const context = canvas.getContext("2d");
-    if (!context) throw new Error("this browser draws no pictures");
+    if (!context) throw new Error("this browser provides no 2D canvas");
+    // PNG viewers show transparency in their own colour, on which the text may not be legible.
     context.fillStyle = background;
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     const blob = await new Promise<Blob | null>((resolve) => {
       canvas.toBlob(resolve, "image/png");
     });
-    if (!blob) throw new Error("the picture is too large");
+    if (!blob) throw new Error("the image exceeds the browser's maximum canvas size");
     save(blob, `${NAME}.png`);
   } catch (error) {
-    console.error("The diagram was not saved as a picture:", error);
+    console.error("Cannot save the diagram as PNG:", error);
   }
 }
 

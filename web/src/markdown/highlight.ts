@@ -1,4 +1,4 @@
-/** Colours code. A chunk of its own, fetched when the first block needs it. */
+/** Syntax highlighting. A separate chunk, loaded with the first code block. */
 import bash from "highlight.js/lib/languages/bash";
 import c from "highlight.js/lib/languages/c";
 import cpp from "highlight.js/lib/languages/cpp";
@@ -47,7 +47,7 @@ const lowlight = createLowlight({
   yaml,
 });
 
-/** Elements of coloured code; nothing for a language that is not known. */
+/** Returns the highlighted code as elements, or `undefined` for an unknown language. */
 export function highlight(source: string, language: string): ReactNode {
   if (!lowlight.registered(language)) return undefined;
   return toJsxRuntime(lowlight.highlight(language, source), {

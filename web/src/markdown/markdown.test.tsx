@@ -17,7 +17,7 @@ const show = (text: string) =>
   ).container;
 
 describe("Markdown", () => {
-  test("raw HTML stays text", () => {
+  test("raw HTML is shown as text", () => {
     const container = show(
       '<script>window.hacked = 1</script>\n\n<img src=x onerror="window.hacked = 1">',
     );
@@ -25,7 +25,7 @@ describe("Markdown", () => {
     expect(container.textContent).toContain("<script>");
   });
 
-  test("nothing is fetched from elsewhere, and odd links lose their address", () => {
+  test("images are not loaded and unsafe links have no address", () => {
     const container = show(
       "![a cat](https://example.com/cat.png) [x](javascript:alert(1)) [y](https://example.com)",
     );
@@ -35,14 +35,14 @@ describe("Markdown", () => {
     expect(screen.getByText("y").getAttribute("rel")).toContain("noreferrer");
   });
 
-  test("tables, task lists and code are shown", () => {
+  test("tables, task lists and code are rendered", () => {
     const container = show("| a |\n|---|\n| b |\n\n- [x] done\n\n```rust\nfn main() {}\n```");
     expect(container.querySelector("td")?.textContent).toBe("b");
     expect(container.querySelector<HTMLInputElement>("input[type=checkbox]")?.checked).toBe(true);
     expect(container.querySelector("pre code")?.textContent).toBe("fn main() {}");
   });
 
-  test("headings get ids of their own", () => {
+  test("headings have unique ids", () => {
     const ids = [...show("## Tasks\n\n## Tasks\n\n## `code` & more").querySelectorAll("h2")].map(
       ({ id }) => id,
     );
@@ -70,17 +70,17 @@ describe("sanitiseSvg", () => {
       "example.com",
     ],
     ['<rect style="background: url(https://example.com/z)"/>', "example.com"],
-  ])("%s is taken out", (inner, trace) => {
+  ])("%s is removed", (inner, trace) => {
     expect(clean(inner)).not.toContain(trace);
   });
 
-  test("shapes, text and inner references stay", () => {
+  test("shapes, text and internal references are kept", () => {
     const svg = clean('<path d="M0 0h1" marker-end="url(#arrow)"/><text x="1">yes</text>');
     expect(svg).toContain("url(#arrow)");
     expect(svg).toContain(">yes<");
   });
 
-  test("styles keep what points into the document", () => {
+  test("styles keep internal references only", () => {
     expect(localStyles('a{fill:url(#g);b:url( "http://x" )}')).toBe("a{fill:url(#g);b:none}");
   });
 });

@@ -1,4 +1,4 @@
-/** Markdown as a document to read. Raw HTML stays text; links open outside; nothing is fetched. */
+/** Renders Markdown. Raw HTML is shown as text, links open in a new tab, images are not loaded. */
 import { isValidElement, lazy, memo, type ReactElement, type ReactNode, Suspense } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
@@ -17,8 +17,8 @@ const components: Components = {
       {children}
     </a>
   ),
-  // Pictures would be fetched from elsewhere; their description and address have to do.
-  img: ({ src, alt }) => <span>{alt ?? (typeof src === "string" ? src : "picture")}</span>,
+  // Loading an image would contact another host: show its description or address instead.
+  img: ({ src, alt }) => <span>{alt ?? (typeof src === "string" ? src : "image")}</span>,
   input: ({ checked }) => (
     <input
       type="checkbox"
@@ -29,7 +29,7 @@ const components: Components = {
   ),
   pre: ({ children }) => <Fence>{children}</Fence>,
   table: ({ children }) => (
-    // A wide table scrolls by itself, and by keyboard.
+    // A wide table scrolls separately from the page, and must be reachable by keyboard.
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div className="overflow-x-auto" role="region" aria-label="Table" tabIndex={0}>
       <table>{children}</table>

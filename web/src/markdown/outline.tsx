@@ -1,4 +1,4 @@
-/** The headings of a document, as a way to move in it. */
+/** Table of contents of a document. */
 import { type RefObject, useEffect, useState } from "react";
 
 import { cx } from "@/ui/cx";
@@ -6,23 +6,23 @@ import { cx } from "@/ui/cx";
 interface Heading {
   level: number;
   text: string;
-  /** Id of the heading's element. */
+  /** Id of the element. */
   id: string;
 }
 
-/** Documents with fewer headings need no outline. */
+// Documents with fewer headings show no outline.
 const MIN_HEADINGS = 3;
 
 function headingsIn(article: HTMLElement | null): Heading[] {
-  const found = article?.querySelectorAll(".prose > :is(h2, h3)[id]") ?? [];
-  return [...found].map((heading) => ({
+  const elements = article?.querySelectorAll(".prose > :is(h2, h3)[id]") ?? [];
+  return [...elements].map((heading) => ({
     level: Number(heading.tagName.charAt(1)),
     text: heading.textContent,
     id: heading.id,
   }));
 }
 
-/** Lists what the rendered document in `article` contains; a new `text` rebuilds the list. */
+/** Lists the headings of the rendered document in `article`. Rebuilt when `text` changes. */
 export function Outline({
   article,
   text,
@@ -32,7 +32,7 @@ export function Outline({
 }) {
   const [headings, setHeadings] = useState<Heading[]>([]);
   useEffect(() => {
-    // Read once the document is painted: the outline is not what the reader waits for.
+    // After the next paint, so that the outline does not delay the document.
     const frame = requestAnimationFrame(() => setHeadings(headingsIn(article.current)));
     return () => cancelAnimationFrame(frame);
   }, [article, text]);

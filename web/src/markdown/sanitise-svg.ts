@@ -1,4 +1,4 @@
-/** Makes a drawn diagram safe to put into the page. */
+/** Sanitizes the SVG of a diagram before it is inserted into the page. */
 import DOMPurify from "dompurify";
 
 const FORBIDDEN_TAGS = [
@@ -33,7 +33,7 @@ const FORBIDDEN_ATTRIBUTES = [
   "action",
 ];
 
-/** The SVG without scripts, links, pictures and anything that would be fetched from elsewhere. */
+/** Removes scripts, links, images and all external references. Returns `undefined` without an `<svg>`. */
 export function sanitiseSvg(svg: string): SVGSVGElement | undefined {
   const fragment = DOMPurify.sanitize(svg, {
     USE_PROFILES: { svg: true, svgFilters: true },
@@ -53,7 +53,7 @@ export function sanitiseSvg(svg: string): SVGSVGElement | undefined {
   return root;
 }
 
-/** Drops imports and every `url(…)` that does not point into the same document. */
+/** Removes imports and each `url(…)` that does not refer to the same document. */
 export function localStyles(css: string): string {
   return css
     .replace(/@import[^;]*;?/gi, "")

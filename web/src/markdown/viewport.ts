@@ -1,4 +1,4 @@
-/** Which part of a drawing is shown, and how large: the arithmetic of panning and zooming. */
+/** Geometry of panning and zooming a drawing on a canvas. */
 
 export interface Point {
   x: number;
@@ -10,7 +10,7 @@ export interface Size {
   height: number;
 }
 
-/** A point of the drawing is shown at `scale * point + (x, y)`, in pixels of the canvas. */
+/** Maps a point of the drawing to `scale * point + (x, y)`, in pixels of the canvas. */
 export interface Viewport extends Point {
   scale: number;
 }
@@ -20,12 +20,12 @@ export const MAX_SCALE = 5;
 
 const clampScale = (scale: number) => Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale));
 
-/** The scale at which the whole drawing is shown, as large as possible. */
+/** Returns the largest scale, within the limits, at which the whole drawing fits the canvas. */
 export function fitScale(drawing: Size, canvas: Size): number {
   return clampScale(Math.min(canvas.width / drawing.width, canvas.height / drawing.height));
 }
 
-/** The whole drawing in the middle of the canvas. */
+/** Fits the whole drawing into the canvas, centred. */
 export function fit(drawing: Size, canvas: Size): Viewport {
   const scale = fitScale(drawing, canvas);
   return {
@@ -39,7 +39,7 @@ export function panBy(view: Viewport, x: number, y: number): Viewport {
   return { ...view, x: view.x + x, y: view.y + y };
 }
 
-/** Zooms within the limits; what is shown at a point of the canvas stays there. */
+/** Zooms within the limits, around a fixed point of the canvas. */
 export function zoomAround(view: Viewport, factor: number, point: Point): Viewport {
   const scale = clampScale(view.scale * factor);
   const ratio = scale / view.scale;
@@ -50,7 +50,7 @@ export function zoomAround(view: Viewport, factor: number, point: Point): Viewpo
   };
 }
 
-/** Shows a point of the drawing in the middle of the canvas. */
+/** Moves a point of the drawing to the centre of the canvas. */
 export function centreOn(view: Viewport, canvas: Size, point: Point): Viewport {
   return {
     ...view,
@@ -59,7 +59,7 @@ export function centreOn(view: Viewport, canvas: Size, point: Point): Viewport {
   };
 }
 
-/** The part of the drawing that the canvas shows, in the drawing's units. */
+/** Returns the visible part of the drawing, in its coordinates. */
 export function visiblePart(view: Viewport, drawing: Size, canvas: Size): Point & Size {
   const x = Math.min(drawing.width, Math.max(0, -view.x / view.scale));
   const y = Math.min(drawing.height, Math.max(0, -view.y / view.scale));

@@ -1,4 +1,4 @@
-/** What waits for the owner of this machine, and the command with which the owner decides. */
+/** Requests that need the owner's approval, with the commands that approve and deny them. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Check } from "lucide-react";
@@ -17,7 +17,7 @@ import { Badge } from "@/ui/status-badge";
 
 const route = getRouteApi("/$orgSlug/approvals");
 
-/** Characters of an id, from its end, that are enough to name it. */
+// Ids are UUIDv7, whose end is random: the command line accepts the last 8 characters.
 const SHORT_ID = 8;
 const TONES = { none: "idle", low: "idle", medium: "warn", high: "bad" } as const;
 
@@ -28,8 +28,8 @@ export function ApprovalsPage() {
     <div className="mx-auto max-w-3xl">
       <h1 className="text-xl font-semibold tracking-tight">Waiting for approval</h1>
       <p className="mt-1.5 max-w-[68ch] text-pretty text-ink-2">
-        These requests to this machine are held until its owner decides. A page can show them, and
-        cannot decide: type the command in a terminal of this machine.
+        These requests to this machine need its owner&rsquo;s approval. This page cannot approve or
+        deny them: run the command in a terminal on this machine.
       </p>
       {data?.problems?.map((problem) => (
         <div key={problem} className="mt-5">
@@ -38,7 +38,7 @@ export function ApprovalsPage() {
       ))}
       {error ? (
         <Panel className="mt-5">
-          <EmptyState title="What waits cannot be read">
+          <EmptyState title="The pending requests could not be loaded">
             <WithCode text={advice(error)} />
           </EmptyState>
         </Panel>
@@ -49,16 +49,16 @@ export function ApprovalsPage() {
         </Panel>
       ) : data.waiting.length === 0 ? (
         <Panel className="mt-5">
-          <EmptyState icon={<Check />} title="Nothing waits">
-            Which requests ask first is decided by tiers and policies; <Code>{data.command}</Code>{" "}
-            shows and changes them.
+          <EmptyState icon={<Check />} title="No pending requests">
+            Risk tiers and policies determine which requests need approval. Run{" "}
+            <Code>{data.command}</Code> to view or change them.
           </EmptyState>
         </Panel>
       ) : (
-        <ul aria-label="Waiting requests" className="mt-5 space-y-4">
+        <ul aria-label="Pending requests" className="mt-5 space-y-4">
           {data.waiting.map((request) => (
             <li key={request.id}>
-              <Request request={request} command={data.command} />
+              <RequestDetails request={request} command={data.command} />
             </li>
           ))}
         </ul>
@@ -67,10 +67,10 @@ export function ApprovalsPage() {
   );
 }
 
-function Request({ request, command }: { request: WaitingRequest; command: string }) {
+function RequestDetails({ request, command }: { request: WaitingRequest; command: string }) {
   const { orgSlug } = route.useParams();
   const now = useNow(1_000);
-  const left = Date.parse(request.waitsUntil) - now;
+  const remaining = Date.parse(request.waitsUntil) - now;
   const id = request.id.slice(-SHORT_ID);
   return (
     <Panel className="p-4 sm:p-5">
@@ -80,7 +80,7 @@ function Request({ request, command }: { request: WaitingRequest; command: strin
           <Badge tone={TONES[request.riskTier]}>{request.riskTier} risk</Badge>
         </h2>
         <span className="text-sm text-ink-2 tabular-nums">
-          {left > 0 ? `waits ${duration(left)} more` : "has given up"}
+          {remaining > 0 ? `expires in ${duration(remaining)}` : "expired"}
         </span>
       </div>
       <dl className="mt-3 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
@@ -91,7 +91,7 @@ function Request({ request, command }: { request: WaitingRequest; command: strin
           </span>
         </Fact>
         {request.action && (
-          <Fact name="Does">
+          <Fact name="Action">
             <span className="font-mono">{request.action}</span>
           </Fact>
         )}
@@ -102,11 +102,11 @@ function Request({ request, command }: { request: WaitingRequest; command: strin
               params={{ orgSlug, loopId: request.loopId }}
               className="text-accent hover:underline"
             >
-              Open the loop
+              View loop
             </Link>
           </Fact>
         )}
-        <Fact name="Asked by">
+        <Fact name="Requested by">
           {request.location === "cloud-socket" ? "the control plane" : request.location}
         </Fact>
         {request.directories.length > 0 && (
@@ -118,16 +118,16 @@ function Request({ request, command }: { request: WaitingRequest; command: strin
             ))}
           </Fact>
         )}
-        <Fact name="Why">{request.reason}</Fact>
+        <Fact name="Reason">{request.reason}</Fact>
       </dl>
       {request.riskTier === "high" && (
         <div className="mt-3">
-          <Notice tone="warn" title="It starts or removes something outside a worktree" />
+          <Notice tone="warn" title="This request starts or removes something outside a worktree" />
         </div>
       )}
       <div className="mt-4 space-y-2">
-        <CommandLine text={`${command} approve ${id}`} label="Copy the command that approves" />
-        <CommandLine text={`${command} deny ${id}`} label="Copy the command that denies" />
+        <CommandLine text={`${command} approve ${id}`} label="Copy approve command" />
+        <CommandLine text={`${command} deny ${id}`} label="Copy deny command" />
       </div>
     </Panel>
   );
@@ -143,12 +143,13 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
 }
 
 function advice(error: unknown): string {
-  if (!(error instanceof GatewayError)) return "Loopgate does not answer. It is tried again.";
+  if (!(error instanceof GatewayError))
+    return "Loopgate is not responding. Retrying automatically.";
   switch (error.problem) {
     case "absent":
-      return "No gateway answers on this machine. On the machine where Loopgate runs, `loopgate approvals` lists what waits.";
+      return "No gateway responded on this machine. Run `loopgate approvals` on the machine where Loopgate runs to list pending requests.";
     case "refused":
-      return `The gateway on this machine belongs to another account: it said “${error.message}”.`;
+      return `The gateway on this machine belongs to another account. It rejected the request: “${error.message}”.`;
     case "failed":
       return error.message;
   }

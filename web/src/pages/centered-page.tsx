@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 import { Mark } from "@/ui/mark";
 
-/** The quiet page before and after a session. */
+/** Layout of pages outside a session: sign-in, invitation, signed out. */
 export function CenteredPage({
   title,
   alert,

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 
 import type { DocumentLink as Target } from "@/api/types";
 
-/** Leads to a document's page: plans have an address of their own kind. */
+/** Link to the page of a document or plan. */
 export function DocumentLink({
   document,
   orgSlug,
@@ -10,7 +10,7 @@ export function DocumentLink({
 }: {
   document: Target;
   orgSlug: string;
-  /** The title, when left out. */
+  /** Default: the title of the document. */
   text?: string;
 }) {
   const isPlan = document.type === "IMPLEMENTATION_PLAN";

@@ -1,4 +1,4 @@
-/** A wish or a plan: its text, its versions, and the loops that worked on it. */
+/** A request or plan: its text, versions and loops. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
@@ -23,7 +23,7 @@ import { DocumentLink } from "./document-link";
 import { DocumentSkeleton } from "./plan-view";
 
 const TYPE_NAMES: Record<Document["type"], string> = {
-  FEATURE: "Wish",
+  FEATURE: "Request",
   PRD: "Requirements",
   IMPLEMENTATION_PLAN: "Plan",
 };
@@ -59,8 +59,8 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
   const [chosen, setChosen] = useState<number>();
   const article = useRef<HTMLElement>(null);
   const { versions, currentVersion } = document;
-  const old = versions.find(({ version }) => version === chosen);
-  const content = old?.content ?? document.content;
+  const olderVersion = versions.find(({ version }) => version === chosen);
+  const content = olderVersion?.content ?? document.content;
   return (
     <>
       <header className="mt-2 flex flex-wrap items-start justify-between gap-x-8 gap-y-4">
@@ -89,7 +89,7 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
               chosen={chosen ?? currentVersion}
               onChoose={setChosen}
             />
-            <CopyButton text={content} label="Copy as markdown" />
+            <CopyButton text={content} label="Copy as Markdown" />
           </div>
           <article
             ref={article}
@@ -147,7 +147,7 @@ function VersionSelect({
   );
 }
 
-/** What the document was made from, and what was made from it. */
+/** The document from which this one was created, and the plan that was created from it. */
 function Origins({ document, orgSlug }: { document: Document; orgSlug: string }) {
   const { source, plan } = document;
   if (!source && !plan) return null;
@@ -155,7 +155,7 @@ function Origins({ document, orgSlug }: { document: Document; orgSlug: string })
     <dl className="space-y-3">
       {source && (
         <div>
-          <dt className="text-xs font-medium text-ink-3">Made from</dt>
+          <dt className="text-xs font-medium text-ink-3">Created from</dt>
           <dd>
             <DocumentLink document={source} orgSlug={orgSlug} />
           </dd>
@@ -178,7 +178,7 @@ function DocumentLoops({ loops, orgSlug }: { loops: Loop[]; orgSlug: string }) {
   return (
     <aside aria-label="Loops of this document">
       <h2 className="text-xs font-medium text-ink-3">Loops of this document</h2>
-      {loops.length === 0 && <p className="mt-2 text-sm text-ink-2">None yet.</p>}
+      {loops.length === 0 && <p className="mt-2 text-sm text-ink-2">No loops yet.</p>}
       <ul className="mt-2 space-y-1">
         {loops.map((loop) => (
           <li key={loop.id}>

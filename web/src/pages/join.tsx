@@ -1,4 +1,4 @@
-/** Accepting an invitation. */
+/** Page on which an invitation is accepted. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
@@ -21,14 +21,14 @@ export function Join() {
   const invitation = useQuery(invitationQuery(token));
   if (invitation.isPending) {
     return (
-      <CenteredPage title="An invitation">
+      <CenteredPage title="Invitation">
         <Skeleton className="h-32 w-full rounded-md" />
       </CenteredPage>
     );
   }
   if (invitation.isError) {
     return (
-      <CenteredPage title="This invitation does not count" alert>
+      <CenteredPage title="This invitation is not valid" alert>
         <p>{messageOf(invitation.error)}</p>
       </CenteredPage>
     );
@@ -51,6 +51,7 @@ function AcceptForm({ token }: { token: string }) {
   const accept = useMutation({
     mutationFn: acceptInvitation,
     onSuccess: () => {
+      // The cache may belong to another account that was signed in.
       queryClient.clear();
       router.history.replace("/");
     },
@@ -59,7 +60,7 @@ function AcceptForm({ token }: { token: string }) {
     event.preventDefault();
     accept.mutate({ token, firstName: firstName.trim(), lastName: lastName.trim(), password });
   };
-  const text = (value: string, onValue: (value: string) => void, complete: string) => ({
+  const inputProps = (value: string, onValue: (value: string) => void, complete: string) => ({
     value,
     onChange: (event: { target: { value: string } }) => onValue(event.target.value),
     autoComplete: complete,
@@ -78,31 +79,35 @@ function AcceptForm({ token }: { token: string }) {
       <form onSubmit={submit} className="space-y-4">
         <div className="grid grid-cols-2 gap-3">
           <Field label="First name">
-            {(control) => <input {...control} {...text(firstName, setFirstName, "given-name")} />}
+            {(control) => (
+              <input {...control} {...inputProps(firstName, setFirstName, "given-name")} />
+            )}
           </Field>
           <Field label="Last name">
-            {(control) => <input {...control} {...text(lastName, setLastName, "family-name")} />}
+            {(control) => (
+              <input {...control} {...inputProps(lastName, setLastName, "family-name")} />
+            )}
           </Field>
         </div>
         <Field
           label="Password"
-          hint="12 to 256 characters. If you have an account with this address, its password."
+          hint="12 to 256 characters. If you already have an account with this e-mail address, enter its password."
         >
           {(control) => (
             <input
               {...control}
-              {...text(password, setPassword, "new-password")}
+              {...inputProps(password, setPassword, "new-password")}
               type="password"
               required
             />
           )}
         </Field>
         {accept.error && (
-          <Notice tone="bad" title="That did not work">
+          <Notice tone="bad" title="The invitation could not be accepted">
             {messageOf(accept.error)}
           </Notice>
         )}
-        <Button type="submit" look="primary" busy={accept.isPending} className="w-full">
+        <Button type="submit" variant="primary" busy={accept.isPending} className="w-full">
           Join
         </Button>
       </form>

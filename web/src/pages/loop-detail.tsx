@@ -1,4 +1,4 @@
-/** One loop: what it does now, what it said, and what came of it. */
+/** Page of a loop: status, output, plan, results and cost. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ArrowLeft, GitPullRequest } from "lucide-react";
@@ -9,7 +9,7 @@ import { computeTargetsQuery, loopQuery, loopTitle } from "@/api/queries";
 import type { LoopDetail } from "@/api/types";
 import { LoopError } from "@/loops/error-card";
 import { LoopFacts } from "@/loops/facts";
-import { ExecuteButton, RerunButton, StopButton } from "@/loops/loop-actions";
+import { CancelButton, ExecuteButton, ResumeButton } from "@/loops/loop-actions";
 import { Question } from "@/loops/question";
 import { ResultList } from "@/loops/result-list";
 import { resultEntries, reviewOutcome } from "@/loops/results";
@@ -48,7 +48,7 @@ export function LoopDetailPage() {
         Loops
       </Link>
       {loop ? (
-        // A new loop starts with fresh tabs and a fresh stream.
+        // The key resets tabs and stream when the page switches to another loop.
         <LoopView key={loop.id} loop={loop} orgSlug={orgSlug} />
       ) : error ? (
         <ErrorView isPage error={error} onRetry={() => void refetch()} />
@@ -69,7 +69,7 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
             {loopTitle(loop)}
           </h1>
           <div className="mt-2 flex flex-wrap items-center gap-2.5">
-            <StatusBadge status={loop.status} waitsFor={waitsFor(loop, stream.activity)} />
+            <StatusBadge status={loop.status} waitingLabel={waitingLabel(loop, stream.activity)} />
             <span className="font-medium text-ink-2">{humanise(loop.command)}</span>
             {loop.document && (
               <span className="text-ink-3">
@@ -81,7 +81,7 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
                 />
               </span>
             )}
-            {isActive(loop.status) && <StopButton loopId={loop.id} />}
+            {isActive(loop.status) && <CancelButton loopId={loop.id} />}
           </div>
         </div>
         <Actions loop={loop} orgSlug={orgSlug} />
@@ -95,25 +95,25 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
           <LoopError error={loop.error} diagnostics={loop.diagnostics} />
         )
       )}
-      <Review loop={loop} />
+      <ReviewVerdict loop={loop} />
       <Warnings loop={loop} />
-      <WaitingForDesktop loop={loop} />
+      <NoDesktopNotice loop={loop} />
       <Sections loop={loop} stream={stream} orgSlug={orgSlug} />
     </>
   );
 }
 
-/** What a loop that has not begun waits for, in the words of its badge. */
-function waitsFor(loop: LoopDetail, { approval, queue }: LoopActivity): string | undefined {
+/** Returns the label of the status badge while the loop needs approval or is queued on its desktop. */
+function waitingLabel(loop: LoopDetail, { approval, queue }: LoopActivity): string | undefined {
   if (!isActive(loop.status)) return undefined;
-  return approval ? "Waiting for approval" : queue && "In line";
+  return approval ? "Waiting for approval" : queue && "Queued";
 }
 
 function Actions({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
   const href = usePullRequestHref(loop.prUrl);
   return (
     <div className="flex flex-wrap gap-2 empty:hidden">
-      <RerunButton loop={loop} orgSlug={orgSlug} />
+      <ResumeButton loop={loop} orgSlug={orgSlug} />
       {href && (
         <a href={href} target="_blank" rel="noreferrer" className={buttonClass("primary")}>
           <GitPullRequest aria-hidden />
@@ -127,22 +127,22 @@ function Actions({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
   );
 }
 
-/** A queued loop says what it waits for. */
-function WaitingForDesktop({ loop }: { loop: LoopDetail }) {
-  const waits = loop.status === "PENDING" || loop.status === "CLAIMED";
-  const { data: targets } = useQuery({ ...computeTargetsQuery, enabled: waits });
-  if (!waits || !targets || targets.some((target) => target.isOnline)) return null;
+/** Warning that a pending loop cannot start because no desktop is online. */
+function NoDesktopNotice({ loop }: { loop: LoopDetail }) {
+  const isWaiting = loop.status === "PENDING" || loop.status === "CLAIMED";
+  const { data: targets } = useQuery({ ...computeTargetsQuery, enabled: isWaiting });
+  if (!isWaiting || !targets || targets.some((target) => target.isOnline)) return null;
   return (
     <div className="mt-4">
       <Notice tone="warn" title="Waiting for a desktop">
-        None is online. Run <Code>loopgate up</Code> on the machine that holds the repository.
+        No desktop is online. Run <Code>loopgate up</Code> on the machine that has the repository.
       </Notice>
     </div>
   );
 }
 
-/** The verdict of a review, or that there is none. */
-function Review({ loop }: { loop: LoopDetail }) {
+/** Verdict of a review, or a notice that it produced none. */
+function ReviewVerdict({ loop }: { loop: LoopDetail }) {
   const outcome = reviewOutcome(loop);
   if (!outcome) return null;
   return (
@@ -153,18 +153,19 @@ function Review({ loop }: { loop: LoopDetail }) {
 }
 
 const WARNING_TEXT: Record<string, string> = {
-  ARTIFACT_UPLOAD_FAILED: "Some files of the loop could not be stored.",
-  EVENT_POST_FAILED: "Some of the output did not arrive.",
+  ARTIFACT_UPLOAD_FAILED: "Some files of the loop could not be uploaded.",
+  EVENT_POST_FAILED: "Some output could not be sent to the control plane.",
   FILES_HELD_BACK:
-    "Files that look like secrets, dependencies or build output were not delivered. They are in the worktree.",
-  GIT_PUSH_FAILED: "The branch could not be pushed. The commits are in the worktree.",
-  SUPPORT_UPLOAD_FAILED: "The support files could not be stored.",
-  REQUIRED_OUTPUT_MISSING: "The assistant left out a file that this command should produce.",
+    "Files that may contain secrets, dependencies or build output were excluded from delivery. They remain in the worktree.",
+  GIT_PUSH_FAILED: "The branch could not be pushed. The commits remain in the worktree.",
+  SUPPORT_UPLOAD_FAILED: "The support files could not be uploaded.",
+  REQUIRED_OUTPUT_MISSING: "The assistant did not create a file that this command requires.",
   TESTS_FAILED_BEFORE: "The repository's tests fail, as they did before this loop.",
   TESTS_INCONCLUSIVE:
-    "The repository's tests could not be run to their end; nothing is known of them.",
-  TESTS_WEAKENED: "The loop changed tests so that they may say less. Look at each change below.",
-  REVIEW_CHANGED_FILES: "The review changed files; the changes were set aside.",
+    "The repository's tests did not run to completion, so their result is unknown.",
+  TESTS_WEAKENED:
+    "The loop changed tests in ways that may make them less strict. Check each change under Result.",
+  REVIEW_CHANGED_FILES: "The review changed files. The changes were not committed.",
 };
 
 function Warnings({ loop }: { loop: LoopDetail }) {
@@ -172,7 +173,10 @@ function Warnings({ loop }: { loop: LoopDetail }) {
   if (!Array.isArray(warnings) || warnings.length === 0) return null;
   return (
     <div className="mt-4">
-      <Notice tone="warn" title="The loop ended with remarks">
+      <Notice
+        tone="warn"
+        title={loop.status === "COMPLETED" ? "Completed with warnings" : "Warnings"}
+      >
         <ul>
           {warnings.map((warning) => (
             <li key={String(warning)}>{WARNING_TEXT[String(warning)] ?? String(warning)}</li>
@@ -196,17 +200,18 @@ function Sections({
 }) {
   const active = isActive(loop.status);
   const [chosen, setChosen] = useState<Section>();
-  const made = loop.producedDocument;
-  const plan = made ?? (loop.document?.type === "IMPLEMENTATION_PLAN" ? loop.document : undefined);
+  const produced = loop.producedDocument;
+  const plan =
+    produced ?? (loop.document?.type === "IMPLEMENTATION_PLAN" ? loop.document : undefined);
   const results = resultEntries(loop);
   const sections: Section[] = [
-    ...(made ? (["plan"] as const) : []),
+    ...(produced ? (["plan"] as const) : []),
     ...(results.length > 0 ? (["result"] as const) : []),
     "output",
-    ...(plan && !made ? (["plan"] as const) : []),
+    ...(plan && !produced ? (["plan"] as const) : []),
     "cost",
   ];
-  // Without a choice of the user, the newest readable result is shown.
+  // Until the user selects a tab, the first one is shown: a produced plan, then results, then the output.
   const shown = chosen && sections.includes(chosen) ? chosen : (sections[0] ?? "output");
   return (
     <>
@@ -217,10 +222,7 @@ function Sections({
         className="mt-7"
       >
         {sections.length > 1 && (
-          <Tabs.List
-            aria-label="Parts of the loop"
-            className="mb-5 flex gap-5 border-b border-line"
-          >
+          <Tabs.List aria-label="Loop details" className="mb-5 flex gap-5 border-b border-line">
             {sections.map((section) => (
               <Tab key={section} value={section}>
                 {{ plan: "Plan", result: "Result", output: "Output", cost: "Cost" }[section]}

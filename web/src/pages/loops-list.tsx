@@ -1,4 +1,4 @@
-/** All loops, newest first. */
+/** List of all loops, newest first. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { GitPullRequest, Repeat2 } from "lucide-react";
@@ -21,7 +21,7 @@ import { StatusBadge } from "@/ui/status-badge";
 
 const route = getRouteApi("/$orgSlug/loops");
 
-/** One grid for the head and every row; folds into two lines on small screens. */
+// Shared by the header and all rows. On small screens a row has two lines.
 const GRID =
   "grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1.5 md:grid-cols-[6.75rem_minmax(0,1fr)_5.5rem_5rem_5.5rem_4.5rem]";
 
@@ -54,7 +54,7 @@ export function LoopsList() {
   );
 }
 
-/** Chips for what the list really contains. */
+/** Filters for the commands and statuses that occur in the list. */
 function Filters({ loops }: { loops: Loop[] }) {
   const { status = [], command = [] } = route.useSearch();
   const navigate = route.useNavigate();
@@ -112,7 +112,7 @@ function OfflineNotice() {
   return (
     <div className="mt-4">
       <Notice tone="warn" title="No desktop is online">
-        New loops cannot start. Run <Code>loopgate up</Code> on the machine that holds your
+        New loops cannot start. Run <Code>loopgate up</Code> on the machine that has your
         repositories.
       </Notice>
     </div>
@@ -134,15 +134,15 @@ function LoopTable({ loops, total }: { loops: Loop[]; total: number }) {
           </Link>
         }
       >
-        Name a repository and a wish. You read the plan first; press Execute, and it becomes a pull
-        request.
+        Describe a change and select a repository. Review the plan, then select Execute to implement
+        it and open a pull request.
       </EmptyState>
     );
   }
   if (loops.length === 0) {
     return (
       <EmptyState
-        title="No loop matches the filters"
+        title="No loops match the filters"
         action={
           <Button onClick={() => void navigate({ search: {}, replace: true })}>
             Clear filters

@@ -1,14 +1,14 @@
-/** A wish in plain words, and the repository it is about. */
+/** Form for a new loop: description of the change, repository, branch and desktop. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { RotateCw } from "lucide-react";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
 
 import { ApiError, messageOf } from "@/api/errors";
-import { computeTargetsQuery, usePlanWish } from "@/api/queries";
+import { computeTargetsQuery, usePlanRequest } from "@/api/queries";
 import { gatewayAdvice, repositoriesQuery, type RepositoryChoice } from "@/gateway/repositories";
 import { type Draft, loadDraft, saveDraft } from "@/loops/draft";
-import { branchProblem, promptProblem, repositoryProblem } from "@/loops/wish";
+import { branchProblem, promptProblem, repositoryProblem } from "@/loops/validation";
 import { OnlineDot } from "@/shell/desktop-status";
 import { Button } from "@/ui/button";
 import { WithCode } from "@/ui/code";
@@ -20,7 +20,7 @@ import { SuggestInput } from "@/ui/suggest-input";
 
 const route = getRouteApi("/$orgSlug/loops/new");
 
-/** Where the last repository is remembered, so that the next wish starts from it. */
+// Storage key of the last repository, which is the default of the next request.
 const LAST_REPOSITORY_KEY = "loopgate.lastRepository";
 
 export function NewLoop() {
@@ -29,14 +29,14 @@ export function NewLoop() {
     <div className="mx-auto grid max-w-5xl grid-cols-1 gap-x-14 gap-y-10 lg:grid-cols-[minmax(0,1fr)_15rem]">
       <div>
         <h1 className="text-xl font-semibold tracking-tight">New loop</h1>
-        <WishForm />
+        <RequestForm />
       </div>
-      <WhatHappens />
+      <NextSteps />
     </div>
   );
 }
 
-function WishForm() {
+function RequestForm() {
   const { orgSlug } = route.useParams();
   const navigate = route.useNavigate();
   const repositories = useQuery(repositoriesQuery);
@@ -44,7 +44,7 @@ function WishForm() {
   const { prompt, repository, branch } = draft;
   const [targetId, setTargetId] = useState("");
   const [checked, setChecked] = useState(false);
-  const plan = usePlanWish();
+  const plan = usePlanRequest();
   const form = useRef<HTMLFormElement>(null);
 
   const change = (changes: Partial<Draft>) => {
@@ -69,18 +69,19 @@ function WishForm() {
     event?.preventDefault();
     setChecked(true);
     if (Object.values(problems).some(Boolean)) {
+      // After the render that marks the invalid fields.
       requestAnimationFrame(() =>
         form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus(),
       );
       return;
     }
-    const named = branch.trim();
-    const repo = { fullName: repository.trim(), ...(named !== "" && { branch: named }) };
+    const baseBranch = branch.trim();
+    const repo = { fullName: repository.trim(), ...(baseBranch !== "" && { branch: baseBranch }) };
     plan.mutate(
       { prompt: prompt.trim(), repo, ...(targetId !== "" && { computeTargetId: targetId }) },
       {
         onSuccess: (loopId) => {
-          remember(repo.fullName);
+          saveLastRepository(repo.fullName);
           saveDraft({ ...draft, prompt: "" });
           void navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } });
         },
@@ -90,11 +91,11 @@ function WishForm() {
 
   return (
     <form ref={form} onSubmit={submit} noValidate className="mt-5 space-y-5">
-      <Field label="What should change?" error={shownProblem("prompt")}>
+      <Field label="Describe the change" error={shownProblem("prompt")}>
         {(control) => (
           <textarea
             {...control}
-            // The page exists to write this; nothing else comes before it.
+            // The description is the purpose of the page, and no content precedes it.
             // eslint-disable-next-line jsx-a11y/no-autofocus
             autoFocus
             rows={8}
@@ -112,7 +113,7 @@ function WishForm() {
         <Field
           label="Repository"
           error={shownProblem("repository")}
-          hint={repositories.isPending ? "Looking for repositories on this machine…" : undefined}
+          hint={repositories.isPending ? "Loading repositories…" : undefined}
         >
           {(control) => (
             <SuggestInput
@@ -123,16 +124,16 @@ function WishForm() {
                 value: fullName,
                 detail: path,
               }))}
-              onValue={(value, taken) =>
-                taken ? choose(value, repositories.data) : change({ repository: value })
+              onValue={(value, selected) =>
+                selected ? choose(value, repositories.data) : change({ repository: value })
               }
             />
           )}
         </Field>
         <Field
-          label="Start from branch"
+          label="Base branch"
           error={shownProblem("branch")}
-          hint="Blank: the repository's default branch"
+          hint="Leave blank for the repository's default branch"
         >
           {(control) => (
             <input
@@ -150,10 +151,10 @@ function WishForm() {
       </div>
       <GatewayNotice />
       <TargetChoice value={targetId} onValue={setTargetId} />
-      {plan.error && <PlanRefusal error={plan.error} orgSlug={orgSlug} />}
+      {plan.error && <PlanError error={plan.error} orgSlug={orgSlug} />}
       <div className="flex items-center gap-3">
-        <Button type="submit" look="primary" busy={plan.isPending}>
-          Make a plan
+        <Button type="submit" variant="primary" busy={plan.isPending}>
+          Create plan
         </Button>
         <span className="text-sm text-ink-3 max-sm:hidden">Ctrl + Enter</span>
       </div>
@@ -161,7 +162,7 @@ function WishForm() {
   );
 }
 
-/** Fills in the repository once the list is there: the last one used, else the only one. */
+/** Preselects a repository once the list is loaded: the last one used, or the only one. */
 function useFirstChoice(
   choices: RepositoryChoice[] | undefined,
   empty: boolean,
@@ -169,10 +170,11 @@ function useFirstChoice(
 ) {
   const done = useRef(false);
   useEffect(() => {
+    // Once only: a field that the user has cleared stays empty when the list is refreshed.
     if (done.current || !choices) return;
     done.current = true;
     if (!empty) return;
-    const last = recall();
+    const last = loadLastRepository();
     const first =
       choices.find((choice) => choice.fullName === last) ??
       (choices.length === 1 ? choices[0] : undefined);
@@ -183,9 +185,9 @@ function useFirstChoice(
 function GatewayNotice() {
   const { data, error, isFetching, refetch } = useQuery(repositoriesQuery);
   const retry = (
-    <Button look="quiet" size="sm" busy={isFetching} onClick={() => void refetch()}>
+    <Button variant="quiet" size="sm" busy={isFetching} onClick={() => void refetch()}>
       {!isFetching && <RotateCw aria-hidden />}
-      Look again
+      Refresh
     </Button>
   );
   if (error) {
@@ -198,20 +200,20 @@ function GatewayNotice() {
   }
   if (data?.length === 0) {
     return (
-      <Notice title="The gateway knows no repository yet" action={retry}>
-        Type owner/repository: Loopgate clones it when the loop starts.
+      <Notice title="No repositories found" action={retry}>
+        Enter owner/repository. Loopgate clones it when the loop starts.
       </Notice>
     );
   }
   return null;
 }
 
-/** Shown only when there is something to choose. */
+/** Selects the desktop. Shown when at least two desktops are online. */
 function TargetChoice({ value, onValue }: { value: string; onValue: (id: string) => void }) {
   const { data: targets = [] } = useQuery(computeTargetsQuery);
   const online = targets.filter((target) => target.isOnline);
   if (online.length < 2) return null;
-  const options = [{ id: "", machineName: "Whichever is free" }, ...online];
+  const options = [{ id: "", machineName: "Any available" }, ...online];
   return (
     <fieldset>
       <legend className="mb-1.5 font-medium">Desktop</legend>
@@ -237,17 +239,17 @@ function TargetChoice({ value, onValue }: { value: string; onValue: (id: string)
   );
 }
 
-function PlanRefusal({ error, orgSlug }: { error: unknown; orgSlug: string }) {
+function PlanError({ error, orgSlug }: { error: unknown; orgSlug: string }) {
   const existing = error instanceof ApiError ? error.data.loopId : undefined;
   if (typeof existing === "string") {
     return (
-      <Notice tone="bad" title="A loop is already running on this">
+      <Notice tone="bad" title="A loop for this request is already running">
         <Link
           to="/$orgSlug/loops/$loopId"
           params={{ orgSlug, loopId: existing }}
           className="font-medium text-accent underline"
         >
-          Open the running loop
+          View running loop
         </Link>
       </Notice>
     );
@@ -259,11 +261,14 @@ function PlanRefusal({ error, orgSlug }: { error: unknown; orgSlug: string }) {
   );
 }
 
-function WhatHappens() {
+function NextSteps() {
   const steps = [
-    ["Plan", "The assistant reads the repository in a worktree of its own and writes a plan."],
-    ["You decide", "Read the plan. Nothing has changed yet."],
-    ["Execute", "It implements the plan, commits, pushes a branch and opens a pull request."],
+    ["Plan", "The assistant reads the repository in a separate worktree and writes a plan."],
+    ["Review", "Read the plan. No code has been changed yet."],
+    [
+      "Execute",
+      "The assistant implements the plan. Loopgate pushes a branch and opens a pull request.",
+    ],
   ] as const;
   return (
     <aside aria-label="What happens next" className="lg:pt-12">
@@ -290,7 +295,7 @@ function WhatHappens() {
   );
 }
 
-function recall(): string | null {
+function loadLastRepository(): string | null {
   try {
     return window.localStorage.getItem(LAST_REPOSITORY_KEY);
   } catch {
@@ -298,10 +303,10 @@ function recall(): string | null {
   }
 }
 
-function remember(fullName: string): void {
+function saveLastRepository(fullName: string): void {
   try {
     window.localStorage.setItem(LAST_REPOSITORY_KEY, fullName);
   } catch {
-    // The field is then empty next time.
+    // Storage is denied: the field is empty next time.
   }
 }

@@ -9,7 +9,7 @@ import { CopyButton } from "@/ui/copy-button";
 import { ErrorView } from "@/ui/error-view";
 import { Panel, Skeleton } from "@/ui/panel";
 
-/** The plan of a loop, as part of the loop's page. */
+/** Plan tab of a loop's page. */
 export function PlanView({ slug, orgSlug }: { slug: string; orgSlug: string }) {
   const { data: document, error, refetch } = useQuery(documentQuery(slug));
   const article = useRef<HTMLElement>(null);
@@ -26,7 +26,7 @@ export function PlanView({ slug, orgSlug }: { slug: string; orgSlug: string }) {
           >
             {document.slug} · version {document.currentVersion}
           </Link>
-          <CopyButton text={document.content} label="Copy as markdown" />
+          <CopyButton text={document.content} label="Copy as Markdown" />
         </div>
         <article ref={article} aria-label="Plan" className="px-6 py-6 max-sm:px-4">
           <Markdown text={document.content} />

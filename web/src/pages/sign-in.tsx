@@ -1,4 +1,4 @@
-/** The ways in: a one-time link, the password of a local account, an OpenID provider. */
+/** Sign-in with a one-time link, the password of a local account, or an OpenID provider. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
@@ -12,31 +12,32 @@ import { usePageTitle } from "@/ui/page-title";
 import { Notice, Skeleton } from "@/ui/panel";
 
 import { CenteredPage } from "./centered-page";
-import { refusalOf } from "./sign-in-refusals";
+import { signInErrorText } from "./sign-in-errors";
 
 const route = getRouteApi("/sign-in");
 
 export function SignIn() {
   usePageTitle("Sign in");
   const { token } = route.useSearch();
-  return token === undefined ? <Ways /> : <LinkLanding token={token} />;
+  return token === undefined ? <SignInMethods /> : <LinkSignIn token={token} />;
 }
 
-/** Goes on as the person who has just signed in. */
-function useEnter() {
+/** Returns a function that continues as the newly signed-in user. */
+function useContinue() {
   const { returnTo } = route.useSearch();
   const router = useRouter();
   return () => {
+    // The cache may belong to another account that was signed in.
     queryClient.clear();
     router.history.replace(returnTo ?? "/");
   };
 }
 
-function LinkLanding({ token }: { token: string }) {
-  const enter = useEnter();
-  const { mutate, error } = useMutation({ mutationFn: signInWithLink, onSuccess: enter });
+function LinkSignIn({ token }: { token: string }) {
+  const proceed = useContinue();
+  const { mutate, error } = useMutation({ mutationFn: signInWithLink, onSuccess: proceed });
 
-  // The token is good for one request, and effects may run twice.
+  // The token can be used once, and React's strict mode runs effects twice.
   const sent = useRef(false);
   useEffect(() => {
     if (sent.current) return;
@@ -44,10 +45,11 @@ function LinkLanding({ token }: { token: string }) {
     mutate(token);
   }, [token, mutate]);
 
-  if (error instanceof ApiError && error.status >= 400 && error.status < 500) return <SpentLink />;
+  if (error instanceof ApiError && error.status >= 400 && error.status < 500)
+    return <InvalidLink />;
   if (error) {
     return (
-      <CenteredPage title="Signing in did not work" alert>
+      <CenteredPage title="Sign-in failed" alert>
         <p>{messageOf(error)}</p>
         <Button onClick={() => mutate(token)}>Try again</Button>
       </CenteredPage>
@@ -55,12 +57,12 @@ function LinkLanding({ token }: { token: string }) {
   }
   return (
     <CenteredPage title="Signing you in…">
-      <p role="status">One moment.</p>
+      <p role="status">Please wait.</p>
     </CenteredPage>
   );
 }
 
-function Ways() {
+function SignInMethods() {
   const { error, returnTo } = route.useSearch();
   const methods = useQuery(signInMethodsQuery);
   if (methods.isPending) {
@@ -77,8 +79,8 @@ function Ways() {
     <CenteredPage title="Sign in">
       <div className="w-full space-y-5 text-left">
         {error && (
-          <Notice tone="bad" title="Signing in did not work">
-            {refusalOf(error)}
+          <Notice tone="bad" title="Sign-in failed">
+            {signInErrorText(error)}
           </Notice>
         )}
         {oidc && (
@@ -96,10 +98,10 @@ function Ways() {
 }
 
 function PasswordForm() {
-  const enter = useEnter();
+  const proceed = useContinue();
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
-  const signIn = useMutation({ mutationFn: signInWithPassword, onSuccess: enter });
+  const signIn = useMutation({ mutationFn: signInWithPassword, onSuccess: proceed });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     signIn.mutate({ email: email.trim(), password });
@@ -132,7 +134,7 @@ function PasswordForm() {
           />
         )}
       </Field>
-      <Button type="submit" look="primary" busy={signIn.isPending} className="w-full">
+      <Button type="submit" variant="primary" busy={signIn.isPending} className="w-full">
         Sign in
       </Button>
     </form>
@@ -143,22 +145,22 @@ function LinkOnly() {
   const { error } = route.useSearch();
   return (
     <CenteredPage title="Sign in with a link" alert={error !== undefined}>
-      {error && <p>{refusalOf(error)}</p>}
+      {error && <p>{signInErrorText(error)}</p>}
       <p>
-        Run the command that started Loopgate once more, on the same machine: it opens a fresh link
-        (a demo prints a command of its own for that). Loops that are running go on.
+        Run the command that started Loopgate again, on the same machine, to open a new sign-in link
+        (the demo prints a separate command for this). Running loops continue.
       </p>
     </CenteredPage>
   );
 }
 
-function SpentLink() {
+function InvalidLink() {
   return (
-    <CenteredPage title="This link is used up" alert>
+    <CenteredPage title="This link is no longer valid" alert>
       <p>
-        A sign-in link works once and for a short time. To get a fresh one, run the command that
-        started Loopgate once more, on the same machine (a demo prints a command of its own for
-        that). Loops that are running go on.
+        A sign-in link can be used once and expires after a short time. For a new one, run the
+        command that started Loopgate again, on the same machine (the demo prints a separate command
+        for this). Running loops continue.
       </p>
     </CenteredPage>
   );

@@ -10,15 +10,14 @@ export function SignedOut() {
   return (
     <CenteredPage title="You are signed out">
       <p>
-        To come back, run the command that started Loopgate once more, on the same machine: it opens
-        a fresh link (a demo prints a command of its own for that). Loops that are running go on
-        without you.
+        To sign in again, run the command that started Loopgate again, on the same machine: it opens
+        a new sign-in link (the demo prints a separate command for this). Running loops continue.
       </p>
       <Link to="/sign-in" className={buttonClass("primary")}>
         Sign in
       </Link>
       <Link to="/" className={buttonClass("plain")}>
-        I have signed in elsewhere
+        I am already signed in
       </Link>
     </CenteredPage>
   );

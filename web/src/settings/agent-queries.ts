@@ -1,9 +1,9 @@
-/** The agents that are handed to loops. */
+/** Queries and mutations of agents. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { api, unwrap } from "@/api/client";
 
-/** Agents whose name, role or description has a text. */
+/** Agents whose name, role or description contains the search text. */
 export const agentsQuery = (search: string) =>
   queryOptions({
     queryKey: ["agents", "list", search],
@@ -27,7 +27,7 @@ export const agentVersionsQuery = (slug: string) =>
       ),
   });
 
-/** An earlier text of an agent. */
+/** Fetches a version of an agent. */
 export const agentVersion = (slug: string, version: number) =>
   unwrap(
     api.GET("/agents/{idOrSlug}/versions/{version}", {
@@ -39,7 +39,7 @@ export interface AgentChange {
   name?: string;
   prompt?: string;
   enabled?: boolean;
-  /** Why; a new name or prompt needs it. */
+  /** Reason for the change. Required for a new name or prompt. */
   changeNote?: string;
 }
 

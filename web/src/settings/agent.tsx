@@ -1,4 +1,4 @@
-/** One agent: its prompt, its versions, and how administrators change it. */
+/** Page of an agent: prompt and versions. Administrators can edit it. */
 import { useMutation, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -20,7 +20,7 @@ import {
   useDeleteAgent,
   useUpdateAgent,
 } from "./agent-queries";
-import { Refusal, Row, Rows, Section } from "./section";
+import { RequestError, Row, Rows, Section } from "./section";
 
 const route = getRouteApi("/$orgSlug/settings/agents/$slug");
 
@@ -29,18 +29,18 @@ export function AgentPage() {
   const agent = useQuery(agentQuery(slug));
   usePageTitle(agent.data?.name ?? "Agent");
   if (agent.isPending) return <Skeleton className="h-64 w-full rounded-lg" />;
-  if (agent.isError) return <Refusal error={agent.error} />;
-  // A new version is a new text to begin from.
-  return <Loaded key={agent.data.currentVersion} agent={agent.data} />;
+  if (agent.isError) return <RequestError error={agent.error} />;
+  // The key resets the form when a new version is loaded.
+  return <AgentView key={agent.data.currentVersion} agent={agent.data} />;
 }
 
-function Loaded({ agent }: { agent: Agent }) {
+function AgentView({ agent }: { agent: Agent }) {
   const { data: me } = useSuspenseQuery(meQuery);
   const isAdmin = me.role === "org:admin";
   const facts = [agent.role, agent.sourceRepo, agent.description].filter(Boolean).join(" · ");
   return (
     <>
-      <Section title={agent.name} about={facts} action={isAdmin && <Switches agent={agent} />}>
+      <Section title={agent.name} about={facts} action={isAdmin && <AgentActions agent={agent} />}>
         {isAdmin ? (
           <EditForm agent={agent} />
         ) : (
@@ -54,10 +54,10 @@ function Loaded({ agent }: { agent: Agent }) {
   );
 }
 
-function Switches({ agent }: { agent: Agent }) {
+function AgentActions({ agent }: { agent: Agent }) {
   const { orgSlug } = route.useParams();
   const navigate = route.useNavigate();
-  const [asking, setAsking] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const update = useUpdateAgent(agent.slug);
   const remove = useDeleteAgent(agent.slug);
   const error = update.error ?? remove.error;
@@ -73,14 +73,14 @@ function Switches({ agent }: { agent: Agent }) {
         busy={update.isPending}
         onClick={() => update.mutate({ enabled: !agent.enabled })}
       >
-        {agent.enabled ? "Turn off" : "Turn on"}
+        {agent.enabled ? "Disable" : "Enable"}
       </Button>
-      <Button size="sm" look="danger" onClick={() => setAsking(true)}>
+      <Button size="sm" variant="danger" onClick={() => setConfirming(true)}>
         Delete
       </Button>
       <ConfirmDialog
-        open={asking}
-        onOpenChange={setAsking}
+        open={confirming}
+        onOpenChange={setConfirming}
         title={`Delete ${agent.name}?`}
         confirm="Delete"
         busy={remove.isPending}
@@ -91,7 +91,7 @@ function Switches({ agent }: { agent: Agent }) {
           })
         }
       >
-        All its versions go with it.
+        All its versions are deleted permanently.
       </ConfirmDialog>
     </div>
   );
@@ -137,8 +137,8 @@ function EditForm({ agent }: { agent: Agent }) {
       </Field>
       {changed && (
         <Field
-          label="Why?"
-          hint="Kept with the version"
+          label="Reason for the change"
+          hint="Stored with the version"
           error={update.error ? messageOf(update.error) : undefined}
         >
           {(control) => (
@@ -153,7 +153,7 @@ function EditForm({ agent }: { agent: Agent }) {
           )}
         </Field>
       )}
-      <Button type="submit" look="primary" disabled={!changed} busy={update.isPending}>
+      <Button type="submit" variant="primary" disabled={!changed} busy={update.isPending}>
         Save as version {agent.currentVersion + 1}
       </Button>
     </form>
@@ -174,14 +174,14 @@ function Versions({ agent, isAdmin }: { agent: Agent; isAdmin: boolean }) {
   });
   return (
     <Section title="Versions">
-      {restore.error && <Refusal error={restore.error} />}
-      <Rows query={versions} empty="There is none.">
+      {restore.error && <RequestError error={restore.error} />}
+      <Rows query={versions} empty="No versions.">
         {(version) => (
           <Row
             key={version.id}
             actions={
               version.version === agent.currentVersion ? (
-                <span className="text-sm text-ink-3">Present</span>
+                <span className="text-sm text-ink-3">Current</span>
               ) : (
                 isAdmin && (
                   <Button
@@ -198,7 +198,7 @@ function Versions({ agent, isAdmin }: { agent: Agent; isAdmin: boolean }) {
           >
             <p className="font-medium">Version {version.version}</p>
             <p className="text-sm text-ink-3">
-              {[version.changeNote, personOf(version.changedBy), moment(version.createdAt)]
+              {[version.changeNote, fullName(version.changedBy), moment(version.createdAt)]
                 .filter(Boolean)
                 .join(" · ")}
             </p>
@@ -209,7 +209,7 @@ function Versions({ agent, isAdmin }: { agent: Agent; isAdmin: boolean }) {
   );
 }
 
-const personOf = ({
+const fullName = ({
   firstName,
   lastName,
 }: {

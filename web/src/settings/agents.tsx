@@ -1,4 +1,4 @@
-/** The roster of agents that loops are given. */
+/** List of the agents that loops can use. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
@@ -15,12 +15,13 @@ export function AgentsPage() {
   usePageTitle("Agents");
   const { orgSlug } = route.useParams();
   const [search, setSearch] = useState("");
-  const wanted = useDeferredValue(search.trim());
-  const agents = useQuery({ ...agentsQuery(wanted), select: ({ agents }) => agents });
+  // Deferred, so that typing stays responsive while the list renders.
+  const searchText = useDeferredValue(search.trim());
+  const agents = useQuery({ ...agentsQuery(searchText), select: ({ agents }) => agents });
   return (
     <Section
       title="Agents"
-      about="Experts that loops ask. A loop gets those that are enabled, for its repositories and for all."
+      about="Experts that loops can consult. A loop receives the enabled agents of its repositories and those for all repositories."
       action={
         <input
           type="search"
@@ -35,7 +36,7 @@ export function AgentsPage() {
       <Rows
         query={agents}
         empty={
-          wanted ? "No agent fits." : "There is no agent. A bootstrap loop makes the first ones."
+          searchText ? "No matching agents." : "No agents. A bootstrap loop creates the first ones."
         }
       >
         {(agent) => (
@@ -44,7 +45,7 @@ export function AgentsPage() {
             actions={
               <span className="text-sm text-ink-3">
                 Version {agent.currentVersion}
-                {!agent.enabled && ", off"}
+                {!agent.enabled && ", disabled"}
               </span>
             }
           >

@@ -1,4 +1,4 @@
-/** Keys with which programs call the control plane. */
+/** API keys for programs that call the control plane. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -22,12 +22,12 @@ const SCOPES: [Scope, string][] = [
   ["delete", "Delete"],
 ];
 
-/** Days that a key may live; none means for ever. */
+// Lifetimes in days; without one the key does not expire.
 const LIFETIMES: [string, number | undefined][] = [
   ["30 days", 30],
   ["90 days", 90],
   ["1 year", 365],
-  ["No end", undefined],
+  ["No expiration", undefined],
 ];
 
 export function ApiKeysPage() {
@@ -36,10 +36,10 @@ export function ApiKeysPage() {
   return (
     <Section
       title="API keys"
-      about="With a key a program acts as you, within the key's scopes. Desktops have keys of their own."
+      about="A program with an API key acts on your behalf, within the scopes of the key. Desktops use separate keys."
     >
       <CreateForm />
-      <Rows query={keys} empty="There is no key.">
+      <Rows query={keys} empty="No API keys.">
         {(key) => <KeyRow key={key.id} apiKey={key} />}
       </Rows>
     </Section>
@@ -47,11 +47,11 @@ export function ApiKeysPage() {
 }
 
 function KeyRow({ apiKey }: { apiKey: ApiKey }) {
-  const [asking, setAsking] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const revoke = useRevokeApiKey();
   const now = useNow(undefined);
-  const used = apiKey.lastUsedAt ? `used ${ago(apiKey.lastUsedAt, now)}` : "never used";
-  const end = apiKey.expiresAt ? `ends ${moment(apiKey.expiresAt)}` : "no end";
+  const lastUse = apiKey.lastUsedAt ? `last used ${ago(apiKey.lastUsedAt, now)}` : "never used";
+  const expiration = apiKey.expiresAt ? `expires ${moment(apiKey.expiresAt)}` : "no expiration";
   return (
     <Row
       actions={
@@ -60,9 +60,9 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
         ) : (
           <Button
             size="sm"
-            look="danger"
+            variant="danger"
             aria-label={`Revoke ${apiKey.name}`}
-            onClick={() => setAsking(true)}
+            onClick={() => setConfirming(true)}
           >
             Revoke
           </Button>
@@ -71,8 +71,8 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
     >
       <p className="truncate font-medium">{apiKey.name}</p>
       <p className="text-sm text-ink-3">
-        <span className="font-mono">{apiKey.keyPrefix}…</span> {apiKey.scopes.join(", ")}; {used},{" "}
-        {end}
+        <span className="font-mono">{apiKey.keyPrefix}…</span> {apiKey.scopes.join(", ")}; {lastUse}
+        , {expiration}
       </p>
       {revoke.error && (
         <p role="alert" className="text-sm text-bad">
@@ -80,14 +80,14 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
         </p>
       )}
       <ConfirmDialog
-        open={asking}
-        onOpenChange={setAsking}
+        open={confirming}
+        onOpenChange={setConfirming}
         title={`Revoke ${apiKey.name}?`}
         confirm="Revoke"
         busy={revoke.isPending}
-        onConfirm={() => revoke.mutate(apiKey.id, { onSettled: () => setAsking(false) })}
+        onConfirm={() => revoke.mutate(apiKey.id, { onSettled: () => setConfirming(false) })}
       >
-        Whatever uses it is refused at once.
+        Programs that use this key lose access immediately.
       </ConfirmDialog>
     </Row>
   );
@@ -99,16 +99,18 @@ function CreateForm() {
   const [days, setDays] = useState<number | undefined>(90);
   const create = useCreateApiKey();
   const toggle = (scope: Scope) =>
-    setScopes(scopes.includes(scope) ? scopes.filter((own) => own !== scope) : [...scopes, scope]);
+    setScopes(
+      scopes.includes(scope) ? scopes.filter((item) => item !== scope) : [...scopes, scope],
+    );
   return (
     <>
       <form
         className="space-y-4"
         onSubmit={(event) => {
           event.preventDefault();
-          const end = days && new Date(Date.now() + days * 86_400_000).toISOString();
+          const expiresAt = days && new Date(Date.now() + days * 86_400_000).toISOString();
           create.mutate(
-            { name: name.trim(), scopes, ...(end && { expiresAt: end }) },
+            { name: name.trim(), scopes, ...(expiresAt && { expiresAt }) },
             { onSuccess: () => setName("") },
           );
         }}
@@ -142,7 +144,7 @@ function CreateForm() {
           </div>
         </fieldset>
         <fieldset>
-          <legend className="mb-1.5 font-medium">Lives for</legend>
+          <legend className="mb-1.5 font-medium">Expiration</legend>
           <div className="flex flex-wrap gap-4">
             {LIFETIMES.map(([label, lifetime]) => (
               <label key={label} className="flex items-center gap-2">
@@ -157,13 +159,18 @@ function CreateForm() {
             ))}
           </div>
         </fieldset>
-        <Button type="submit" look="primary" busy={create.isPending} disabled={scopes.length === 0}>
+        <Button
+          type="submit"
+          variant="primary"
+          busy={create.isPending}
+          disabled={scopes.length === 0}
+        >
           Create key
         </Button>
       </form>
       {create.data && (
-        <Notice tone="info" title={`The key ${create.data.name}`}>
-          <p className="mb-2">It is shown now and never again.</p>
+        <Notice tone="info" title={`API key ${create.data.name}`}>
+          <p className="mb-2">Copy the key now. It is not shown again.</p>
           <CommandLine text={create.data.plaintext} label="Copy key" />
         </Notice>
       )}

@@ -1,4 +1,4 @@
-/** Who did what that matters for security. */
+/** Log of security-relevant actions. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -15,7 +15,7 @@ import { Row, Rows, Section } from "./section";
 export function AuditLogPage() {
   usePageTitle("Audit log");
   const [action, setAction] = useState<AuditAction>();
-  // Where each page that was gone past begins; the newest has no beginning.
+  // Cursors of the visited pages, for the way back. The newest page has none.
   const [pages, setPages] = useState<(string | undefined)[]>([undefined]);
   const page = useQuery(auditLogQuery(action, pages.at(-1)));
   const members = useQuery(membersQuery);
@@ -25,17 +25,17 @@ export function AuditLogPage() {
   });
   const nameOf = (id: string | null | undefined) => {
     const member = members.data?.find((member) => member.id === id);
-    if (!member) return id ? "Somebody who is no member" : "Nobody signed in";
+    if (!member) return id ? "an unknown user" : "an unauthenticated caller";
     return [member.firstName, member.lastName].filter(Boolean).join(" ") || member.email;
   };
   const next = page.data?.nextBefore;
   return (
     <Section
       title="Audit log"
-      about="Entries are added and never changed."
+      about="Security-relevant actions. Entries cannot be changed or deleted."
       action={
         <select
-          aria-label="Only this action"
+          aria-label="Filter by action"
           value={action ?? ""}
           onChange={(event) => {
             setAction((event.target.value || undefined) as AuditAction | undefined);
@@ -43,7 +43,7 @@ export function AuditLogPage() {
           }}
           className={`${INPUT_CLASS} !w-auto`}
         >
-          <option value="">Every action</option>
+          <option value="">All actions</option>
           {Object.entries(ACTIONS).map(([key, label]) => (
             <option key={key} value={key}>
               {label}
@@ -52,8 +52,8 @@ export function AuditLogPage() {
         </select>
       }
     >
-      <Rows query={entries} empty="There is no entry.">
-        {(entry) => <EntryRow key={entry.id} entry={entry} who={nameOf(entry.userId)} />}
+      <Rows query={entries} empty="No entries.">
+        {(entry) => <EntryRow key={entry.id} entry={entry} actor={nameOf(entry.userId)} />}
       </Rows>
       <div className="flex gap-2">
         {pages.length > 1 && <Button onClick={() => setPages(pages.slice(0, -1))}>Newer</Button>}
@@ -63,17 +63,17 @@ export function AuditLogPage() {
   );
 }
 
-function EntryRow({ entry, who }: { entry: AuditEntry; who: string }) {
-  const known = Object.entries(entry.details as Record<string, unknown>).filter(
+function EntryRow({ entry, actor }: { entry: AuditEntry; actor: string }) {
+  const members = Object.entries(entry.details as Record<string, unknown>).filter(
     ([, value]) => value !== null,
   );
-  const details = known.map(
+  const details = members.map(
     ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
   return (
     <Row actions={<time className="text-sm text-ink-3">{moment(entry.at)}</time>}>
       <p>
-        <span className="font-medium">{ACTIONS[entry.action]}</span> by {who}
+        <span className="font-medium">{ACTIONS[entry.action]}</span> by {actor}
       </p>
       <p className="text-sm break-words text-ink-3">
         {[entry.subject, ...details, entry.address].filter(Boolean).join("; ")}

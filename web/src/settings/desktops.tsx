@@ -1,4 +1,4 @@
-/** The machines that run loops: connecting one, sharing it, and taking it out again. */
+/** Desktops, the machines that run loops: connect, share and remove them. */
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -14,8 +14,8 @@ import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { usePageTitle } from "@/ui/page-title";
 import { Notice } from "@/ui/panel";
 
-import { useAttemptToConnect, useRemoveDesktop, useShareDesktop } from "./queries";
-import { Refusal, Row, Rows, Section } from "./section";
+import { useCreateOnboardingAttempt, useRemoveDesktop, useShareDesktop } from "./queries";
+import { RequestError, Row, Rows, Section } from "./section";
 
 const PLATFORMS: Record<string, string> = { darwin: "macOS", linux: "Linux", win32: "Windows" };
 
@@ -24,33 +24,33 @@ const isLoopback = ["127.0.0.1", "localhost", "[::1]"].includes(window.location.
 export function DesktopsPage() {
   usePageTitle("Desktops");
   const desktops = useQuery(computeTargetsQuery);
-  const attempt = useAttemptToConnect();
+  const attempt = useCreateOnboardingAttempt();
   return (
     <Section
       title="Desktops"
-      about="Loops run on desktops: machines that hold your repositories and your assistant. Yours take work from you, and from everybody here once you share them."
+      about="Loops run on desktops: machines with your repositories and the assistant. Your desktops run your loops, and those of all members if you share them."
       action={
-        <Button look="primary" busy={attempt.isPending} onClick={() => attempt.mutate()}>
+        <Button variant="primary" busy={attempt.isPending} onClick={() => attempt.mutate()}>
           Connect a desktop
         </Button>
       }
     >
-      {attempt.error && <Refusal error={attempt.error} />}
+      {attempt.error && <RequestError error={attempt.error} />}
       {attempt.data && (
-        <Notice tone="info" title="Run this on the machine">
+        <Notice tone="info" title="Run this command on the machine">
           <CommandLine
             text={`loopgate connect ${window.location.origin} --attempt ${attempt.data.onboardingAttemptId}`}
             label="Copy command"
           />
           <p className="mt-2">
-            It works once, until {moment(attempt.data.expiresAt)}. Then start{" "}
-            <code className="font-mono text-sm">loopgate gateway</code> there.
+            The command can be used once, before {moment(attempt.data.expiresAt)}. Then start{" "}
+            <code className="font-mono text-sm">loopgate gateway</code> on that machine.
             {isLoopback &&
-              " The address of this control plane is reached from its own machine only."}
+              " The address of this control plane is reachable only from its own machine."}
           </p>
         </Notice>
       )}
-      <Rows query={desktops} empty="No desktop is connected.">
+      <Rows query={desktops} empty="No desktops connected.">
         {(desktop) => <DesktopRow key={desktop.id} desktop={desktop} />}
       </Rows>
     </Section>
@@ -58,17 +58,17 @@ export function DesktopsPage() {
 }
 
 function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
-  const [asking, setAsking] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const { data: me } = useSuspenseQuery(meQuery);
   const share = useShareDesktop();
   const remove = useRemoveDesktop();
   const now = useNow(30_000);
   const { id, machineName, isOnline, isSharedWithOrg } = desktop;
   const facts = [
-    isOnline ? "online" : `seen ${ago(desktop.lastSeenAt, now)}`,
+    isOnline ? "online" : `last seen ${ago(desktop.lastSeenAt, now)}`,
     PLATFORMS[desktop.platform] ?? desktop.platform,
-    desktop.ownerName ? `of ${desktop.ownerName}` : isSharedWithOrg && "shared",
-    desktop.security.status !== "protected" && "with a key that is not bound to it",
+    desktop.ownerName ? `owned by ${desktop.ownerName}` : isSharedWithOrg && "shared",
+    desktop.security.status !== "protected" && "API key not bound to this desktop",
   ];
   const error = share.error ?? remove.error;
   return (
@@ -86,9 +86,9 @@ function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
             </Button>
             <Button
               size="sm"
-              look="danger"
+              variant="danger"
               aria-label={`Remove ${machineName}`}
-              onClick={() => setAsking(true)}
+              onClick={() => setConfirming(true)}
             >
               Remove
             </Button>
@@ -107,17 +107,17 @@ function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
         </p>
       )}
       <ConfirmDialog
-        open={asking}
-        onOpenChange={setAsking}
+        open={confirming}
+        onOpenChange={setConfirming}
         title={`Remove ${machineName}?`}
         confirm="Remove"
         busy={remove.isPending}
-        onConfirm={() => remove.mutate(id, { onSettled: () => setAsking(false) })}
+        onConfirm={() => remove.mutate(id, { onSettled: () => setConfirming(false) })}
       >
-        Its key is revoked at once, and it gets no more work. What its loops have delivered stays.
-        To come back it has to be connected again; the machine that runs{" "}
-        <code className="font-mono text-sm">loopgate up</code> comes back when that is started
-        again.
+        Its API key is revoked immediately, and it receives no more loops. Delivered work is kept.
+        To use the desktop again, connect it again; the machine that runs{" "}
+        <code className="font-mono text-sm">loopgate up</code> reconnects when that command is
+        restarted.
       </ConfirmDialog>
     </Row>
   );

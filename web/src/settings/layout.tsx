@@ -1,4 +1,4 @@
-/** The settings, one tab a topic. */
+/** Layout of the settings pages, with one tab per page. */
 import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
 
 const TABS = [

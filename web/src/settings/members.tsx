@@ -1,4 +1,4 @@
-/** Who belongs to the organization, and who is invited. */
+/** Members and invitations of the organization. */
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -21,7 +21,7 @@ import {
   useRevokeInvitation,
   useUpdateMember,
 } from "./queries";
-import { Refusal, Row, Rows, Section } from "./section";
+import { RequestError, Row, Rows, Section } from "./section";
 
 const ROLES: [Role, string][] = [
   ["org:member", "Member"],
@@ -36,7 +36,7 @@ export function MembersPage() {
   return (
     <>
       <Section title="Members">
-        <Rows query={members} empty="There is nobody.">
+        <Rows query={members} empty="No members.">
           {(member) => (
             <MemberRow
               key={member.id}
@@ -53,7 +53,7 @@ export function MembersPage() {
 }
 
 function MemberRow({ member, isAdmin, isMe }: { member: Member; isAdmin: boolean; isMe: boolean }) {
-  const [asking, setAsking] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const update = useUpdateMember();
   const name = [member.firstName, member.lastName].filter(Boolean).join(" ") || member.email;
   const role = ROLES.find(([key]) => key === member.role)?.[1];
@@ -69,12 +69,12 @@ function MemberRow({ member, isAdmin, isMe }: { member: Member; isAdmin: boolean
               onValue={(role) => update.mutate({ id: member.id, role })}
             />
             {member.active ? (
-              <Button size="sm" look="danger" onClick={() => setAsking(true)}>
+              <Button size="sm" variant="danger" onClick={() => setConfirming(true)}>
                 Remove
               </Button>
             ) : (
               <Button size="sm" onClick={() => update.mutate({ id: member.id, active: true })}>
-                Take back
+                Reactivate
               </Button>
             )}
           </>
@@ -97,17 +97,17 @@ function MemberRow({ member, isAdmin, isMe }: { member: Member; isAdmin: boolean
         </p>
       )}
       <ConfirmDialog
-        open={asking}
-        onOpenChange={setAsking}
+        open={confirming}
+        onOpenChange={setConfirming}
         title={`Remove ${name}?`}
         confirm="Remove"
         busy={update.isPending}
         onConfirm={() =>
-          update.mutate({ id: member.id, active: false }, { onSettled: () => setAsking(false) })
+          update.mutate({ id: member.id, active: false }, { onSettled: () => setConfirming(false) })
         }
       >
-        Sessions, keys and desktops of {isMe ? "yours" : "this person"} stop working at once. Loops
-        that run go on.
+        {isMe ? "Your" : "The user’s"} sessions, API keys and desktops lose access immediately.
+        Running loops continue.
       </ConfirmDialog>
     </Row>
   );
@@ -123,7 +123,7 @@ function RoleChoice({
   label: string;
   value: Role;
   disabled?: boolean;
-  /** As tall as the fields of a form. */
+  /** Uses the height of form fields. */
   isTall?: boolean;
   onValue: (role: Role) => void;
 }) {
@@ -150,28 +150,28 @@ function Invitations() {
   return (
     <Section
       title="Invitations"
-      about="Nothing is sent: hand the link to the person. It counts once, for seven days."
+      about="Loopgate sends no e-mail: pass the link on yourself. It can be used once and expires after seven days."
     >
       <InviteForm />
-      {revoke.error && <Refusal error={revoke.error} />}
-      <Rows query={invitations} empty="No invitation is open.">
+      {revoke.error && <RequestError error={revoke.error} />}
+      <Rows query={invitations} empty="No pending invitations.">
         {(invitation) => (
           <Row
             key={invitation.id}
             actions={
               <Button
                 size="sm"
-                look="danger"
-                aria-label={`Take the invitation of ${invitation.email} back`}
+                variant="danger"
+                aria-label={`Revoke the invitation for ${invitation.email}`}
                 onClick={() => revoke.mutate(invitation.id)}
               >
-                Take back
+                Revoke
               </Button>
             }
           >
             <p className="truncate">{invitation.email}</p>
             <p className="text-sm text-ink-3">
-              {ROLES.find(([role]) => role === invitation.role)?.[1]}, until{" "}
+              {ROLES.find(([role]) => role === invitation.role)?.[1]}, expires{" "}
               {moment(invitation.expiresAt)}
             </p>
           </Row>
@@ -210,13 +210,13 @@ function InviteForm() {
           </Field>
         </div>
         <RoleChoice label="Role" value={role} onValue={setRole} isTall />
-        <Button type="submit" look="primary" busy={invite.isPending}>
+        <Button type="submit" variant="primary" busy={invite.isPending}>
           Invite
         </Button>
       </form>
       {invite.data && (
-        <Notice tone="info" title={`The invitation of ${invite.data.email}`}>
-          <p className="mb-2">This link is shown now and never again.</p>
+        <Notice tone="info" title={`Invitation for ${invite.data.email}`}>
+          <p className="mb-2">Copy the link now. It is not shown again.</p>
           <CommandLine text={invite.data.url} label="Copy link" />
         </Notice>
       )}

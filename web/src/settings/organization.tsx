@@ -1,4 +1,4 @@
-/** What administrators decide for the loops of the organization. */
+/** Settings of the organization: limits and feature flags. */
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -15,10 +15,10 @@ import {
   useSetFeatureFlag,
   useSetOrganizationSettings,
 } from "./queries";
-import { Refusal, Section } from "./section";
+import { RequestError, Section } from "./section";
 
 const FLAGS: Record<string, string> = {
-  "mermaid-enhancements": "Diagrams of plans can be zoomed, moved and saved",
+  "mermaid-enhancements": "Zoom, pan and download diagrams in plans",
 };
 
 export function OrganizationPage() {
@@ -30,34 +30,34 @@ export function OrganizationPage() {
     <>
       <Section
         title={me.organization.name}
-        about={isAdmin ? undefined : "Administrators change these."}
+        about={isAdmin ? undefined : "Only administrators can change these settings."}
       >
         {settings.isPending && <Skeleton className="h-40 w-full rounded-lg" />}
-        {settings.error && <Refusal error={settings.error} />}
-        {settings.data && <Limits settings={settings.data} isAdmin={isAdmin} />}
+        {settings.error && <RequestError error={settings.error} />}
+        {settings.data && <LimitsForm settings={settings.data} isAdmin={isAdmin} />}
       </Section>
       <Features isAdmin={isAdmin} />
     </>
   );
 }
 
-/** A limit as it is typed: blank means that there is none. */
-const shown = (value: number | null | undefined) => (value == null ? "" : String(value));
-const read = (text: string) => (text.trim() === "" ? null : Number(text));
+// Conversion between a limit and its input field. A blank field means no limit of the organization.
+const toText = (value: number | null | undefined) => (value == null ? "" : String(value));
+const toLimit = (text: string) => (text.trim() === "" ? null : Number(text));
 
-function Limits({ settings, isAdmin }: { settings: OrganizationSettings; isAdmin: boolean }) {
+function LimitsForm({ settings, isAdmin }: { settings: OrganizationSettings; isAdmin: boolean }) {
   const { maxConcurrentLoops, spendingLimits } = settings;
-  const [loops, setLoops] = useState(shown(maxConcurrentLoops));
-  const [perLoop, setPerLoop] = useState(shown(spendingLimits.perLoopUsd));
-  const [perDay, setPerDay] = useState(shown(spendingLimits.perDayUsd));
-  const [perMonth, setPerMonth] = useState(shown(spendingLimits.perMonthUsd));
-  const set = useSetOrganizationSettings();
+  const [loops, setLoops] = useState(toText(maxConcurrentLoops));
+  const [perLoop, setPerLoop] = useState(toText(spendingLimits.perLoopUsd));
+  const [perDay, setPerDay] = useState(toText(spendingLimits.perDayUsd));
+  const [perMonth, setPerMonth] = useState(toText(spendingLimits.perMonthUsd));
+  const save = useSetOrganizationSettings();
   const fields = [
-    ["Loops of one person at once", "Blank: 10", "1", loops, setLoops],
-    ["One loop may spend", "US dollars; blank: no limit", "0.01", perLoop, setPerLoop],
-    ["All loops may spend on a day", "US dollars; blank: no limit", "0.01", perDay, setPerDay],
+    ["Concurrent loops per user", "Blank: 10", "1", loops, setLoops],
+    ["Spending limit per loop", "US dollars; blank: no limit", "0.01", perLoop, setPerLoop],
+    ["Spending limit per day, all loops", "US dollars; blank: no limit", "0.01", perDay, setPerDay],
     [
-      "All loops may spend in a month",
+      "Spending limit per month, all loops",
       "US dollars; blank: no limit",
       "0.01",
       perMonth,
@@ -69,12 +69,12 @@ function Limits({ settings, isAdmin }: { settings: OrganizationSettings; isAdmin
       className="space-y-4"
       onSubmit={(event) => {
         event.preventDefault();
-        set.mutate({
-          maxConcurrentLoops: read(loops),
+        save.mutate({
+          maxConcurrentLoops: toLimit(loops),
           spendingLimits: {
-            perLoopUsd: read(perLoop),
-            perDayUsd: read(perDay),
-            perMonthUsd: read(perMonth),
+            perLoopUsd: toLimit(perLoop),
+            perDayUsd: toLimit(perDay),
+            perMonthUsd: toLimit(perMonth),
           },
         });
       }}
@@ -97,17 +97,17 @@ function Limits({ settings, isAdmin }: { settings: OrganizationSettings; isAdmin
           </Field>
         ))}
       </div>
-      {set.error && (
+      {save.error && (
         <p role="alert" className="text-bad">
-          {messageOf(set.error)}
+          {messageOf(save.error)}
         </p>
       )}
       {isAdmin && (
         <div className="flex items-center gap-3">
-          <Button type="submit" look="primary" busy={set.isPending}>
+          <Button type="submit" variant="primary" busy={save.isPending}>
             Save
           </Button>
-          {set.isSuccess && <p role="status">Saved.</p>}
+          {save.isSuccess && <p role="status">Saved.</p>}
         </div>
       )}
     </form>
@@ -116,11 +116,11 @@ function Limits({ settings, isAdmin }: { settings: OrganizationSettings; isAdmin
 
 function Features({ isAdmin }: { isAdmin: boolean }) {
   const flags = useQuery(featureFlagsQuery);
-  const set = useSetFeatureFlag();
+  const save = useSetFeatureFlag();
   if (!flags.data) return null;
   return (
     <Section title="Features">
-      {set.error && <Refusal error={set.error} />}
+      {save.error && <RequestError error={save.error} />}
       <ul className="space-y-2">
         {Object.entries(flags.data.flags).map(([key, enabled]) => (
           <li key={key}>
@@ -128,8 +128,8 @@ function Features({ isAdmin }: { isAdmin: boolean }) {
               <input
                 type="checkbox"
                 checked={enabled}
-                disabled={!isAdmin || set.isPending}
-                onChange={() => set.mutate({ key, enabled: !enabled })}
+                disabled={!isAdmin || save.isPending}
+                onChange={() => save.mutate({ key, enabled: !enabled })}
               />
               {FLAGS[key] ?? key}
             </label>

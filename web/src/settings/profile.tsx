@@ -1,4 +1,4 @@
-/** Who is signed in, and where. */
+/** Profile of the signed-in user: role, sessions and password. */
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -11,7 +11,7 @@ import { Field, INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
 
 import { sessionsQuery, useEndSession } from "./queries";
-import { Refusal, Row, Rows, Section } from "./section";
+import { RequestError, Row, Rows, Section } from "./section";
 
 export function ProfilePage() {
   usePageTitle("Profile");
@@ -36,8 +36,8 @@ function Sessions() {
   const now = useNow(undefined);
   return (
     <Section title="Sessions" about="The browsers in which you are signed in.">
-      {end.error && <Refusal error={end.error} />}
-      <Rows query={sessions} empty="There is none.">
+      {end.error && <RequestError error={end.error} />}
+      <Rows query={sessions} empty="No sessions.">
         {(session) => (
           <Row
             key={session.id}
@@ -47,7 +47,7 @@ function Sessions() {
               ) : (
                 <Button
                   size="sm"
-                  look="danger"
+                  variant="danger"
                   busy={end.isPending && end.variables === session.id}
                   onClick={() => end.mutate(session.id)}
                 >
@@ -58,8 +58,8 @@ function Sessions() {
           >
             <p className="truncate">{session.userAgent ?? "Unknown browser"}</p>
             <p className="text-sm text-ink-3">
-              {session.address ?? "Unknown address"}, used {ago(session.lastUsedAt, now)}, begun{" "}
-              {moment(session.createdAt)}
+              {session.address ?? "Unknown address"}, last used {ago(session.lastUsedAt, now)},
+              signed in {moment(session.createdAt)}
             </p>
           </Row>
         )}
@@ -75,7 +75,7 @@ function Password() {
   return (
     <Section
       title="Password"
-      about="Changing it signs out every other browser. Without a password yet, leave the first field empty."
+      about="Changing your password signs out all other browsers. If you have no password yet, leave the first field empty."
     >
       <form
         className="max-w-sm space-y-4"
@@ -92,7 +92,7 @@ function Password() {
           );
         }}
       >
-        <Field label="Present password">
+        <Field label="Current password">
           {(control) => (
             <input
               {...control}
@@ -123,7 +123,7 @@ function Password() {
         <Button type="submit" busy={change.isPending} disabled={newPassword === ""}>
           Change password
         </Button>
-        {change.isSuccess && <p role="status">Your password is changed.</p>}
+        {change.isSuccess && <p role="status">Password changed.</p>}
       </form>
     </Section>
   );

@@ -1,4 +1,4 @@
-/** Everything of an organization that its people and administrators decide. */
+/** Queries and mutations of the settings pages. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { api, unwrap } from "@/api/client";
@@ -40,7 +40,7 @@ export const organizationsQuery = queryOptions({
   staleTime: 5 * 60_000,
 });
 
-/** One page of the audit log, newest first; `before` is what the page after it begins with. */
+/** One page of the audit log, newest first, with the entries before the cursor `before`. */
 export const auditLogQuery = (action: AuditAction | undefined, before: string | undefined) =>
   queryOptions({
     queryKey: ["audit-log", action, before],
@@ -53,7 +53,7 @@ export const auditLogQuery = (action: AuditAction | undefined, before: string | 
       ),
   });
 
-/** What loops have used between two days, each blank or `2026-11-27`; the last day counts whole. */
+/** Usage of loops in a period. Both days have the form `2026-11-27` or are blank, and are inclusive. */
 export const usageQuery = (since: string, until: string) =>
   queryOptions({
     queryKey: ["usage", since, until],
@@ -71,7 +71,7 @@ export const usageQuery = (since: string, until: string) =>
       ),
   });
 
-/** A change, after which what it may have changed is read again. */
+/** Mutation that invalidates the queries with these keys, and the audit log, which records every change. */
 function useChange<Input, Output>(change: (input: Input) => Promise<Output>, ...changes: string[]) {
   const client = useQueryClient();
   return useMutation({
@@ -121,11 +121,12 @@ export const useRevokeApiKey = () =>
     "api-keys",
   );
 
-/** Asks for what a desktop trades for a key of its own; the answer has no envelope. */
-export const useAttemptToConnect = () =>
+/** Creates the onboarding attempt that a desktop exchanges for its API key. */
+export const useCreateOnboardingAttempt = () =>
   useMutation({
     mutationFn: () =>
       unwrap(
+        // Unlike other routes this one returns no `{success, data}` envelope: add what `unwrap` removes.
         api
           .POST("/desktop/onboarding-attempt", { body: { webAppOrigin: window.location.origin } })
           .then(({ data, ...rest }) => ({ ...rest, ...(data && { data: { data } }) })),

@@ -1,21 +1,21 @@
-/** Which repositories loops may touch. */
+/** Repositories that loops may access. */
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import { meQuery } from "@/api/queries";
-import { repositoryProblem } from "@/loops/wish";
+import { repositoryProblem } from "@/loops/validation";
 import { Button } from "@/ui/button";
 import { Field, INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
 
 import { repositoriesQuery, useAllowRepository, useForbidRepository } from "./queries";
-import { Refusal, Row, Rows, Section } from "./section";
+import { RequestError, Row, Rows, Section } from "./section";
 
 const SOURCES = {
-  installation: "From the installation at the code host",
+  installation: "From the app installation at the code host",
   list: "Allowed by an administrator",
-  machine: "On the machine of this control plane",
+  machine: "On the control plane's machine",
 };
 
 export function RepositoriesPage() {
@@ -30,11 +30,11 @@ export function RepositoriesPage() {
   return (
     <Section
       title="Repositories"
-      about="Loops touch these repositories and no others. An installation of the code host's App goes before the list."
+      about="Loops can access only these repositories. An installation of the code host's app has precedence over the list."
     >
       {isAdmin && <AllowForm />}
-      {forbid.error && <Refusal error={forbid.error} />}
-      <Rows query={allowed} empty="No repository is open to loops.">
+      {forbid.error && <RequestError error={forbid.error} />}
+      <Rows query={allowed} empty="No repositories allowed.">
         {({ fullName, branches, source }) => (
           <Row
             key={fullName}
@@ -43,12 +43,12 @@ export function RepositoriesPage() {
               source === "list" && (
                 <Button
                   size="sm"
-                  look="danger"
-                  aria-label={`Close ${fullName}`}
+                  variant="danger"
+                  aria-label={`Remove ${fullName}`}
                   busy={forbid.isPending && forbid.variables === fullName}
                   onClick={() => forbid.mutate(fullName)}
                 >
-                  Close
+                  Remove
                 </Button>
               )
             }
@@ -72,7 +72,7 @@ function AllowForm() {
   const allow = useAllowRepository();
   const problem = repositoryProblem(fullName.trim());
   const shownProblem = checked ? problem : undefined;
-  const named = branches
+  const branchList = branches
     .split(",")
     .map((branch) => branch.trim())
     .filter(Boolean);
@@ -85,7 +85,7 @@ function AllowForm() {
         setChecked(true);
         if (problem) return;
         allow.mutate(
-          { fullName: fullName.trim(), ...(named.length > 0 && { branches: named }) },
+          { fullName: fullName.trim(), ...(branchList.length > 0 && { branches: branchList }) },
           {
             onSuccess: () => {
               setFullName("");
@@ -114,7 +114,7 @@ function AllowForm() {
         </Field>
       </div>
       <div className="min-w-56 flex-1">
-        <Field label="Its branches" hint="Separated by commas; blank: loops may name any">
+        <Field label="Branches" hint="Separated by commas; blank: all branches">
           {(control) => (
             <input
               {...control}
@@ -126,7 +126,7 @@ function AllowForm() {
           )}
         </Field>
       </div>
-      <Button type="submit" look="primary" busy={allow.isPending} className="mt-7.5">
+      <Button type="submit" variant="primary" busy={allow.isPending} className="mt-7.5">
         Allow
       </Button>
     </form>

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { ApiError, messageOf } from "@/api/errors";
 import { Notice, Panel, Skeleton } from "@/ui/panel";
 
-/** A titled part of a settings page. */
+/** Section of a settings page with a title. */
 export function Section({
   title,
   about,
@@ -30,19 +30,19 @@ export function Section({
   );
 }
 
-/** The rows of a list; what stands in their place while there are none. */
+/** List of a query's items, with loading, error and empty states. */
 export function Rows<T>({
   query,
   empty,
   children,
 }: {
   query: UseQueryResult<T[]>;
-  /** What an empty list says. */
+  /** Message of an empty list. */
   empty: string;
   children: (item: T) => ReactNode;
 }) {
   if (query.isPending) return <Skeleton className="h-24 w-full rounded-lg" />;
-  if (query.isError) return <Refusal error={query.error} />;
+  if (query.isError) return <RequestError error={query.error} />;
   return (
     <Panel>
       {query.data.length === 0 ? (
@@ -54,7 +54,7 @@ export function Rows<T>({
   );
 }
 
-/** One row: what it is, and what can be done with it. */
+/** Row of a list: content and actions. */
 export function Row({ children, actions }: { children: ReactNode; actions?: ReactNode }) {
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
@@ -64,15 +64,15 @@ export function Row({ children, actions }: { children: ReactNode; actions?: Reac
   );
 }
 
-/** Why something was not shown or done. */
-export function Refusal({ error }: { error: unknown }) {
+/** Error of a failed query or mutation. */
+export function RequestError({ error }: { error: unknown }) {
   const forbidden = error instanceof ApiError && error.status === 403;
   return (
     <Notice
       tone={forbidden ? "info" : "bad"}
-      title={forbidden ? "For administrators" : "That did not work"}
+      title={forbidden ? "Administrators only" : "The request failed"}
     >
-      {forbidden ? "Ask an administrator of the organization." : messageOf(error)}
+      {forbidden ? "Contact an administrator of the organization." : messageOf(error)}
     </Notice>
   );
 }

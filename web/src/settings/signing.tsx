@@ -1,10 +1,10 @@
-/** The keys with which a person's browsers sign commands for desktops that demand it. */
+/** Browser keys that sign commands for desktops that require signatures. */
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
 
 import { messageOf } from "@/api/errors";
-import { computeTargetsQuery, demandsSignature, meQuery } from "@/api/queries";
+import { computeTargetsQuery, requiresSignature, meQuery } from "@/api/queries";
 import { moment } from "@/loops/format";
 import {
   browserKeyQuery,
@@ -25,22 +25,22 @@ export function SigningPage() {
   return (
     <Section
       title="Command signing"
-      about="A desktop can demand that its commands are signed by a key in your browser, so that nobody else can send it any, not even the control plane. Register this browser, then authorize its key on the desktop."
+      about="A desktop can require that its commands are signed by a key in your browser. No other party can then send it commands, not even the control plane. Register this browser, then authorize its key on the desktop."
     >
-      <Demand />
+      <SignatureNotice />
       <Keys />
     </Section>
   );
 }
 
-function Demand() {
+function SignatureNotice() {
   const targets = useQuery(computeTargetsQuery);
-  const demanding = (targets.data ?? []).filter(demandsSignature);
-  if (demanding.length === 0) return null;
-  const names = demanding.map((target) => target.machineName).join(", ");
+  const requiring = (targets.data ?? []).filter(requiresSignature);
+  if (requiring.length === 0) return null;
+  const names = requiring.map((target) => target.machineName).join(", ");
   return (
-    <Notice tone="info" title="Signatures are demanded">
-      {names} {demanding.length === 1 ? "takes" : "take"} signed commands only.
+    <Notice tone="info" title="Signatures are required">
+      {names} {requiring.length === 1 ? "accepts" : "accept"} signed commands only.
     </Notice>
   );
 }
@@ -75,13 +75,13 @@ function Keys() {
           </ul>
         ) : (
           <EmptyState icon={<KeyRound />} title="No browser is registered">
-            Commands from here are not signed.
+            Commands from this browser are not signed.
           </EmptyState>
         )}
       </Panel>
       {registered ? (
         <div>
-          <h3 className="font-medium">Authorize it on a desktop</h3>
+          <h3 className="font-medium">Authorize the key on a desktop</h3>
           <p className="mt-1 mb-2.5 text-ink-2">
             Compare the fingerprint, then run this on the desktop:
           </p>
@@ -91,7 +91,7 @@ function Keys() {
           />
         </div>
       ) : (
-        <Button look="primary" busy={register.isPending} onClick={() => register.mutate()}>
+        <Button variant="primary" busy={register.isPending} onClick={() => register.mutate()}>
           Register this browser
         </Button>
       )}
@@ -110,7 +110,7 @@ function Key({
   createdAt: string;
   isHere: boolean;
 }) {
-  const [asking, setAsking] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const remove = useRemoveBrowserKey(userId);
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3">
@@ -127,21 +127,21 @@ function Key({
       </div>
       <Button
         size="sm"
-        look="danger"
+        variant="danger"
         aria-label={`Remove ${fingerprint}`}
-        onClick={() => setAsking(true)}
+        onClick={() => setConfirming(true)}
       >
         Remove
       </Button>
       <ConfirmDialog
-        open={asking}
-        onOpenChange={setAsking}
+        open={confirming}
+        onOpenChange={setConfirming}
         title="Remove this key?"
         confirm="Remove"
         busy={remove.isPending}
-        onConfirm={() => remove.mutate(fingerprint, { onSettled: () => setAsking(false) })}
+        onConfirm={() => remove.mutate(fingerprint, { onSettled: () => setConfirming(false) })}
       >
-        Desktops that authorized it take no more commands that it signed.
+        Desktops that authorized this key no longer accept commands signed with it.
       </ConfirmDialog>
     </li>
   );

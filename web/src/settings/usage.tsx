@@ -1,4 +1,4 @@
-/** What the loops of the organization have used. */
+/** Tokens and cost of the organization's loops. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -9,7 +9,7 @@ import { usePageTitle } from "@/ui/page-title";
 import { Panel, Skeleton } from "@/ui/panel";
 
 import { usageQuery } from "./queries";
-import { Refusal, Section } from "./section";
+import { RequestError, Section } from "./section";
 
 export function UsagePage() {
   usePageTitle("Usage");
@@ -19,7 +19,7 @@ export function UsagePage() {
   return (
     <Section
       title="Usage"
-      about="Loops count on the day on which they were started, in UTC."
+      about="Loops are counted on the day on which they were created, in UTC."
       action={
         <div className="flex gap-3">
           <DayField label="From" value={since} onValue={setSince} />
@@ -28,8 +28,8 @@ export function UsagePage() {
       }
     >
       {usage.isPending && <Skeleton className="h-64 w-full rounded-lg" />}
-      {usage.isError && <Refusal error={usage.error} />}
-      {usage.data && <Figures usage={usage.data} />}
+      {usage.isError && <RequestError error={usage.error} />}
+      {usage.data && <UsageReport usage={usage.data} />}
     </Section>
   );
 }
@@ -58,14 +58,14 @@ function DayField({
   );
 }
 
-function Figures({ usage }: { usage: Usage }) {
+function UsageReport({ usage }: { usage: Usage }) {
   const totals = [
     ["Loops", count(usage.totalLoops)],
     ["Cost", money(usage.totalEstimatedCost)],
     ["Input tokens", count(usage.totalTokensInput)],
     ["Output tokens", count(usage.totalTokensOutput)],
-    ["Read from the cache", count(usage.totalCacheReadTokens)],
-    ["Written to the cache", count(usage.totalCacheCreationTokens)],
+    ["Cache reads", count(usage.totalCacheReadTokens)],
+    ["Cache writes", count(usage.totalCacheCreationTokens)],
   ];
   return (
     <>
@@ -77,20 +77,20 @@ function Figures({ usage }: { usage: Usage }) {
           </div>
         ))}
       </dl>
-      <UseTable
+      <UsageTable
         title="By command"
         rows={usage.byCommand.map((row) => ({ ...row, label: row.command }))}
       />
-      <UseTable
-        title="By person"
+      <UsageTable
+        title="By user"
         rows={usage.byUser.map((row) => ({ ...row, label: row.userName ?? row.userEmail }))}
       />
-      <UseTable title="By day" rows={usage.byDay.map((row) => ({ ...row, label: row.day }))} />
+      <UsageTable title="By day" rows={usage.byDay.map((row) => ({ ...row, label: row.day }))} />
     </>
   );
 }
 
-interface UseRow {
+interface UsageRow {
   label: string;
   loopCount: number;
   tokensInput: number;
@@ -98,7 +98,7 @@ interface UseRow {
   estimatedCost: number;
 }
 
-function UseTable({ title, rows }: { title: string; rows: UseRow[] }) {
+function UsageTable({ title, rows }: { title: string; rows: UsageRow[] }) {
   if (rows.length === 0) return null;
   return (
     <Panel className="overflow-x-auto">

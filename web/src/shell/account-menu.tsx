@@ -9,7 +9,7 @@ import type { Me } from "@/api/types";
 import { setTheme, type ThemeChoice, useThemeChoice } from "./theme";
 
 const THEMES = [
-  { choice: "system", label: "As the system", Icon: Monitor },
+  { choice: "system", label: "System", Icon: Monitor },
   { choice: "light", label: "Light", Icon: Sun },
   { choice: "dark", label: "Dark", Icon: Moon },
 ] as const;
@@ -17,7 +17,7 @@ const THEMES = [
 const ITEM =
   "flex h-8 items-center gap-2.5 rounded-sm px-2 outline-none select-none data-highlighted:bg-accent-soft [&_svg]:size-4 [&_svg]:text-ink-3";
 
-/** Who is signed in, the theme, and the way out. */
+/** Account menu: the signed-in user, theme, settings and sign-out. */
 export function AccountMenu() {
   const { data: me } = useSuspenseQuery(meQuery);
   const theme = useThemeChoice();

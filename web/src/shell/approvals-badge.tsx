@@ -6,16 +6,17 @@ import { computeTargetsQuery } from "@/api/queries";
 import { approvalsQuery } from "@/gateway/approvals";
 import { cx } from "@/ui/cx";
 
-/** Says on every page that requests wait for the owner of this machine; nothing while none does. */
+/** Link to the approvals page with the number of pending requests. Hidden when there are none. */
 export function ApprovalsBadge({ orgSlug }: { orgSlug: string }) {
   const { data: targets } = useQuery(computeTargetsQuery);
   const { data, isError } = useQuery({
     ...approvalsQuery,
-    // Without a desktop there is no gateway to look for.
+    // Without an online desktop there is no gateway to poll.
     enabled: targets?.some((target) => target.isOnline) ?? false,
   });
   const count = isError ? 0 : (data?.waiting.length ?? 0);
-  const text = count === 1 ? "1 request waits for you" : `${count} requests wait for you`;
+  const text =
+    count === 1 ? "1 request needs your approval" : `${count} requests need your approval`;
   return (
     <div role="status">
       {count > 0 && (
@@ -30,7 +31,7 @@ export function ApprovalsBadge({ orgSlug }: { orgSlug: string }) {
         >
           <Hand aria-hidden />
           <span aria-hidden className="max-sm:hidden">
-            {count} waiting
+            {count} pending
           </span>
           <span aria-hidden className="sm:hidden">
             {count}

@@ -9,18 +9,18 @@ import { useNow } from "@/ui/clock";
 import { cx } from "@/ui/cx";
 import { Code } from "@/ui/code";
 
-/** A dot that says whether a desktop is there to run loops, and which. */
+/** Indicator of the online desktops, with a list of all desktops. */
 export function DesktopStatus({ orgSlug }: { orgSlug: string }) {
   const { data, isError, failureCount } = useQuery(computeTargetsQuery);
-  // What was read before a failure may no longer be so.
+  // After a failed poll the cached status may be outdated.
   const unknown = isError || failureCount > 0;
   const targets = unknown ? undefined : data;
   const online = targets?.filter((target) => target.isOnline) ?? [];
   const now = useNow(30_000);
   const label = unknown
-    ? "Desktop unknown"
+    ? "Status unknown"
     : targets === undefined
-      ? "Looking for desktops"
+      ? "Loading desktops"
       : online.length === 0
         ? "No desktop online"
         : online.length === 1
@@ -45,8 +45,8 @@ export function DesktopStatus({ orgSlug }: { orgSlug: string }) {
           <h2 className="text-xs font-medium text-ink-3">Desktops</h2>
           {unknown ? (
             <p className="mt-1.5 text-sm text-ink-2">
-              The control plane does not answer, so nobody knows which are online. It is asked
-              again.
+              The control plane is not responding, so the status of the desktops is unknown.
+              Retrying automatically.
             </p>
           ) : targets && targets.length > 0 ? (
             <ul className="mt-2 space-y-2.5">
@@ -58,7 +58,7 @@ export function DesktopStatus({ orgSlug }: { orgSlug: string }) {
                     {target.isOnline
                       ? "online"
                       : target.lastSeenAt
-                        ? `seen ${ago(target.lastSeenAt, now)}`
+                        ? `last seen ${ago(target.lastSeenAt, now)}`
                         : "offline"}
                   </span>
                 </li>
@@ -66,7 +66,7 @@ export function DesktopStatus({ orgSlug }: { orgSlug: string }) {
             </ul>
           ) : (
             <p className="mt-1.5 text-sm text-ink-2">
-              No desktop is registered. Run <Code>loopgate up</Code> on the machine that holds your
+              No desktop is registered. Run <Code>loopgate up</Code> on the machine that has your
               repositories, or{" "}
               <Link
                 to="/$orgSlug/settings/desktops"
@@ -84,7 +84,7 @@ export function DesktopStatus({ orgSlug }: { orgSlug: string }) {
   );
 }
 
-/** Filled when online, hollow when not, so that colour is not needed to tell. */
+/** Filled when online, hollow when offline, so that the state does not depend on colour. */
 export function OnlineDot({ online }: { online: boolean }) {
   return (
     <span

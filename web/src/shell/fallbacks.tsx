@@ -1,4 +1,4 @@
-/** Fallbacks of a page that loads, failed, or does not exist. */
+/** Views of a route that is loading, failed or does not exist. */
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
 import { Compass } from "lucide-react";
 
@@ -30,19 +30,19 @@ export function RouteNotFound() {
     <EmptyState
       isPage
       icon={<Compass />}
-      title="There is no such page"
+      title="Page not found"
       action={
         <Link to="/" className={buttonClass("plain")}>
           Go to your loops
         </Link>
       }
     >
-      The address is mistyped, or the page has moved.
+      Check the address. The page may have been moved or deleted.
     </EmptyState>
   );
 }
 
-/** Outside the frame of an organization, the page brings its own landmark. */
+/** Not-found page outside an organization, where no shell provides the `main` landmark. */
 export function PageNotFound() {
   return (
     <main>

@@ -7,7 +7,7 @@ import { setOrganization } from "@/api/client";
 import { meQuery } from "@/api/queries";
 import { organizationsQuery, useSelectOrganization } from "@/settings/queries";
 
-/** The organization of the page; a menu for whom belongs to several. */
+/** Name of the organization, or a menu if the user belongs to several. */
 export function OrganizationSwitch({ orgSlug }: { orgSlug: string }) {
   const { data: me } = useSuspenseQuery(meQuery);
   const organizations = useQuery(organizationsQuery);
@@ -21,6 +21,7 @@ export function OrganizationSwitch({ orgSlug }: { orgSlug: string }) {
   }
   const choose = (slug: string) => {
     if (slug === orgSlug) return;
+    // Before the request, so that it names the new organization in its header.
     setOrganization(slug);
     select.mutate(slug, {
       onSettled: () => void navigate({ to: "/$orgSlug/loops", params: { orgSlug: slug } }),

@@ -1,4 +1,4 @@
-/** The frame around every page of an organization. */
+/** Layout of all pages of an organization: header and content. */
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useEffect } from "react";
@@ -64,16 +64,16 @@ export function Shell() {
   );
 }
 
-/** `n` opens the new-loop page, unless the focus is in a text field. */
+/** Opens the new-loop page with `n`, unless a text field, menu or dialog has the focus. */
 function useNewLoopKey(orgSlug: string): void {
   const navigate = useNavigate();
   useEffect(() => {
     setOrganization(orgSlug);
     const onKey = (event: KeyboardEvent) => {
-      const typing = (event.target as HTMLElement).closest(
+      const control = (event.target as HTMLElement).closest(
         "input, textarea, select, [contenteditable], [role=dialog], [role=alertdialog], [role=menu]",
       );
-      if (event.key !== "n" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key !== "n" || control || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       void navigate({ to: "/$orgSlug/loops/new", params: { orgSlug } });
     };

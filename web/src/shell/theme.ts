@@ -1,4 +1,4 @@
-/** Light, dark, or as the system says; the choice stays in this browser. */
+/** Theme: light, dark, or that of the system. The choice is stored in the browser. */
 import { useSyncExternalStore } from "react";
 
 export type ThemeChoice = "system" | "light" | "dark";
@@ -33,7 +33,7 @@ export function setTheme(next: ThemeChoice): void {
     if (next === "system") window.localStorage.removeItem(STORAGE_KEY);
     else window.localStorage.setItem(STORAGE_KEY, next);
   } catch {
-    // The choice then lasts as long as the page.
+    // Storage is denied: the choice lasts as long as the page.
   }
   apply();
 }

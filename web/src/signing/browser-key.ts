@@ -1,28 +1,28 @@
 /**
  * The key with which this browser signs commands.
  *
- * The private part cannot be read by anybody, us included: the browser only signs with it. It lies in the storage of
- * our origin, one for each person who signs in here.
+ * The private key is not extractable: scripts can sign with it but cannot read it. Keys are stored in the IndexedDB of
+ * this origin, one per user.
  */
 const DATABASE = "loopgate";
 const STORE = "signing-keys";
 const ALGORITHM = "Ed25519";
-/** Characters of the digest in a fingerprint. */
+// Base64url characters of the digest in a fingerprint: 132 of 256 bits.
 const DIGEST_CHARS = 22;
 
 export interface BrowserKey {
   fingerprint: string;
-  /** Raw, standard base64. */
+  /** Raw public key, standard base64. */
   publicKeyBase64: string;
   privateKey: CryptoKey;
 }
 
-/** The key of a person in this browser, when there is one. */
+/** Returns the key of a user in this browser, if there is one. */
 export async function loadBrowserKey(userId: string): Promise<BrowserKey | undefined> {
   return request<BrowserKey | undefined>("readonly", (store) => store.get(userId));
 }
 
-/** Makes the key of a person in this browser; an earlier one is replaced. */
+/** Creates the key of a user in this browser. Replaces an existing one. */
 export async function createBrowserKey(userId: string): Promise<BrowserKey> {
   const pair = await crypto.subtle.generateKey(ALGORITHM, false, ["sign", "verify"]);
   const raw = await crypto.subtle.exportKey("raw", pair.publicKey);
@@ -36,12 +36,12 @@ export async function createBrowserKey(userId: string): Promise<BrowserKey> {
   return key;
 }
 
-/** Forgets the key of a person in this browser. */
-export async function forgetBrowserKey(userId: string): Promise<void> {
+/** Deletes the key of a user from this browser. */
+export async function deleteBrowserKey(userId: string): Promise<void> {
   await request("readwrite", (store) => store.delete(userId));
 }
 
-/** Signs a text; standard base64. */
+/** Signs a text. Returns the signature in standard base64. */
 export async function signText(key: BrowserKey, text: string): Promise<string> {
   return base64(
     await crypto.subtle.sign(ALGORITHM, key.privateKey, new TextEncoder().encode(text)),
@@ -62,17 +62,18 @@ async function request<T>(
 ): Promise<T> {
   const opening = indexedDB.open(DATABASE, 1);
   opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
-  const database = await settled<IDBDatabase>(opening);
+  const database = await resultOf<IDBDatabase>(opening);
   try {
-    return await settled<T>(run(database.transaction(STORE, mode).objectStore(STORE)));
+    return await resultOf<T>(run(database.transaction(STORE, mode).objectStore(STORE)));
   } finally {
     database.close();
   }
 }
 
-function settled<T>(request: IDBRequest): Promise<T> {
+function resultOf<T>(request: IDBRequest): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result as T);
-    request.onerror = () => reject(request.error ?? new Error("The browser's storage failed."));
+    request.onerror = () =>
+      reject(request.error ?? new Error("The browser's storage returned an error."));
   });
 }

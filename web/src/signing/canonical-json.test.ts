@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { canonicalJson } from "./canonical-json";
 
-it("writes what the desktop hashes", () => {
+it("serializes values in the form that the desktop hashes", () => {
   const cases: [unknown, string][] = [
     [undefined, "null"],
     [[1.0, 0.1, -0, 1e21, 1e-7, 123456789], "[1,0.1,0,1e+21,1e-7,123456789]"],

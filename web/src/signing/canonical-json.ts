@@ -1,5 +1,6 @@
 /**
- * JSON in one form only (RFC 8785), so that both ends hash the same text: keys sorted by UTF-16 code unit, no blanks.
+ * Serializes a value as canonical JSON (RFC 8785), so that browser and desktop hash the same text: members are sorted by
+ * UTF-16 code units, without whitespace. `undefined` becomes `null`.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;

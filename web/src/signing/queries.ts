@@ -1,9 +1,9 @@
-/** Registering this browser's key, and taking it back. */
+/** Registers and removes browser keys. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { api, unwrap } from "@/api/client";
 
-import { createBrowserKey, forgetBrowserKey, loadBrowserKey } from "./browser-key";
+import { createBrowserKey, deleteBrowserKey, loadBrowserKey } from "./browser-key";
 
 const KEYS = ["public-keys"];
 
@@ -12,7 +12,7 @@ export const publicKeysQuery = queryOptions({
   queryFn: ({ signal }) => unwrap(api.GET("/public-keys", { signal })),
 });
 
-/** This browser's key of a person; `null` when there is none. */
+/** The user's key in this browser, or `null`: a query function must not return `undefined`. */
 export const browserKeyQuery = (userId: string) =>
   queryOptions({
     queryKey: ["browser-key", userId],
@@ -20,7 +20,7 @@ export const browserKeyQuery = (userId: string) =>
     staleTime: Infinity,
   });
 
-/** Makes this browser's key, and registers it. */
+/** Registers this browser's key. Creates it if it does not exist. */
 export function useRegisterBrowserKey(userId: string) {
   const client = useQueryClient();
   return useMutation({
@@ -33,14 +33,14 @@ export function useRegisterBrowserKey(userId: string) {
   });
 }
 
-/** Takes a key back; the one of this browser is forgotten here, too. */
+/** Removes a key from the control plane, and from this browser if it is stored here. */
 export function useRemoveBrowserKey(userId: string) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async (fingerprint: string) => {
       await unwrap(api.DELETE("/public-keys", { params: { query: { fingerprint } } }));
       const own = await loadBrowserKey(userId);
-      if (own?.fingerprint === fingerprint) await forgetBrowserKey(userId);
+      if (own?.fingerprint === fingerprint) await deleteBrowserKey(userId);
     },
     onSettled: () => refresh(client, userId),
   });

@@ -1,9 +1,9 @@
-/** Signs what a person wishes, for desktops that demand it. */
+/** Signs commands for desktops that require signatures. */
 import { base64Url, type BrowserKey, signText } from "./browser-key";
 import { canonicalJson } from "./canonical-json";
 import { uuidV7 } from "./uuid-v7";
 
-/** A request for a desktop's gateway, as far as it is signed. */
+/** The signed parts of a request to a desktop's gateway. */
 export interface SignedRequest {
   method: string;
   path: string;

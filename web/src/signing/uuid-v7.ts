@@ -1,7 +1,8 @@
-/** A UUID of version 7 (RFC 9562): 48 bits of time, then chance. */
+/** Creates a UUID of version 7 (RFC 9562): 48 bits of Unix time in milliseconds, the others random. */
 export function uuidV7(now = Date.now()): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const view = new DataView(bytes.buffer);
+  // Divided, because bitwise operators are limited to 32 bits.
   view.setUint16(0, Math.floor(now / 2 ** 32));
   view.setUint32(2, now % 2 ** 32);
   view.setUint8(6, 0x70 | (view.getUint8(6) & 0x0f));

@@ -1,7 +1,7 @@
-/** The time as the page shows it. */
+/** Current time for relative times and durations. */
 import { useEffect, useState } from "react";
 
-/** Now, renewed every `everyMs`; fixed when undefined. */
+/** Returns the current time, updated every `everyMs` milliseconds. Constant when undefined. */
 export function useNow(everyMs: number | undefined): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** A command or name inside a sentence. */
+/** Inline code. */
 export function Code({ children }: { children: ReactNode }) {
   return (
     <code className="rounded-sm border border-line bg-sunken px-1 py-px font-mono text-[0.9em]">
@@ -9,7 +9,7 @@ export function Code({ children }: { children: ReactNode }) {
   );
 }
 
-/** A sentence in which `backticks` mark code. */
+/** Text in which parts in backticks are rendered as inline code. */
 export function WithCode({ text }: { text: string }) {
   return text
     .split(/`([^`]+)`/)

@@ -1,6 +1,6 @@
 import { CopyButton } from "./copy-button";
 
-/** A command for a terminal, ready to be copied. */
+/** A shell command or secret with a copy button. */
 export function CommandLine({ text, label }: { text: string; label: string }) {
   return (
     <div className="flex items-center gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">

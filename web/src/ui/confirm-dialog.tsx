@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 import { Button } from "./button";
 
-/** Asks before something that cannot be taken back, or that costs. */
+/** Confirmation dialog for actions that cannot be undone or that incur cost. */
 export function ConfirmDialog({
   open,
   onOpenChange,
@@ -11,7 +11,7 @@ export function ConfirmDialog({
   children,
   cancel = "Cancel",
   confirm,
-  look = "danger",
+  variant = "danger",
   busy,
   onConfirm,
 }: {
@@ -21,8 +21,8 @@ export function ConfirmDialog({
   children: ReactNode;
   cancel?: string;
   confirm: string;
-  /** Of the button that confirms. */
-  look?: "danger" | "primary";
+  /** Style of the confirm button. */
+  variant?: "danger" | "primary";
   busy: boolean;
   onConfirm: () => void;
 }) {
@@ -37,9 +37,9 @@ export function ConfirmDialog({
           </AlertDialog.Description>
           <div className="mt-5 flex justify-end gap-2">
             <AlertDialog.Cancel asChild>
-              <Button look="plain">{cancel}</Button>
+              <Button variant="plain">{cancel}</Button>
             </AlertDialog.Cancel>
-            <Button look={look} busy={busy} onClick={onConfirm}>
+            <Button variant={variant} busy={busy} onClick={onConfirm}>
               {confirm}
             </Button>
           </div>

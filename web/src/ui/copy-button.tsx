@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { Button } from "./button";
 import { Tip } from "./tip";
 
-/** How long the tick stays. */
+// Time for which the check mark is shown.
 const CONFIRM_MS = 1_600;
 
 export function CopyButton({ text, label }: { text: string; label: string }) {
@@ -17,12 +17,13 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   const copy = () => {
     navigator.clipboard.writeText(text).then(
       () => setCopied(true),
+      // The browser denied access to the clipboard: show no check mark.
       () => setCopied(false),
     );
   };
   return (
     <Tip label={copied ? "Copied" : label}>
-      <Button look="quiet" size="icon" aria-label={copied ? "Copied" : label} onClick={copy}>
+      <Button variant="quiet" size="icon" aria-label={copied ? "Copied" : label} onClick={copy}>
         {copied ? <Check className="text-ok" /> : <Copy />}
       </Button>
     </Tip>

@@ -1,4 +1,4 @@
-/** Joins class names; drops what is false. */
+/** Joins class names. Omits `false` and `undefined`. */
 export function cx(...names: (string | false | undefined)[]): string {
   return names.filter(Boolean).join(" ");
 }

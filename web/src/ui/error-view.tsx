@@ -3,7 +3,7 @@ import { ApiError, messageOf } from "@/api/errors";
 import { Button } from "./button";
 import { EmptyState } from "./panel";
 
-/** A page or section that could not be loaded: what happened, and what to do about it. */
+/** Error of a page or section that could not be loaded, with advice. */
 export function ErrorView({
   error,
   onRetry,
@@ -21,7 +21,7 @@ export function ErrorView({
         isPage={isPage ?? false}
         action={
           onRetry && (
-            <Button onClick={onRetry} look="plain">
+            <Button onClick={onRetry} variant="plain">
               Try again
             </Button>
           )
@@ -39,22 +39,22 @@ function explain(error: unknown): { title: string; text: string } {
   switch (error.status) {
     case 0:
       return {
-        title: "Loopgate does not answer",
-        text: "Check the terminal where `loopgate up` runs. This page goes on by itself once it is back.",
+        title: "Loopgate is not responding",
+        text: "Check the terminal in which Loopgate runs, then try again.",
       };
     case 403:
       return {
-        title: "You may not see this",
-        text: "It belongs to somebody else, or your role does not allow it.",
+        title: "Access denied",
+        text: "This belongs to another user, or your role does not permit access.",
       };
     case 404:
       return {
         title: "Not found",
-        text: `${error.message}. It may have been deleted, or the address is mistyped.`,
+        text: `${error.message}. It may have been deleted, or the address is wrong.`,
       };
     case 501:
-      return { title: "Not available yet", text: "This version of Loopgate does not do this yet." };
+      return { title: "Not supported", text: "This version of Loopgate does not support this." };
     default:
-      return { title: "The server could not answer", text: error.message };
+      return { title: "The request failed", text: error.message };
   }
 }

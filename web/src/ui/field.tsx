@@ -9,7 +9,7 @@ interface ControlProps {
   "aria-invalid": boolean | undefined;
 }
 
-/** A labelled control with its hint and its error tied to it. */
+/** A labelled form control with a hint or an error that assistive technology announces. */
 export function Field({
   label,
   hint,

@@ -6,7 +6,7 @@ import type { Tone } from "@/loops/status";
 import { cx } from "./cx";
 import { TONE_TEXT } from "./status-badge";
 
-/** A filter that is on or off. */
+/** A toggle button for a filter. */
 export function FilterChip({
   pressed,
   tone,

@@ -1,4 +1,4 @@
-/** The mark: a loop that a gate lets through. */
+/** Logo: an open ring with a bar through its gap. */
 export function Mark({ className }: { className?: string }) {
   return (
     <svg aria-hidden viewBox="0 0 32 32" fill="none" className={className}>

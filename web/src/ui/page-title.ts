@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** Names the browser tab for as long as a page is shown. */
+/** Sets the title of the document. */
 export function usePageTitle(title: string | undefined): void {
   useEffect(() => {
     document.title = title ? `${title} · Loopgate` : "Loopgate";

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 import { cx } from "./cx";
 
-/** A surface with a hairline around it. */
+/** A bordered surface. */
 export function Panel({ className, children }: { className?: string; children: ReactNode }) {
   return (
     <section className={cx("rounded-lg border border-line bg-surface", className)}>
@@ -12,7 +12,7 @@ export function Panel({ className, children }: { className?: string; children: R
   );
 }
 
-/** Empty state of a list or a document: why it is empty, and what to do. */
+/** Empty state of a list or page: why it is empty, and what to do. */
 export function EmptyState({
   icon,
   title,
@@ -22,7 +22,7 @@ export function EmptyState({
 }: {
   icon?: ReactNode;
   title: string;
-  /** It fills the whole page, so its title is the page's heading. */
+  /** Renders the title as `h1`, when the empty state is the whole page. */
   isPage?: boolean;
   children?: ReactNode;
   action?: ReactNode;
@@ -38,7 +38,7 @@ export function EmptyState({
   );
 }
 
-/** A remark beside content: an error or something to know. */
+/** A message within a page: information, warning or error. */
 export function Notice({
   tone = "info",
   title,
@@ -79,7 +79,7 @@ export function Notice({
   );
 }
 
-/** Grey bars in the shape of what is being loaded. */
+/** Placeholder for content that is loading. */
 export function Skeleton({ className }: { className?: string }) {
   return <span aria-hidden className={cx("skeleton block", className)} />;
 }

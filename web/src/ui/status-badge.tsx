@@ -34,22 +34,22 @@ export function Badge({ tone, children }: { tone: Tone; children: React.ReactNod
 }
 
 /**
- * A loop's status: label, tone, and a shape that distinguishes the tones without colour. `waitsFor`
- * replaces the label while the loop waits.
+ * Status of a loop: label, colour, and a shape that distinguishes the statuses without colour.
+ * `waitingLabel` replaces the label while the loop is queued or needs approval.
  */
 export function StatusBadge({
   status,
-  waitsFor,
+  waitingLabel,
 }: {
   status: LoopStatus;
-  waitsFor?: string | undefined;
+  waitingLabel?: string | undefined;
 }) {
   const { label, tone: ownTone, active } = statusFacts(status);
-  const tone = waitsFor === undefined ? ownTone : "warn";
+  const tone = waitingLabel === undefined ? ownTone : "warn";
   return (
     <Badge tone={tone}>
       <StatusGlyph tone={tone} active={active} />
-      {waitsFor ?? label}
+      {waitingLabel ?? label}
     </Badge>
   );
 }

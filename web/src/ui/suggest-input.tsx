@@ -11,11 +11,11 @@ export interface Suggestion {
 interface SuggestInputProps extends Omit<ComponentProps<"input">, "value" | "onChange"> {
   value: string;
   suggestions: Suggestion[];
-  /** Called with typed text, and with a suggestion when one is taken. */
-  onValue: (value: string, taken: boolean) => void;
+  /** Called for typed text (`selected` is false) and for a selected suggestion (`selected` is true). */
+  onValue: (value: string, selected: boolean) => void;
 }
 
-/** A text field that offers what is known and accepts what is not: an editable combobox. */
+/** Editable combobox: offers suggestions and accepts any other text. */
 export function SuggestInput({
   value,
   suggestions,
@@ -26,6 +26,7 @@ export function SuggestInput({
   const listId = useId();
   const [open, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
+  // A field that already has a suggestion as its value offers all, so that another can be selected.
   const exact = suggestions.some((suggestion) => suggestion.value === value);
   const matches = exact
     ? suggestions
@@ -34,7 +35,7 @@ export function SuggestInput({
       );
   const shown = open && matches.length > 0;
 
-  const take = (suggestion: Suggestion | undefined) => {
+  const select = (suggestion: Suggestion | undefined) => {
     if (!suggestion) return;
     onValue(suggestion.value, true);
     setOpen(false);
@@ -49,7 +50,7 @@ export function SuggestInput({
       setOpen(true);
     } else if (event.key === "Enter" && shown && active >= 0) {
       event.preventDefault();
-      take(matches[active]);
+      select(matches[active]);
     } else if (event.key === "Escape" && shown) {
       event.preventDefault();
       setOpen(false);
@@ -89,7 +90,7 @@ export function SuggestInput({
         className="absolute z-20 mt-1 max-h-72 w-full animate-rise overflow-y-auto rounded-md border border-line bg-raised p-1 shadow-raised"
       >
         {matches.map((suggestion, index) => (
-          // Keys are handled by the field, which keeps the focus.
+          // The input handles keys and keeps the focus.
           // eslint-disable-next-line jsx-a11y/click-events-have-key-events
           <div
             key={suggestion.value}
@@ -101,9 +102,9 @@ export function SuggestInput({
               "flex cursor-pointer items-baseline justify-between gap-4 rounded-sm px-2.5 py-1.5",
               index === active ? "bg-accent-soft" : "hover:bg-sunken",
             )}
-            // The field must not lose the focus before the click arrives.
+            // Prevents the input from losing the focus, which would close the list before the click.
             onMouseDown={(event) => event.preventDefault()}
-            onClick={() => take(suggestion)}
+            onClick={() => select(suggestion)}
           >
             <span className="shrink-0 font-medium">{suggestion.value}</span>
             <span className="truncate font-mono text-xs text-ink-3">{suggestion.detail}</span>

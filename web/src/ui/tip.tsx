@@ -4,11 +4,11 @@ import type { ReactNode, RefObject } from "react";
 interface TipProps {
   label: string;
   children: ReactNode;
-  /** Where it is put; the page when left out. */
+  /** Container of the tooltip. Default: the document body. */
   within?: RefObject<HTMLElement | null>;
 }
 
-/** A short hint beside a control that has no text of its own. */
+/** Tooltip for a control without visible text. */
 export function Tip({ label, children, within }: TipProps) {
   return (
     <Tooltip.Root>

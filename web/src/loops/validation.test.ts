@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { branchProblem, MAX_PROMPT_CHARS, promptProblem, repositoryProblem } from "./wish";
+import { branchProblem, MAX_PROMPT_CHARS, promptProblem, repositoryProblem } from "./validation";
 
 test.each([
   ["acme/shop", true],
@@ -25,7 +25,7 @@ test.each([
   expect(branchProblem(name) === undefined).toBe(accepted);
 });
 
-test("a wish has words, and not too many", () => {
+test("prompt must be non-blank and at most the maximum length", () => {
   expect(promptProblem(" \n")).toBeDefined();
   expect(promptProblem("x".repeat(MAX_PROMPT_CHARS))).toBeUndefined();
   expect(promptProblem("x".repeat(MAX_PROMPT_CHARS + 1))).toBeDefined();
