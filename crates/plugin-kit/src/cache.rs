@@ -21,7 +21,7 @@ use crate::repositories::{loop_repositories, peer_paths};
 /// Capabilities that the plan needs from other repositories, written by the coordinator agent.
 const NEEDS_FILE: &str = ".cross-repo-needs.json";
 
-/// CachedStep whose result is cached.
+/// Step whose result is cached.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum CachedStep {
     /// Build and tests passed for the current files
@@ -43,10 +43,10 @@ pub enum CacheCommand {
     Stamp(CacheArgs),
 }
 
-/// CachedStep and work directory.
+/// Step and work directory.
 #[derive(Debug, clap::Args)]
 pub struct CacheArgs {
-    /// CachedStep of the loop
+    /// Step of the loop
     #[arg(value_enum)]
     step: CachedStep,
     /// Work directory of the loop

@@ -154,7 +154,7 @@ pub fn peer_paths() -> Vec<PathBuf> {
     paths
 }
 
-/// DiscoveredRepository that a loop works in.
+/// Repository that a loop works in.
 #[derive(Debug)]
 pub struct ProjectRepository {
     /// Short name; `None` for the project.

@@ -80,7 +80,7 @@ struct InterpretedReview {
 /// A finding in the format of reviews.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct ReviewEntry {
-    severity: LogSeverity,
+    severity: FindingSeverity,
     file: Option<String>,
     line: Option<u64>,
     title: String,
@@ -91,17 +91,17 @@ struct ReviewEntry {
     confidence: Option<f64>,
 }
 
-/// LogSeverity of a finding, highest first.
+/// Severity of a finding, highest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum LogSeverity {
+enum FindingSeverity {
     Critical,
     High,
     Medium,
     Low,
 }
 
-impl LogSeverity {
+impl FindingSeverity {
     const ALL: [Self; 4] = [Self::Critical, Self::High, Self::Medium, Self::Low];
 
     const fn name(self) -> &'static str {
@@ -134,7 +134,7 @@ impl From<&Map<String, Value>> for ReviewEntry {
         let text = |name: &str| members.get(name).and_then(Value::as_str).map(str::to_owned);
         let confidence = members.get("confidence");
         Self {
-            severity: LogSeverity::parse(&text("severity").unwrap_or_default()),
+            severity: FindingSeverity::parse(&text("severity").unwrap_or_default()),
             file: text("file"),
             line: members.get("line").and_then(line_number),
             title: text("title").unwrap_or_default(),
@@ -210,10 +210,10 @@ fn comments(lines: &[&str]) -> Vec<ReviewEntry> {
 
 /// Parses the first line of a comment.
 fn comment(item: &str) -> ReviewEntry {
-    let (severity, text) = LogSeverity::ALL
+    let (severity, text) = FindingSeverity::ALL
         .into_iter()
         .find_map(|severity| Some((severity, item.strip_prefix(&format!("[{}]", severity.priority()))?)))
-        .unwrap_or((LogSeverity::Low, item));
+        .unwrap_or((FindingSeverity::Low, item));
     let (title, place) = match text.rsplit_once(LOCATION_SEPARATOR) {
         Some((title, place)) if !place.is_empty() => (title, Some(place)),
         _ => (text, None),
@@ -308,7 +308,7 @@ mod tests {
             ], 0..16,
         )) {
             for finding in findings_in(&parts.concat(), Path::new("/w")).into_iter().flatten() {
-                let severity = LogSeverity::parse(&finding.severity);
+                let severity = FindingSeverity::parse(&finding.severity);
                 prop_assert_eq!(finding.severity, severity.name());
                 prop_assert_eq!(finding.priority.as_deref(), Some(severity.priority()));
                 prop_assert!(!finding.commented);

@@ -182,7 +182,7 @@ async fn deliver_after_nine_hours(is_bound: bool) -> Result<()> {
     plane.restart()?;
     if !is_bound {
         // A plain API key cannot refresh an expired runner token. The desktop suggests `loopgate connect`.
-        wait::seen(&logs, async || log_in(&logs).contains("see loopgate connect").then_some(())).await?;
+        wait::seen(&logs, async || log_in(&logs).contains("run `loopgate connect`").then_some(())).await?;
         desktop.stop().await?;
         plane.connect(&testbed.home, desktop.setup(), &page).await?;
         desktop = desktop.start_again().await?;

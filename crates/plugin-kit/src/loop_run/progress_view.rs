@@ -188,7 +188,7 @@ impl ProgressView {
             && self.task.as_ref() != Some(task)
         {
             lines.push(format!(
-                "    CurrentTask {} of {}, {}: {}",
+                "    Task {} of {}, {}: {}",
                 task.current, task.total, task.id, task.description
             ));
         }
@@ -249,7 +249,7 @@ impl ProgressView {
     /// Prints a permanent line above the status line. Write errors are ignored: the loop does not need a
     /// reader.
     fn print(&self, line: &str) {
-        // CurrentTask descriptions and file names come from the repository and may contain terminal escape
+        // Task descriptions and file names come from the repository and may contain terminal escape
         // sequences.
         let line = escape_control(line.trim_end());
         match &self.bar {

@@ -9,7 +9,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::TreeChange;
 
-/// TreeWatch on a tree. Dropping the value removes it.
+/// Watch on a tree. Dropping the value removes it.
 #[derive(Debug)]
 pub(in crate::search) struct TreeWatch {
     /// Created when the root is added; `None` when that failed.
