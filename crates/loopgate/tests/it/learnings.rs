@@ -244,11 +244,7 @@ async fn full_disk_leaves_the_files_unchanged() -> Result<()> {
     full.args(["-c", "trap '' XFSZ; exec prlimit --fsize=0 \"$0\" learnings process \"$1\"", PROGRAM]);
     let output = full.arg(fixture.work_dir(1)).output().await?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    ensure!(
-        output.status.code() == Some(1) && text.contains("Failed to write"),
-        "{}: {text}",
-        output.status
-    );
+    ensure!(output.status.code() == Some(1) && text.contains("Failed to write"), "{}: {text}", output.status);
     ensure!(std::fs::read(fixture.patterns())? == before && fixture.pending(1) == 3);
     succeeded(&fixture.process(1).output().await?)?;
     ensure!(fixture.summaries()?.len() == 5 && fixture.pending(1) == 0);
