@@ -33,7 +33,7 @@ impl ProviderRegistry {
 
     /// Returns the provider with this name, or `None` if there is none or the name is not a valid id.
     #[must_use]
-    pub fn named(&self, name: &str) -> Option<Arc<dyn Provider>> {
+    pub fn by_name(&self, name: &str) -> Option<Arc<dyn Provider>> {
         self.get(&ProviderId::parse(name)?)
     }
 

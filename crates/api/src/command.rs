@@ -37,13 +37,13 @@ pub enum WorktreeSource {
         /// Prefix of the worktree's key and branch, before the slug of the document.
         prefix: &'static str,
         /// Whether the worktree is kept after the loop finishes.
-        stays: bool,
+        is_retained: bool,
     },
     /// The worktree of the document's earlier loops, else a new one.
     Continued,
     /// The worktree of the document's earlier loops, else one with a detached HEAD that is removed after the
     /// loop.
-    Visited,
+    ExistingOrDetached,
 }
 
 /// Access of a command to peer repositories.
@@ -106,9 +106,9 @@ pub enum Plugin {
     /// The command uses no plugin.
     None,
     /// The launch fails without this plugin.
-    Needed(&'static str),
+    Required(&'static str),
     /// Loaded when this plugin is installed.
-    Welcome(&'static str),
+    Optional(&'static str),
 }
 
 /// A file that a command produces.
@@ -170,7 +170,7 @@ pub struct CommandSpec {
     /// Access to the peer repositories.
     pub peers: Peers,
     /// Location in which it runs.
-    pub place: WorkLocation,
+    pub location: WorkLocation,
     /// Whether it continues the work of an earlier loop.
     pub needs_parent: bool,
     /// Whether a local launch fails when the control plane does not acknowledge its `started` event.
@@ -286,7 +286,7 @@ impl LoopCommand {
             artifacts: Optional,
             repository: Required,
             peers: Peers::None,
-            place: WorkLocation::Worktree(WorktreeSource::Continued),
+            location: WorkLocation::Worktree(WorktreeSource::Continued),
             needs_parent: false,
             fail_fast: true,
             inputs: Inputs::Context,
@@ -298,7 +298,10 @@ impl LoopCommand {
         let requirements = CommandSpec {
             prompt: Required,
             peers: Peers::ReadOnly,
-            place: WorkLocation::Worktree(WorktreeSource::Fresh { prefix: "generate-prd-", stays: false }),
+            location: WorkLocation::Worktree(WorktreeSource::Fresh {
+                prefix: "generate-prd-",
+                is_retained: false,
+            }),
             outputs: PRD,
             ..in_repository
         };
@@ -306,20 +309,20 @@ impl LoopCommand {
         // pre-launch acknowledgement.
         let evaluation = CommandSpec {
             artifacts: Required,
-            place: WorkLocation::TempDir,
+            location: WorkLocation::TempDir,
             fail_fast: false,
-            plugin: Plugin::Welcome("judges"),
+            plugin: Plugin::Optional("judges"),
             ..in_repository
         };
         match self {
             Self::Plan => CommandSpec {
                 peers: Peers::ReadOnly,
-                place: WorkLocation::Worktree(WorktreeSource::Fresh { prefix: "", stays: true }),
+                location: WorkLocation::Worktree(WorktreeSource::Fresh { prefix: "", is_retained: true }),
                 inputs: Inputs::Requirements,
                 // The driver stops after this number of runs of the assistant, so that a loop without
                 // progress ends.
                 runner: Runner::Driver(50),
-                plugin: Plugin::Needed("code"),
+                plugin: Plugin::Required("code"),
                 outputs: const {
                     &[
                         PLAN_JSON,
@@ -336,7 +339,7 @@ impl LoopCommand {
                 needs_parent: true,
                 inputs: Inputs::Plan,
                 runner: Runner::Driver(150),
-                plugin: Plugin::Needed("code"),
+                plugin: Plugin::Required("code"),
                 outputs: const {
                     &[
                         CommandOutput::optional("plan.json", "plan", UploadForm::Plan),
@@ -360,9 +363,9 @@ impl LoopCommand {
             Self::GeneratePrd => requirements,
             Self::RequestPrdChanges => CommandSpec {
                 artifacts: Required,
-                place: WorkLocation::Worktree(WorktreeSource::Fresh {
+                location: WorkLocation::Worktree(WorktreeSource::Fresh {
                     prefix: "request-prd-changes-",
-                    stays: false,
+                    is_retained: false,
                 }),
                 needs_parent: true,
                 ..requirements
@@ -404,18 +407,18 @@ impl LoopCommand {
                 inputs: Inputs::Repositories,
                 runner: Runner::EachRepository,
                 harnesses: &[Harness::Assistant],
-                plugin: Plugin::Needed("bootstrap"),
+                plugin: Plugin::Required("bootstrap"),
                 outputs: const {
                     &[CommandOutput::optional(BOOTSTRAP_RESULT, "bootstrapResult", UploadForm::Object)]
                 },
                 ..evaluation
             },
             Self::CodeReview => CommandSpec {
-                place: WorkLocation::Worktree(WorktreeSource::Visited),
+                location: WorkLocation::Worktree(WorktreeSource::ExistingOrDetached),
                 fail_fast: false,
                 inputs: Inputs::Review,
                 harnesses: &[Harness::Assistant],
-                plugin: Plugin::Needed("code-review"),
+                plugin: Plugin::Required("code-review"),
                 outputs: const {
                     &[CommandOutput::required("verdict.json", "verdict", UploadForm::Object), CODE_JUDGES]
                 },

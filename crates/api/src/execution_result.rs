@@ -195,7 +195,7 @@ impl ExecutionResult {
     ///
     /// Names are compared without regard to ASCII case, as the code host does.
     #[must_use]
-    pub fn is_about(&self, names: &[String]) -> bool {
+    pub fn lists_only(&self, names: &[String]) -> bool {
         let same = |entry: &ResultEntry, name: &str| entry.full_name().eq_ignore_ascii_case(name);
         let is_listed = |entry: &ResultEntry| names.iter().any(|name| same(entry, name));
         let entries = &self.results;
@@ -332,10 +332,12 @@ mod tests {
         let of = |names: &[&str]| ExecutionResult::v2(names.iter().map(|name| skipped(name)).collect());
         // The code host treats `acme/api` and `acme/API` as one repository.
         let requested = ["acme/api".to_owned(), "acme/web".to_owned()];
-        assert!(of(&["acme/api"]).is_about(&requested) && of(&["ACME/web", "acme/api"]).is_about(&requested));
-        assert!(!of(&["acme/api", "evil/x"]).is_about(&requested));
-        assert!(!of(&["acme/api", "acme/API"]).is_about(&requested));
-        assert!(of(&["any/one"]).is_about(&[]));
+        assert!(
+            of(&["acme/api"]).lists_only(&requested) && of(&["ACME/web", "acme/api"]).lists_only(&requested)
+        );
+        assert!(!of(&["acme/api", "evil/x"]).lists_only(&requested));
+        assert!(!of(&["acme/api", "acme/API"]).lists_only(&requested));
+        assert!(of(&["any/one"]).lists_only(&[]));
     }
 
     #[test]

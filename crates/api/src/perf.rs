@@ -256,7 +256,7 @@ impl PerfEvent {
 
     /// Returns iteration and name of the phase that this event starts.
     #[must_use]
-    pub const fn begins_phase(&self) -> Option<(u64, &CleanText)> {
+    pub const fn started_phase(&self) -> Option<(u64, &CleanText)> {
         match self {
             Self::Phase { iteration, phase, .. } => Some((*iteration, phase)),
             _ => None,
@@ -265,7 +265,7 @@ impl PerfEvent {
 
     /// Returns the iteration of an event that belongs to a phase, and the member to store the phase's name
     /// in.
-    pub const fn belongs_to_phase(&mut self) -> Option<(u64, &mut Option<CleanText>)> {
+    pub const fn phase_slot(&mut self) -> Option<(u64, &mut Option<CleanText>)> {
         match self {
             Self::Agent { iteration, phase, .. }
             | Self::Tool { iteration, phase, .. }

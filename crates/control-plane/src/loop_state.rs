@@ -31,7 +31,7 @@ pub const ALL: [LoopStatus; 8] = [
 pub const ACTIVE: [LoopStatus; 3] = [LoopStatus::Pending, LoopStatus::Claimed, LoopStatus::Running];
 
 /// Wraps statuses for use in a filter.
-pub fn stored_statuses(statuses: impl IntoIterator<Item = LoopStatus>) -> Vec<StoredEnum<LoopStatus>> {
+pub fn status_values(statuses: impl IntoIterator<Item = LoopStatus>) -> Vec<StoredEnum<LoopStatus>> {
     statuses.into_iter().map(StoredEnum).collect()
 }
 
@@ -52,7 +52,7 @@ pub async fn apply(
 ) -> Result<TransitionResult, DbErr> {
     use agent_loop::Column;
     let at = now();
-    let from = stored_statuses(ALL.into_iter().filter(|from| from.may_become(to)));
+    let from = status_values(ALL.into_iter().filter(|from| from.may_become(to)));
     let mut update = agent_loop::Entity::update_many()
         .col_expr(Column::Status, Expr::value(StoredEnum(to)))
         .col_expr(Column::UpdatedAt, Expr::value(at));

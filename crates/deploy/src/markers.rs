@@ -123,7 +123,7 @@ impl Markers {
 
     /// Removes the markers of the previous run and renames its log to `deploy.log.1`.
     pub(crate) fn reset(&self) -> io::Result<()> {
-        untrusted::make_directory(&self.0)?;
+        untrusted::create_directory(&self.0)?;
         self.clear();
         match untrusted::rename(&self.log(), "deploy.log.1".as_ref()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

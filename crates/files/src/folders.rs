@@ -53,7 +53,7 @@ pub fn folders(sandbox: &Sandbox, requested: &str) -> Result<Vec<Folder>, Folder
     for entry in handle.entries()? {
         let is_git_repo = match entry.kind {
             _ if entry.name.as_encoded_bytes().starts_with(b".") => None,
-            EntryKind::Directory => Some(handle.holds(&Path::new(&entry.name).join(DOT_GIT))),
+            EntryKind::Directory => Some(handle.exists(&Path::new(&entry.name).join(DOT_GIT))),
             EntryKind::Link => is_link_to_repository(sandbox, &directory, &entry.name),
             EntryKind::File | EntryKind::Other => None,
         };

@@ -96,7 +96,7 @@ impl Attachments {
     /// # Errors
     /// Any failure of the file system; images that were written before it are removed.
     pub fn save(&self, images: Vec<(ImageKind, File)>) -> io::Result<Vec<SavedImage>> {
-        let directory = self.directory().make_directory()?;
+        let directory = self.directory().create_directory()?;
         let mut saved = Vec::with_capacity(images.len());
         for (kind, mut file) in images {
             match self.save_one(&directory, kind, &mut file) {

@@ -120,7 +120,7 @@ fn learnings(config: &GatewayConfig) -> Learnings {
     let programs = config.runtime.as_ref().map(|runtime| runtime.learning_programs.clone());
     let config = LearningsConfig {
         directory: state_dir.join("learnings"),
-        older_patterns: assistant_dir.as_ref().map(|dir| dir.join(".learnings/org-patterns.toon")),
+        legacy_patterns: assistant_dir.as_ref().map(|dir| dir.join(".learnings/org-patterns.toon")),
         plugins: PluginDirs {
             bundled: config.plugin_root.clone(),
             installed: assistant_dir.map(|dir| dir.join("plugins/cache/loopgate")),

@@ -93,7 +93,7 @@ impl Gateway {
 
     /// Returns the shell command with which the owner approves a request.
     #[must_use]
-    pub fn command_that_approves(&self, id: Uuid) -> String {
+    pub fn approval_command(&self, id: Uuid) -> String {
         self.0.pipeline.app.approvals_command.approve(id)
     }
 

@@ -24,8 +24,8 @@ mod tests;
 
 pub use activity::{ActivityKind, ActivityLog, RequestRecord};
 pub use approval::{
-    AlwaysAllowRule, ApprovalEvent, ApprovalPolicy, Approvals, AskEachTimeError, Coverage, Decision, Effect,
-    PendingApproval, Remember, ResolvedApproval,
+    AlwaysAllowRule, ApprovalEachTimeError, ApprovalEvent, ApprovalPolicy, Approvals, Coverage, Decision,
+    Effect, PendingApproval, Remember, ResolvedApproval,
 };
 pub use config::{GatewayConfig, ServerLimits, SignIn};
 #[cfg(unix)]

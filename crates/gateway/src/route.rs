@@ -78,9 +78,9 @@ pub(crate) struct RequestPolicy {
     pub(crate) action_preview: Option<ActionPreview>,
     /// Every request needs an approval, which no rule or policy replaces. Exempt are local callers with the
     /// gateway token.
-    pub(crate) asks_each_time: bool,
+    pub(crate) requires_approval_each_time: bool,
     /// Requests over the link are accepted at once, and their handler waits for the approval.
-    pub(crate) accepts_while_held: bool,
+    pub(crate) is_accepted_before_approval: bool,
 }
 
 impl Endpoint {
@@ -101,8 +101,8 @@ impl Endpoint {
             sources,
             action_members: &[],
             action_preview: None,
-            asks_each_time: false,
-            accepts_while_held: false,
+            requires_approval_each_time: false,
+            is_accepted_before_approval: false,
         };
         Self { handler, policy }
     }
@@ -119,15 +119,15 @@ impl Endpoint {
         self
     }
 
-    /// Requires approval for each request; see [`RequestPolicy::asks_each_time`].
-    pub(crate) const fn asking_each_time(mut self) -> Self {
-        self.policy.asks_each_time = true;
+    /// Requires approval for each request; see [`RequestPolicy::requires_approval_each_time`].
+    pub(crate) const fn with_approval_each_time(mut self) -> Self {
+        self.policy.requires_approval_each_time = true;
         self
     }
 
-    /// Accepts requests over the link before their approval; see [`RequestPolicy::accepts_while_held`].
-    pub(crate) const fn accepting_while_held(mut self) -> Self {
-        self.policy.accepts_while_held = true;
+    /// Accepts requests over the link before their approval; see [`RequestPolicy::is_accepted_before_approval`].
+    pub(crate) const fn accepted_before_approval(mut self) -> Self {
+        self.policy.is_accepted_before_approval = true;
         self
     }
 

@@ -61,7 +61,7 @@ impl CachedRepository {
         let layout = layout(&repository, directory)?;
         let config = list_config(&git, &repository).await?;
         let variables = git.print_settings(&repository, &["var", "-l"]).await?;
-        let own_config = [layout.common.join("config"), layout.own.join("config.worktree")];
+        let own_config = [layout.common_dir.join("config"), layout.git_dir.join("config.worktree")];
         let environment = git.environment().await;
         let mut files = external_files::paths(&config, &variables, &environment, directory, &own_config)?;
         files.extend([program.clone(), git.trust_file()]);
@@ -151,7 +151,7 @@ impl CachedRepository {
 
 impl Validity {
     fn open(layout: Layout, files: Vec<PathBuf>, ignored: BTreeSet<PathBuf>) -> Result<Self, WatchError> {
-        let directories = [&layout.root, &layout.own, &layout.common];
+        let directories = [&layout.root, &layout.git_dir, &layout.common_dir];
         for directory in directories {
             if !Watches::are_complete_on(directory)? {
                 return Err(WatchError::Unsupported("the file system does not report all changes"));
@@ -230,15 +230,15 @@ impl<T> CacheEntry<T> {
 }
 
 fn layout(repository: &Repository, directory: &Path) -> Result<Layout, WatchError> {
-    let Repository { own, common, .. } = repository;
+    let Repository { git_dir, common_dir, .. } = repository;
     if repository.bare || !repository.prefix.as_os_str().is_empty() {
         return Err(WatchError::Unsupported("not the root of a working tree"));
     }
     let is_inside = |git_dir: &Path| git_dir.starts_with(directory) && git_dir != directory.join(".git");
-    if is_inside(own) || is_inside(common) {
+    if is_inside(git_dir) || is_inside(common_dir) {
         return Err(WatchError::Unsupported("the git directory is inside the working tree"));
     }
-    Ok(Layout { root: directory.to_owned(), own: own.clone(), common: common.clone() })
+    Ok(Layout { root: directory.to_owned(), git_dir: git_dir.clone(), common_dir: common_dir.clone() })
 }
 
 async fn list_config(git: &Git, repository: &Arc<Repository>) -> Result<Vec<u8>, GitError> {

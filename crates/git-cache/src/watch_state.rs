@@ -30,9 +30,9 @@ pub(crate) struct Layout {
     /// Root of the working tree.
     pub(crate) root: PathBuf,
     /// Git directory of this worktree.
-    pub(crate) own: PathBuf,
+    pub(crate) git_dir: PathBuf,
     /// Git directory that all worktrees share; in a clone the same as `own`.
-    pub(crate) common: PathBuf,
+    pub(crate) common_dir: PathBuf,
 }
 
 /// Counts changes. Equal generations mean that nothing changed in between.
@@ -204,7 +204,7 @@ impl WatchState {
     }
 
     fn watch_git_dir(&mut self) -> Result<(), WatchError> {
-        let is_clone = self.layout.own == self.layout.common;
+        let is_clone = self.layout.git_dir == self.layout.common_dir;
         let areas = [WatchArea::CommonGitDir, WatchArea::OwnGitDir];
         for area in areas.into_iter().take(if is_clone { 1 } else { 2 }) {
             let root = self.root(area).to_owned();
@@ -251,7 +251,8 @@ impl WatchState {
 
     fn is_relevant_git_subdirectory(&self, area: WatchArea, path: &Path) -> bool {
         // The git directory of this worktree is an area of its own.
-        let is_own = area == WatchArea::CommonGitDir && self.layout.common.join(path) == self.layout.own;
+        let is_own =
+            area == WatchArea::CommonGitDir && self.layout.common_dir.join(path) == self.layout.git_dir;
         let worktrees = Path::new(WORKTREES);
         let is_worktree = path == worktrees || path.parent() == Some(worktrees);
         !is_own && (is_worktree || path.starts_with(REFS) || path == Path::new(INFO))
@@ -318,8 +319,8 @@ impl WatchState {
     fn root(&self, area: WatchArea) -> &Path {
         match area {
             WatchArea::Tree => &self.layout.root,
-            WatchArea::OwnGitDir => &self.layout.own,
-            WatchArea::CommonGitDir => &self.layout.common,
+            WatchArea::OwnGitDir => &self.layout.git_dir,
+            WatchArea::CommonGitDir => &self.layout.common_dir,
         }
     }
 }

@@ -154,7 +154,7 @@ impl DataDir {
     /// # Errors
     /// Fails with [`DataDirError::InSandbox`] when this directory is in the sandbox, and with
     /// [`DataDirError::AroundSandbox`] when it contains the sandbox.
-    pub fn keep_apart(&self, sandbox: &Path) -> Result<(), DataDirError> {
+    pub fn check_no_overlap(&self, sandbox: &Path) -> Result<(), DataDirError> {
         let real = |path: &Path| canonical_form(path).unwrap_or_else(|| path.to_owned());
         let (data_dir, inner) = (self.path.clone(), real(sandbox));
         let own = real(&data_dir);
@@ -434,7 +434,7 @@ mod tests {
         std::fs::create_dir_all(at("home/src")).unwrap();
         let data = DataDir::open(&at("home/data")).unwrap();
         for apart in ["home/src", "home/data-not", "home/missing", "home/data/../src"] {
-            data.keep_apart(&at(apart)).unwrap();
+            data.check_no_overlap(&at(apart)).unwrap();
         }
         #[cfg(unix)]
         {
@@ -449,7 +449,7 @@ mod tests {
             #[cfg(unix)]
             "around",
         ] {
-            let message = data.keep_apart(&at(around)).unwrap_err().to_string();
+            let message = data.check_no_overlap(&at(around)).unwrap_err().to_string();
             assert!(message.contains("is in the sandbox") && message.contains("home/data"), "{message}");
         }
         for inside in [
@@ -458,7 +458,7 @@ mod tests {
             #[cfg(unix)]
             "home/inside/src",
         ] {
-            let message = data.keep_apart(&at(inside)).unwrap_err().to_string();
+            let message = data.check_no_overlap(&at(inside)).unwrap_err().to_string();
             assert!(message.contains("is in the data directory"), "{message}");
         }
     }

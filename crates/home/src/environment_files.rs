@@ -39,7 +39,7 @@ pub fn copy_environment_files(from: &Directory, to: &Directory, names: &[&str]) 
 }
 
 fn copy_missing(from: &Directory, to: &Directory, name: &OsStr) -> io::Result<()> {
-    if to.holds(Path::new(name)) {
+    if to.exists(Path::new(name)) {
         return Ok(());
     }
     to.replace(name, &from.read(Path::new(name), MAX_SIZE)?)

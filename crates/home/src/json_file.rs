@@ -152,7 +152,7 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
         change: impl FnOnce(&mut Option<T>) -> Result<R, E>,
     ) -> Result<R, E> {
         let to_error = |error: io::Error| E::from(self.explain(error.into()));
-        let directory = self.make_directory().map_err(to_error)?;
+        let directory = self.create_directory().map_err(to_error)?;
         // Held from the read to the rename, which prevents lost updates.
         let _lock = self.lock_in(&directory).map_err(to_error)?;
         let stored = self.read_in(&directory).and_then(|stored| {
@@ -275,10 +275,10 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
         }
     }
 
-    fn make_directory(&self) -> io::Result<Directory> {
+    fn create_directory(&self) -> io::Result<Directory> {
         match &self.location {
-            FileLocation::WorkingTree(path) => untrusted::make_directory(parent(path)?),
-            FileLocation::Sandbox(directory, _) => directory.make_directory(),
+            FileLocation::WorkingTree(path) => untrusted::create_directory(parent(path)?),
+            FileLocation::Sandbox(directory, _) => directory.create_directory(),
             FileLocation::Private(path) => {
                 files::create_dirs(parent(path)?, Audience::Owner)?;
                 Directory::of(parent(path)?)

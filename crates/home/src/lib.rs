@@ -39,7 +39,7 @@ pub use path_resolution::{expand_home, leads_through};
 pub use program::{Program, ProgramPath};
 pub use project_files::ProjectFiles;
 pub use repos::{AddRepoError, Repos, ReposError, ReposFile};
-pub use repository::{Repository, RepositoryError, RepositoryHandles, origin_of_chosen};
+pub use repository::{Repository, RepositoryError, RepositoryHandles, origin_of_clone};
 pub use sandbox::{
     AccessDenied, DirEntry, Directory, EntryKind, Sandbox, SandboxedPath, canonical_path, escaped_via_symlink,
 };

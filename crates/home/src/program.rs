@@ -109,7 +109,7 @@ impl ProgramPath {
 
     /// Returns the path to execute; `None` when it no longer resolves to the pinned target. Reads the disk.
     #[must_use]
-    pub fn way(&self) -> Option<&Path> {
+    pub fn resolve(&self) -> Option<&Path> {
         match self {
             Self::Plain(path) => Some(path),
             Self::Pinned { path, target } => {

@@ -230,14 +230,14 @@ impl Repos {
     #[must_use]
     pub fn worktree_parents(&self, repository: &Path) -> Vec<PathBuf> {
         let own = repository.parent().map(Path::to_owned);
-        let mut parents: Vec<PathBuf> = self.named_worktree_parents().into_iter().chain(own).collect();
+        let mut parents: Vec<PathBuf> = self.configured_worktree_parents().into_iter().chain(own).collect();
         parents.dedup();
         parents
     }
 
     /// Returns the configured worktree parents: environment variable, setting.
     #[must_use]
-    pub fn named_worktree_parents(&self) -> Vec<PathBuf> {
+    pub fn configured_worktree_parents(&self) -> Vec<PathBuf> {
         let from_environment = std::env::var(env::WORKTREE_PARENT).ok();
         let from_settings = self.list().ok().and_then(|list| list.settings.worktree_parent_dir);
         let configured = [from_environment, from_settings].into_iter().flatten();

@@ -70,9 +70,9 @@ pub struct Repository {
     /// Path of the requested directory relative to the root.
     pub prefix: PathBuf,
     /// Git directory of this working tree (`git rev-parse --git-dir`).
-    pub own: PathBuf,
+    pub git_dir: PathBuf,
     /// Git directory that all worktrees share (`git rev-parse --git-common-dir`).
-    pub common: PathBuf,
+    pub common_dir: PathBuf,
     /// Whether the repository has no working tree.
     pub bare: bool,
     /// Entries of the repository's own configuration files, those of `config.worktree` last. Included files
@@ -87,10 +87,10 @@ pub struct Repository {
 pub struct RepositoryHandles {
     /// Open handle of [`Repository::root`].
     pub root: Directory,
-    /// Open handle of [`Repository::own`].
-    pub own: Directory,
-    /// Open handle of [`Repository::common`].
-    pub common: Directory,
+    /// Open handle of [`Repository::git_dir`].
+    pub git_dir: Directory,
+    /// Open handle of [`Repository::common_dir`].
+    pub common_dir: Directory,
 }
 
 fn refused<T>(reason: impl Into<String>) -> Result<T, RepositoryError> {
@@ -138,7 +138,7 @@ impl Sandbox {
                 None if is_bare(&handle) => {
                     // Inside another working tree these files may be committed content, and their
                     // configuration can run programs.
-                    if at.ancestors().skip(1).any(|above| base.holds(&above.join(".git"))) {
+                    if at.ancestors().skip(1).any(|above| base.exists(&above.join(".git"))) {
                         return refused(
                             "it is a bare repository inside the working tree of another repository",
                         );
@@ -150,8 +150,8 @@ impl Sandbox {
                 }
                 None => {}
                 Some(EntryKind::Directory) => {
-                    let own = handle.directory(Path::new(".git"))?;
-                    return self.with_git_dir(root.clone(), prefix(), handle, root.join(".git"), own);
+                    let git_dir = handle.directory(Path::new(".git"))?;
+                    return self.with_git_dir(root.clone(), prefix(), handle, root.join(".git"), git_dir);
                 }
                 Some(EntryKind::File) => return self.linked(root, prefix(), handle),
                 Some(EntryKind::Link | EntryKind::Other) => {
@@ -181,11 +181,11 @@ impl Sandbox {
             own.canonical().to_owned(),
             own.open_directory()?,
         )?;
-        let working_tree = match read_path(&repository.handles.own, "gitdir")? {
+        let working_tree = match read_path(&repository.handles.git_dir, "gitdir")? {
             // A linked worktree: `gitdir` contains the path of the worktree's `.git` file.
-            Some(dot_git) => repository.own.join(dot_git).parent().map(Path::to_owned),
+            Some(dot_git) => repository.git_dir.join(dot_git).parent().map(Path::to_owned),
             // A submodule: `core.worktree` contains the path of its working tree.
-            None => repository.setting("core", "worktree").map(|worktree| repository.own.join(worktree)),
+            None => repository.setting("core", "worktree").map(|worktree| repository.git_dir.join(worktree)),
         };
         let working_tree = working_tree.and_then(|path| path.canonicalize().ok());
         if working_tree.as_ref() != Some(&root) {
@@ -195,8 +195,8 @@ impl Sandbox {
     }
 
     fn bare(&self, root: PathBuf, handle: Directory) -> Result<Repository, RepositoryError> {
-        let own = handle.directory(Path::new(""))?;
-        let mut repository = self.with_git_dir(root.clone(), PathBuf::new(), handle, root, own)?;
+        let git_dir = handle.directory(Path::new(""))?;
+        let mut repository = self.with_git_dir(root.clone(), PathBuf::new(), handle, root, git_dir)?;
         repository.bare = true;
         Ok(repository)
     }
@@ -207,7 +207,7 @@ impl Sandbox {
         prefix: PathBuf,
         handle: Directory,
         own_path: PathBuf,
-        own: Directory,
+        git_dir: Directory,
     ) -> Result<Repository, RepositoryError> {
         if self.denies(&own_path) {
             return refused("its git directory is in a denied directory");
@@ -218,24 +218,32 @@ impl Sandbox {
                 ".gitattributes, .gitignore, .gitmodules or .mailmap is a pipe, socket or device",
             );
         }
-        check_kinds(&own)?;
-        let (common_path, common) = match read_path(&own, "commondir")? {
+        check_kinds(&git_dir)?;
+        let (common_path, common_dir) = match read_path(&git_dir, "commondir")? {
             Some(pointer) => {
                 let place = self.checked_git_dir(&own_path.join(pointer))?;
-                let common = place.open_directory()?;
-                check_kinds(&common)?;
-                (place.canonical().to_owned(), common)
+                let common_dir = place.open_directory()?;
+                check_kinds(&common_dir)?;
+                (place.canonical().to_owned(), common_dir)
             }
-            None => (own_path.clone(), own.directory(Path::new(""))?),
+            None => (own_path.clone(), git_dir.directory(Path::new(""))?),
         };
-        if !common.holds(Path::new("objects")) {
+        if !common_dir.exists(Path::new("objects")) {
             return Err(RepositoryError::None);
         }
-        self.check_alternates(&common_path.join("objects"), &common.directory(Path::new("objects"))?, 0)?;
-        let mut config = read_config(&common, "config")?;
-        config.extend(read_config(&own, "config.worktree")?);
-        let handles = RepositoryHandles { root: handle, own, common };
-        Ok(Repository { root, prefix, own: own_path, common: common_path, bare: false, config, handles })
+        self.check_alternates(&common_path.join("objects"), &common_dir.directory(Path::new("objects"))?, 0)?;
+        let mut config = read_config(&common_dir, "config")?;
+        config.extend(read_config(&git_dir, "config.worktree")?);
+        let handles = RepositoryHandles { root: handle, git_dir, common_dir };
+        Ok(Repository {
+            root,
+            prefix,
+            git_dir: own_path,
+            common_dir: common_path,
+            bare: false,
+            config,
+            handles,
+        })
     }
 
     /// Checks the path of a git directory that a file of the repository contains.
@@ -278,8 +286,8 @@ impl Repository {
     /// Returns the root of the clone that a worktree belongs to, which identifies its common directory.
     #[must_use]
     pub fn clone_root(&self) -> &Path {
-        let root = self.common.parent().filter(|_| self.common.ends_with(".git"));
-        root.unwrap_or(&self.common)
+        let root = self.common_dir.parent().filter(|_| self.common_dir.ends_with(".git"));
+        root.unwrap_or(&self.common_dir)
     }
 
     /// Returns whether the requested directory is the root of the working tree.
@@ -299,7 +307,7 @@ impl Repository {
     #[must_use]
     pub fn default_branch(&self) -> Option<String> {
         let branch_in = |file: &str, prefix: &str| {
-            let bytes = self.handles.common.read(Path::new(file), MAX_POINTER).ok()?;
+            let bytes = self.handles.common_dir.read(Path::new(file), MAX_POINTER).ok()?;
             let text = String::from_utf8(bytes).ok()?;
             Some(text.trim().strip_prefix("ref: ")?.strip_prefix(prefix)?.to_owned())
         };
@@ -318,7 +326,7 @@ impl Repository {
 /// Returns the full name from the URL of the `origin` remote of a clone outside or inside the sandbox. Only
 /// for paths that the user chose. Reads the disk.
 #[must_use]
-pub fn origin_of_chosen(clone: &Path) -> Option<RepoFullName> {
+pub fn origin_of_clone(clone: &Path) -> Option<RepoFullName> {
     let bytes = Directory::of(clone).ok()?.read(Path::new(".git/config"), MAX_CONFIG).ok()?;
     origin_in(&parse_git_config(&bytes)?)
 }
@@ -332,7 +340,7 @@ fn origin_in(config: &[ConfigEntry]) -> Option<RepoFullName> {
 
 /// Returns whether git would take a directory for a bare repository.
 fn is_bare(directory: &Directory) -> bool {
-    ["HEAD", "objects", "refs"].iter().all(|name| directory.holds(Path::new(name)))
+    ["HEAD", "objects", "refs"].iter().all(|name| directory.exists(Path::new(name)))
 }
 
 fn check_kinds(git_dir: &Directory) -> Result<(), RepositoryError> {
@@ -348,7 +356,7 @@ fn check_kinds(git_dir: &Directory) -> Result<(), RepositoryError> {
 fn read(directory: &Directory, name: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, RepositoryError> {
     match directory.read(Path::new(name), max_bytes) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !directory.holds(Path::new(name)) => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !directory.exists(Path::new(name)) => {
             Ok(None)
         }
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),

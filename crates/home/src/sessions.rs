@@ -137,7 +137,7 @@ impl Sessions {
     ///
     /// # Errors
     /// Fails when the file cannot be written.
-    pub fn note(&self, ticket_id: &str, note: SessionNote) -> io::Result<()> {
+    pub fn upsert(&self, ticket_id: &str, note: SessionNote) -> io::Result<()> {
         self.change(|entries| {
             let now = now_iso();
             let of_ticket = |entry: &Value| session(entry).filter(|session| session.ticket_id == ticket_id);
@@ -162,7 +162,7 @@ impl Sessions {
     ///
     /// # Errors
     /// Fails when the file cannot be written.
-    pub fn forget(&self, ticket_id: &str) -> io::Result<()> {
+    pub fn remove(&self, ticket_id: &str) -> io::Result<()> {
         let is_others = |entry: &Value| session(entry).is_none_or(|session| session.ticket_id != ticket_id);
         self.change(|entries| entries.retain(is_others))
     }
@@ -203,7 +203,7 @@ mod tests {
     }
 
     fn note(sessions: &Sessions) -> io::Result<()> {
-        sessions.note("SHOP-1", SessionNote { worktree_path: "/x".into(), ..SessionNote::default() })
+        sessions.upsert("SHOP-1", SessionNote { worktree_path: "/x".into(), ..SessionNote::default() })
     }
 
     fn names(dir: &Path) -> Vec<String> {

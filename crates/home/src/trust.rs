@@ -64,18 +64,18 @@ impl TrustStore {
     /// no consent.
     #[must_use]
     pub fn trusts(&self, clone: &Path, parts: &BTreeSet<String>) -> bool {
-        !parts.is_empty() && self.known(clone).is_some_and(|repository| parts.is_subset(&repository.parts))
+        !parts.is_empty() && self.entry(clone).is_some_and(|repository| parts.is_subset(&repository.parts))
     }
 
     /// Returns the command with which loops may run the tests of a clone.
     #[must_use]
     pub fn test_command(&self, clone: &Path) -> Option<String> {
-        self.known(clone)?.test_command
+        self.entry(clone)?.test_command
     }
 
     /// Returns the stored entry of a clone. An unreadable file is logged and yields `None`.
     #[must_use]
-    pub fn known(&self, clone: &Path) -> Option<TrustedRepository> {
+    pub fn entry(&self, clone: &Path) -> Option<TrustedRepository> {
         let repositories = self.list().unwrap_or_else(|error| {
             tracing::error!(file = %self.path.display(), %error, "cannot read trusted repositories; no repository is trusted");
             Vec::new()

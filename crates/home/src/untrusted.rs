@@ -95,12 +95,12 @@ pub fn entries(path: &Path) -> Vec<DirEntry> {
 ///
 /// # Errors
 /// As [`open`].
-pub fn make_directory(path: &Path) -> io::Result<Directory> {
+pub fn create_directory(path: &Path) -> io::Result<Directory> {
     let (root, below) = split(path);
     // The root itself is chosen by Loopgate and trusted; only the components below it are opened without
     // following symbolic links.
     std::fs::create_dir_all(root)?;
-    Directory::of(root)?.make_directory(below)
+    Directory::of(root)?.create_directory(below)
 }
 
 /// Creates a directory with mode 0700 and its missing parents, and opens it.
@@ -184,7 +184,7 @@ fn parent(path: &Path) -> io::Result<(Directory, &OsStr)> {
 fn make_parent(path: &Path) -> io::Result<(Directory, &OsStr)> {
     let (root, below) = split(path);
     std::fs::create_dir_all(root)?;
-    let directory = Directory::of(root)?.make_directory(below.parent().unwrap_or(Path::new("")))?;
+    let directory = Directory::of(root)?.create_directory(below.parent().unwrap_or(Path::new("")))?;
     Ok((directory, name_of(below)?))
 }
 

@@ -14,7 +14,7 @@ pub struct LearningsConfig {
     /// Directory of the user's patterns, `~/.loopgate/learnings`.
     pub directory: PathBuf,
     /// Patterns file of an earlier installation, read when `directory` has none.
-    pub older_patterns: Option<PathBuf>,
+    pub legacy_patterns: Option<PathBuf>,
     /// Directories in which the script of the self-learning plugin is searched.
     pub plugins: PluginDirs,
 }
@@ -38,7 +38,7 @@ impl Learnings {
     pub fn new(config: LearningsConfig, programs: Option<Arc<dyn LearningPrograms>>) -> Self {
         let processing = Processing::new(programs.clone(), config.plugins);
         Self {
-            patterns: PatternStore::new(config.directory.clone(), config.older_patterns),
+            patterns: PatternStore::new(config.directory.clone(), config.legacy_patterns),
             extractions: Extractions::new(programs),
             batch: Batch::new(config.directory, processing.clone()),
             processing,

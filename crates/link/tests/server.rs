@@ -95,7 +95,7 @@ async fn invalid_hello_is_rejected_with_its_reason() {
     raw.send(&Frame::event(event::HELLO, &without_name)).await;
     let early = raw.frame().await;
     assert_eq!(early.ack.as_deref(), Some("early"));
-    assert_eq!(early.payload::<ReportAck>().unwrap(), ReportAck::no("validation_failed"));
+    assert_eq!(early.payload::<ReportAck>().unwrap(), ReportAck::rejected("validation_failed"));
     let nack: HelloNack = raw.frame().await.payload().unwrap();
     assert_eq!(nack.reason, NackReason::InvalidHello);
     assert_eq!(raw.closed().await, 4400);
@@ -279,7 +279,7 @@ async fn unknown_events_and_acks_do_not_close_the_connection() {
         (Some("u1"), json!({"accepted": false, "reason": "unknown_event"}))
     );
     for (event_name, accepted) in
-        [("accepted", ReportAck::yes()), ("other", ReportAck::no("feature_disabled"))]
+        [("accepted", ReportAck::accepted()), ("other", ReportAck::rejected("feature_disabled"))]
     {
         raw.send(&Frame::event(event::ANALYTICS, &json!({ "event": event_name })).with_id("a1")).await;
         assert_eq!(raw.frame().await.payload::<ReportAck>().unwrap(), accepted);

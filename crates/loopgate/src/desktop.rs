@@ -268,7 +268,7 @@ impl Desktop {
             keys: browser_keys.file(),
             required: Box::new(move || signing.get().command_signing_required),
             gateway_id: credentials.gateway_id(),
-            key_asks: Box::new(move |fingerprint| requests.on_request(fingerprint)),
+            on_key_request: Box::new(move |fingerprint| requests.on_request(fingerprint)),
             loop_credentials: Arc::new(DesktopLoopCredentials(self.runtime.control_plane.clone())),
         };
         Executor::new(ExecutorConfig {

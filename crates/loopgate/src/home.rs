@@ -33,7 +33,7 @@ impl DesktopHome {
     pub fn open(dir: DataDir, desktop: &DesktopArgs) -> anyhow::Result<Self> {
         let settings = Arc::new(settings(&dir, desktop)?);
         if let Some(base) = &settings.get().sandbox_base_directory {
-            dir.keep_apart(base)?;
+            dir.check_no_overlap(base)?;
         }
         let sandbox = Arc::new(Sandbox::new(settings.clone(), dir.path()));
         let repos = Arc::new(Repos::new(settings.clone(), sandbox.clone()));

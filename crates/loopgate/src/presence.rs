@@ -26,7 +26,7 @@ pub async fn run(
 async fn forward_health(gateway: &Gateway, executor: &Executor) {
     let mut health = gateway.health();
     loop {
-        executor.set_gateway_lost(health.borrow_and_update().recovering.clone());
+        executor.set_gateway_unreachable(health.borrow_and_update().recovering.clone());
         if health.changed().await.is_err() {
             return;
         }

@@ -25,7 +25,7 @@ pub async fn run(mut events: Receiver<ApprovalEvent>, gateway: Gateway, runtime:
 
 fn notice(request: PendingApproval, gateway: &Gateway) -> ApprovalNotice {
     ApprovalNotice {
-        command: gateway.command_that_approves(request.id),
+        command: gateway.approval_command(request.id),
         loop_id: request.loop_id,
         id: request.id,
         reason: request.reason,

@@ -19,7 +19,7 @@ const RISKY_TREES: &[&str] = &["/etc", "/private", "/usr", "/bin", "/sbin", "/va
 /// Returns the sandbox that flag, environment variable or settings configure, if any, after validating it.
 pub fn configured(dir: &DataDir, args: &DesktopArgs) -> anyhow::Result<Option<PathBuf>> {
     let Some(base) = settings(dir, args)?.get().sandbox_base_directory.clone() else { return Ok(None) };
-    dir.keep_apart(&base)?;
+    dir.check_no_overlap(&base)?;
     match base.metadata() {
         Ok(metadata) => ensure!(metadata.is_dir(), "the sandbox {} is not a directory", base.display()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => bail!(
@@ -56,7 +56,7 @@ pub fn configured_or_chosen(dir: &DataDir, args: &DesktopArgs) -> anyhow::Result
     }
     let current = std::env::current_dir().context("cannot determine the current directory")?;
     let base = from_current_directory(&current, etcetera::home_dir().ok().as_deref())?;
-    dir.keep_apart(&base)?;
+    dir.check_no_overlap(&base)?;
     println!("Loopgate works in one directory, with all repositories in it: {}", base.display());
     println!("It is stored as sandbox_base_directory in settings.toml; choose another one with --sandbox.");
     // Without a terminal the directory is used: directories that expose too much were rejected above.

@@ -131,7 +131,7 @@ struct SamePairs {
 
 /// Lets a provider decide the doubtful pairs, and returns all duplicates. If the provider fails, returns
 /// those found by their words.
-pub async fn settle_doubts(
+pub async fn resolve_uncertain_pairs(
     comparison: Comparison,
     first: &[ReviewFinding],
     second: &[ReviewFinding],

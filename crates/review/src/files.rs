@@ -52,12 +52,12 @@ impl ReviewDirectory {
 
     /// Truncates the log of a provider's review, creating it if necessary.
     pub(crate) fn clear_log(&self, provider: &ProviderId) -> io::Result<()> {
-        self.directory.make_directory()?.replace(OsStr::new(&log_name(provider)), b"")
+        self.directory.create_directory()?.replace(OsStr::new(&log_name(provider)), b"")
     }
 
     /// Appends to the log of a provider's review.
     pub(crate) fn append_log(&self, provider: &ProviderId, bytes: &[u8]) -> io::Result<()> {
-        self.directory.make_directory()?.append_file(OsStr::new(&log_name(provider)))?.write_all(bytes)
+        self.directory.create_directory()?.append_file(OsStr::new(&log_name(provider)))?.write_all(bytes)
     }
 
     /// Returns the last `most` bytes of the log of a provider's review, and its total size. Both are empty if
@@ -78,7 +78,9 @@ impl ReviewDirectory {
 
     /// Writes the pid file of a provider's review, which other programs read.
     pub(crate) fn write_pid(&self, provider: &ProviderId, pid: u32) -> io::Result<()> {
-        self.directory.make_directory()?.replace(OsStr::new(&pid_name(provider)), pid.to_string().as_bytes())
+        self.directory
+            .create_directory()?
+            .replace(OsStr::new(&pid_name(provider)), pid.to_string().as_bytes())
     }
 
     /// Removes the pid file of a provider's review.

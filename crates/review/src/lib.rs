@@ -24,7 +24,7 @@ mod worktree;
 
 pub use chat::ReviewerChatRequest;
 pub use debate::{DebateRequest, DebateStream, MAX_ROUNDS};
-pub use duplicates::{Comparison, DuplicatePair, compare_findings, settle_doubts};
+pub use duplicates::{Comparison, DuplicatePair, compare_findings, resolve_uncertain_pairs};
 pub use extraction::{findings_in, interpret_findings, review_text};
 pub use files::ReviewDirectory;
 pub use findings::{FindingsError, FindingsFile};

@@ -1,6 +1,6 @@
 //! Converts the log of a review into readable text.
 
-use loopgate_agents::provider::reviewer::without_noise;
+use loopgate_agents::provider::reviewer::strip_noise;
 use loopgate_api::chat_event::ChatEvent;
 
 /// Bytes shown from the end of a log: 100 KiB.
@@ -21,7 +21,7 @@ pub(crate) fn readable(end: &[u8], cut: bool) -> String {
             Err(_) => add_line(&mut text, line),
         }
     }
-    without_noise(&text)
+    strip_noise(&text)
 }
 
 fn add_line(text: &mut String, line: &str) {

@@ -83,7 +83,7 @@ async fn restore(
     }
     // The diff is passed on standard input: a file in the worktree could be replaced by a symlink.
     let command = git.command(worktree).await?.session().args(["apply"]).stdin(Stdin::Bytes(diff));
-    let applied = command.run_undisturbed(Limits::time(CODE_HOST_TIME)).await;
+    let applied = command.run_to_completion(Limits::time(CODE_HOST_TIME)).await;
     if !applied.is_ok_and(|output| output.status.success()) {
         // `git apply` is atomic: nothing of the diff was applied, so only the checkout is reverted.
         git.change(worktree, &["checkout", "-q", "--detach", &head, "--"], time::WORKTREE_ADD).await?;

@@ -187,7 +187,7 @@ impl Reviews {
 
     pub(crate) fn verdicts(&self) -> MutexGuard<'_, HashMap<(PathBuf, ProviderId, String), RunHandle>> {
         let mut verdicts = self.0.verdicts.lock().unwrap_or_else(PoisonError::into_inner);
-        verdicts.retain(|_, run| !run.is_over());
+        verdicts.retain(|_, run| !run.is_finished());
         verdicts
     }
 
@@ -248,7 +248,7 @@ impl Reviews {
             turn: plan.turn,
             fallback: plan.fallback,
             directory: cwd.clone(),
-            about: vec![request.repository.as_path().to_owned(), request.worktree.as_path().to_owned()],
+            directories: vec![request.repository.as_path().to_owned(), request.worktree.as_path().to_owned()],
             time_limit: TIME_LIMIT,
             announcement: RunAnnouncement { provider: Some(key.1.clone()), ..RunAnnouncement::default() },
             kind: KIND,
@@ -265,7 +265,7 @@ impl Reviews {
     async fn prepare(&self, request: &ReviewRequest) -> Result<ReviewScope, StartReviewError> {
         let ReviewsState { git, code_host, .. } = &*self.0;
         let place = request.worktree.canonical();
-        let is_reviewed = self.started().iter().any(|((at, _), run)| at == place && !run.is_over());
+        let is_reviewed = self.started().iter().any(|((at, _), run)| at == place && !run.is_finished());
         if is_reviewed {
             // Another provider is reading the worktree, so it must not be changed.
             return Ok(request.scope.clone());
@@ -364,13 +364,13 @@ impl Reviews {
     }
 
     fn running(&self, key: &ReviewKey) -> Option<RunHandle> {
-        self.started().get(key).filter(|run| !run.is_over()).cloned()
+        self.started().get(key).filter(|run| !run.is_finished()).cloned()
     }
 
     fn started(&self) -> MutexGuard<'_, HashMap<ReviewKey, RunHandle>> {
         let mut started = self.0.started.lock().unwrap_or_else(PoisonError::into_inner);
         // Pruned on access, which keeps the map small without a timer.
-        started.retain(|_, run| !run.is_over());
+        started.retain(|_, run| !run.is_finished());
         started
     }
 }
@@ -398,7 +398,7 @@ impl RunStoreFactory for Reviews {
         }
     }
 
-    fn recovered(&self, owner: &serde_json::Map<String, Value>, run: &RunHandle) {
+    fn on_recovery(&self, owner: &serde_json::Map<String, Value>, run: &RunHandle) {
         let Some(owner) = ReviewOwner::from_map(owner.clone()) else { return };
         if let Ok(worktree) = self.0.sandbox.check(&owner.worktree) {
             self.started().insert((worktree.canonical().to_owned(), owner.provider), run.clone());

@@ -207,7 +207,7 @@ impl ProviderSessions {
                 .then(|| SecondAttempt { rule: FallbackRule::SessionMissing, turn: request(None) }),
             turn: request(session),
             directory: cwd,
-            about: vec![worktree],
+            directories: vec![worktree],
             time_limit: TIME_LIMIT,
             announcement: turn.announcement,
             kind: KIND,

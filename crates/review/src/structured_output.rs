@@ -81,7 +81,7 @@ impl StructuredOutput {
             turn: TurnRequest { prompt, ..TurnRequest::default() },
             fallback: None,
             directory: self.directory.clone(),
-            about: vec![self.directory.as_path().to_owned()],
+            directories: vec![self.directory.as_path().to_owned()],
             time_limit: TIME_LIMIT,
             announcement: RunAnnouncement::default(),
             kind: KIND,

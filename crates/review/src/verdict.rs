@@ -84,7 +84,7 @@ impl Reviews {
             provider,
             turn,
             fallback: None,
-            about: vec![worktree.as_path().to_owned()],
+            directories: vec![worktree.as_path().to_owned()],
             directory: worktree,
             time_limit: TIME_LIMIT,
             announcement: RunAnnouncement::default(),

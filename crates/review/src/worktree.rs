@@ -68,7 +68,7 @@ impl ReviewWorktree {
     async fn is_checkout(&self) -> io::Result<bool> {
         let worktree = self.worktree.clone();
         let check = blocking(move || {
-            Ok(worktree.open_directory().is_ok_and(|directory| directory.holds(Path::new(".git"))))
+            Ok(worktree.open_directory().is_ok_and(|directory| directory.exists(Path::new(".git"))))
         });
         check.await
     }

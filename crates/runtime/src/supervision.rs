@@ -121,7 +121,7 @@ impl SupervisionTask {
             let Err(error) = finished else { return };
             tracing::error!(loop_id = %self.id, %error, "cannot store the end of the loop");
             // Retrying an error of the record itself, e.g. invalid JSON, would never end.
-            if !error.may_pass() {
+            if !error.is_transient() {
                 return;
             }
             failures.record_failure(&self.services.tokens, self.id, &error).await;

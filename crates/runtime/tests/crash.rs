@@ -47,7 +47,7 @@ fn twenty_loops_killed_at_random_points_end_once() {
             body["artifactSlug"] = json!(slug);
             instance.block_on(start(&instance.runtime, &body)).unwrap();
             // The next loop starts when this one is in progress, so that all are at different points.
-            instance.block_on(desktop.cloud.seen(|cloud| cloud.output(*id).get(8).map(drop)));
+            instance.block_on(desktop.cloud.wait_for(|cloud| cloud.output(*id).get(8).map(drop)));
         }
         // Counting file changes instead of time makes the moment independent of the machine's speed.
         let first = rand::random_range(0..MAX_FIRST_CHANGES);
@@ -91,7 +91,7 @@ fn ended_once(
     assert_eq!(outer.block_on(desktop.pushed(&branch)).len(), 1, "{story}");
     let created = desktop.state("created");
     assert_eq!(created.lines().filter(|line| *line == branch).count(), 1, "one pull request; {story}");
-    assert_eq!(instance.block_on(shim::reap(id, Duration::ZERO)).found, 0, "no process is left; {story}");
+    assert_eq!(instance.block_on(shim::reap(id, Duration::ZERO)).running, 0, "no process is left; {story}");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn running_loop_is_followed_after_a_restart_and_can_be_killed() {
         .unwrap();
     assert_eq!(killed.message(), "Loop process terminated");
     assert_eq!(instance.reported(id).status(), JobStatus::Cancelled);
-    assert_eq!(instance.block_on(shim::reap(id, Duration::ZERO)).found, 0);
+    assert_eq!(instance.block_on(shim::reap(id, Duration::ZERO)).running, 0);
 }
 
 /// Shims that never start a program: each exits when its instance is killed.
@@ -242,7 +242,7 @@ fn killed_shim_leaves_no_process_and_the_loop_is_reported_lost() {
     let job = instance.reported(id);
     assert_eq!(job.status(), JobStatus::Unknown);
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "PROCESS_STOPPED");
-    assert_eq!(instance.block_on(shim::reap(id, Duration::ZERO)).found, 0);
+    assert_eq!(instance.block_on(shim::reap(id, Duration::ZERO)).running, 0);
 }
 
 /// Returns an ended loop whose messages several instances in a row sent in vain, because this call was
@@ -273,7 +273,7 @@ fn unaccepted_messages_survive_restarts() {
     for (call, status) in [("upload-artifacts", 500), ("events", 503), ("events", 401), ("events", 403)] {
         let (_outer, desktop) = outer();
         let id = unaccepted_message(&desktop, call, status);
-        desktop.cloud.answer_well();
+        desktop.cloud.answer_successfully();
         let job = RuntimeInstance::start(&desktop).reported(id);
         assert!(!job.warnings().iter().any(|warning| warning.ends_with("_FAILED")), "{call} {job:?}");
         assert_eq!(job.report.last_recovery_error, None, "{call} {status}");
@@ -293,7 +293,7 @@ fn rejected_report_is_kept_and_shown() {
     desktop.signal("go");
     instance.reported(id);
     drop(instance);
-    desktop.cloud.answer_well();
+    desktop.cloud.answer_successfully();
     let before = desktop.cloud.requests().len();
     let instance = RuntimeInstance::start(&desktop);
     let shown = instance.block_on(instance.runtime.snapshots.active()).unwrap();
@@ -313,8 +313,9 @@ fn final_event_that_arrived_before_a_kill_is_not_resent_forever() {
     desktop.cloud.answer_always("refresh-token", 409, rejection("NOT_RUNNING"));
     desktop.signal("go");
     // The control plane still lists the loop as running, so the rejection does not count as delivery.
-    instance
-        .block_on(desktop.cloud.seen(|cloud| cloud.requests().iter().find(|h| h.route == "loop").map(drop)));
+    instance.block_on(
+        desktop.cloud.wait_for(|cloud| cloud.requests().iter().find(|h| h.route == "loop").map(drop)),
+    );
     let job = instance.block_on(instance.runtime.jobs.get(id)).unwrap().unwrap();
     assert_eq!(job.report.cloud_finalized_at, None);
     let completed = json!({"success": true, "data": {"status": "COMPLETED"}});

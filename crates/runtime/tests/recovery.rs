@@ -185,8 +185,8 @@ async fn events_of_an_outage_arrive_in_order_and_once() {
     let many_failures = |cloud: &loopgate_testkit::cloud::Cloud| {
         (cloud.requests().iter().filter(|received| received.status == 502).count() > 15).then_some(())
     };
-    desktop.cloud.seen(many_failures).await;
-    desktop.cloud.answer_well();
+    desktop.cloud.wait_for(many_failures).await;
+    desktop.cloud.answer_successfully();
     let job = desktop.reported(&runtime, id).await;
     assert!(job.warnings().is_empty(), "{job:?}");
     let output = desktop.cloud.output(id);
@@ -216,14 +216,14 @@ async fn resume_from_suspend_renews_the_token_and_sends_a_heartbeat() {
         let received = cloud.requests().into_iter().map(|received| received.route);
         received.filter(|route| route == "heartbeat" || route == "refresh-token").collect()
     };
-    desktop.cloud.seen(|cloud| (calls(cloud) == ["heartbeat"]).then_some(())).await;
+    desktop.cloud.wait_for(|cloud| (calls(cloud) == ["heartbeat"]).then_some(())).await;
     runtime.recovery.wake_up();
     let expected = ["heartbeat", "refresh-token", "heartbeat"];
-    desktop.cloud.seen(|cloud| (calls(cloud) == expected).then_some(())).await;
+    desktop.cloud.wait_for(|cloud| (calls(cloud) == expected).then_some(())).await;
     // A failed renewal does not suppress the heartbeat.
     desktop.cloud.answer_always("refresh-token", 404, json!({"success": false, "error": "unknown"}));
     runtime.recovery.wake_up();
-    desktop.cloud.seen(|cloud| (calls(cloud).len() == 5).then_some(())).await;
+    desktop.cloud.wait_for(|cloud| (calls(cloud).len() == 5).then_some(())).await;
     assert_eq!(calls(&desktop.cloud)[3..], ["refresh-token", "heartbeat"]);
     desktop.signal("go");
     desktop.reported(&runtime, id).await;

@@ -55,7 +55,7 @@ async fn lost_refresh_race_is_retried_with_a_new_key() {
         })
         .await;
     assert_ne!(keys[0], keys[1]);
-    desktop.cloud.answer_well();
+    desktop.cloud.answer_successfully();
     desktop.reported(&runtime, id).await;
 }
 

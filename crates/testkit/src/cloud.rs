@@ -58,7 +58,7 @@ struct CloudState {
     nonces: HashSet<String>,
     /// Responses that are returned once each, by route.
     scripted: HashMap<String, VecDeque<(u16, Value)>>,
-    /// Responses that are returned until [`Cloud::answer_well`], by route.
+    /// Responses that are returned until [`Cloud::answer_successfully`], by route.
     fixed: HashMap<String, (u16, Value)>,
     /// Runner tokens by loop id. Loops without an entry accept any token.
     tokens: HashMap<String, RunnerToken>,
@@ -118,7 +118,7 @@ impl Cloud {
     }
 
     /// Removes all scripted responses.
-    pub fn answer_well(&self) {
+    pub fn answer_successfully(&self) {
         let mut inner = self.lock();
         inner.fixed.clear();
         inner.scripted.clear();
@@ -131,7 +131,7 @@ impl Cloud {
 
     /// Enables token checks for a loop whose token has expired. The loop is `TIMED_OUT` until a heartbeat of
     /// the desktop revives it.
-    pub fn give_up(&self, id: LoopId, token: &str) {
+    pub fn time_out(&self, id: LoopId, token: &str) {
         self.track_token(id, token, TokenState::TimedOut);
     }
 
@@ -159,7 +159,7 @@ impl Cloud {
     }
 
     /// Waits until the recorded requests satisfy a condition, and returns its value.
-    pub async fn seen<T>(&self, mut condition: impl FnMut(&Self) -> Option<T>) -> T {
+    pub async fn wait_for<T>(&self, mut condition: impl FnMut(&Self) -> Option<T>) -> T {
         let mut arrivals = self.arrivals();
         loop {
             if let Some(value) = condition(self) {

@@ -55,7 +55,7 @@ impl Changes {
 
 /// Calls a function now and after each change in the directory, until it returns a value. Fails after
 /// [`LIMIT`].
-pub async fn seen<T>(directory: &Path, mut condition: impl AsyncFnMut() -> Option<T>) -> anyhow::Result<T> {
+pub async fn until<T>(directory: &Path, mut condition: impl AsyncFnMut() -> Option<T>) -> anyhow::Result<T> {
     // The watcher starts before the first check, so that no change between the two is missed.
     let mut changes = Changes::of(&[directory])?;
     let poll = async {
@@ -73,16 +73,16 @@ pub async fn seen<T>(directory: &Path, mut condition: impl AsyncFnMut() -> Optio
 }
 
 /// Waits until the path exists. Its parent directory must exist already.
-pub async fn appears(path: &Path) -> anyhow::Result<()> {
+pub async fn until_exists(path: &Path) -> anyhow::Result<()> {
     let directory = path.parent().context("the path has no parent directory")?;
-    let result = seen(directory, async || path.symlink_metadata().is_ok().then_some(())).await;
+    let result = until(directory, async || path.symlink_metadata().is_ok().then_some(())).await;
     result.with_context(|| format!("wait for {}", path.display()))
 }
 
 /// Waits until the path no longer exists.
-pub async fn vanishes(path: &Path) -> anyhow::Result<()> {
+pub async fn until_removed(path: &Path) -> anyhow::Result<()> {
     let directory = path.parent().context("the path has no parent directory")?;
-    let result = seen(directory, async || path.symlink_metadata().is_err().then_some(())).await;
+    let result = until(directory, async || path.symlink_metadata().is_err().then_some(())).await;
     result.with_context(|| format!("wait until {} is removed", path.display()))
 }
 
@@ -93,12 +93,12 @@ pub async fn lines_of(path: &Path) -> anyhow::Result<String> {
         let text = std::fs::read_to_string(path).ok()?;
         text.strip_suffix('\n').map(str::to_owned)
     };
-    seen(directory, complete_text).await.with_context(|| format!("wait for the text of {}", path.display()))
+    until(directory, complete_text).await.with_context(|| format!("wait for the text of {}", path.display()))
 }
 
 /// Waits until a process has exited. It does not have to be a child of this process.
 #[cfg(target_os = "linux")]
-pub async fn end_of(pid: u32) -> anyhow::Result<()> {
+pub async fn until_exited(pid: u32) -> anyhow::Result<()> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::Errno;
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -120,7 +120,7 @@ pub async fn end_of(pid: u32) -> anyhow::Result<()> {
 
 /// Always fails: waiting for a process that is not a child needs a pidfd, which only Linux has.
 #[cfg(not(target_os = "linux"))]
-pub async fn end_of(pid: u32) -> anyhow::Result<()> {
+pub async fn until_exited(pid: u32) -> anyhow::Result<()> {
     bail!(
         "cannot wait for process {pid}: waiting for a process that is not a child is only supported on Linux"
     )
@@ -135,7 +135,7 @@ pub async fn all_end(find: impl Fn() -> Vec<u32>) -> anyhow::Result<()> {
             return Ok(());
         }
         for pid in pids {
-            end_of(pid).await?;
+            until_exited(pid).await?;
         }
     }
 }
@@ -151,7 +151,7 @@ mod tests {
         let (source, target) = (dir.path().join("source"), dir.path().join("target"));
         std::fs::write(&source, "one\ntwo").unwrap();
         let moving = async { std::fs::rename(&source, &target) };
-        let (vanished, appeared, moved) = tokio::join!(vanishes(&source), appears(&target), moving);
+        let (vanished, appeared, moved) = tokio::join!(until_removed(&source), until_exists(&target), moving);
         // Both waits start before the rename: it is the only event that can complete them.
         vanished.and(appeared).unwrap();
         moved.unwrap();
@@ -164,16 +164,16 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
-    async fn end_of_returns_when_the_process_exits() {
+    async fn until_exited_returns_when_the_process_exits() {
         let home = UserHome::temporary().unwrap();
         let mut child = home.command("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
         let pid = child.id().unwrap();
         let ending = async { drop(child.stdin.take()) };
-        let (ended, ()) = tokio::join!(end_of(pid), ending);
+        let (ended, ()) = tokio::join!(until_exited(pid), ending);
         ended.unwrap();
         child.wait().await.unwrap();
         // A process that has been reaped already counts as exited.
-        end_of(pid).await.unwrap();
+        until_exited(pid).await.unwrap();
         all_end(Vec::new).await.unwrap();
     }
 }

@@ -53,7 +53,7 @@ impl std::fmt::Debug for LoginPath {
 impl LoginPath {
     /// Uses the shell and the environment of this process.
     #[must_use]
-    pub fn of_this_user() -> Self {
+    pub fn from_environment() -> Self {
         let environment: BTreeMap<_, _> = std::env::vars_os().collect();
         let shell = environment.get(OsStr::new("SHELL")).filter(|shell| !shell.is_empty());
         let shell = shell.map_or_else(|| DEFAULT_SHELL.into(), PathBuf::from);
@@ -83,7 +83,7 @@ impl LoginPath {
     }
 
     /// Discards the cached PATH, so that the next call runs the shell again.
-    pub fn forget(&self) {
+    pub fn clear_cache(&self) {
         *self.resolution.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
@@ -186,7 +186,7 @@ eval "$2"; echo bye; exit 1"#,
         assert_eq!(&*one, format!("/opt/a:{home}/b:{home}:~other/c:/d~/e:/usr/bin:/bin"));
         assert_eq!(one, two);
         assert_eq!(std::fs::read_to_string(&count).unwrap(), "x\n");
-        path.forget();
+        path.clear_cache();
         path.resolve().await;
         assert_eq!(std::fs::read_to_string(&count).unwrap(), "x\nx\n");
     }

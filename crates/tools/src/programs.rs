@@ -42,12 +42,12 @@ pub struct ResolvedProgram {
     pub path: PathBuf,
     pub source: ProgramSource,
     /// The path that the user configured, ignored because it leads through the sandbox.
-    pub passed_over: Option<PathBuf>,
+    pub ignored_override: Option<PathBuf>,
 }
 
 impl ResolvedProgram {
     fn new(path: impl Into<PathBuf>, source: ProgramSource) -> Self {
-        Self { path: path.into(), source, passed_over: None }
+        Self { path: path.into(), source, ignored_override: None }
     }
 }
 
@@ -62,7 +62,7 @@ impl Programs {
     /// Creates a resolver that searches the PATH of this user's login shell.
     #[must_use]
     pub fn new(settings: Arc<SettingsStore>) -> Self {
-        Self::with_login_path(settings, LoginPath::of_this_user())
+        Self::with_login_path(settings, LoginPath::from_environment())
     }
 
     /// Creates a resolver that searches the given login shell's PATH.
@@ -81,9 +81,9 @@ impl Programs {
         if self.is_in_sandbox(configured) {
             tracing::warn!(%program, "configured path of a program is inside the sandbox; searching PATH");
             let resolved = self.search(program.executable()).await;
-            return ResolvedProgram { passed_over: Some(configured.target().to_owned()), ..resolved };
+            return ResolvedProgram { ignored_override: Some(configured.target().to_owned()), ..resolved };
         }
-        match configured.way().filter(|way| is_executable(way)) {
+        match configured.resolve().filter(|way| is_executable(way)) {
             Some(way) => ResolvedProgram::new(way, ProgramSource::Override),
             // Starting the target either runs the file that the user chose or fails; the changed link is not
             // followed.
@@ -133,8 +133,8 @@ impl Programs {
     }
 
     /// Discards the cached login PATH. Called when the user changed the configuration of a program.
-    pub fn forget(&self) {
-        self.login_path.forget();
+    pub fn clear_cache(&self) {
+        self.login_path.clear_cache();
     }
 
     /// Returns the version of each program as in [`Self::version`], queried concurrently.
@@ -146,7 +146,7 @@ impl Programs {
     /// Returns the first line of `<program> --version`; `None` when the program is missing, fails or prints
     /// nothing.
     pub async fn version(&self, program: Program) -> Option<String> {
-        let command = self.command(program).await.arg("--version").session().modest();
+        let command = self.command(program).await.arg("--version").session().low_priority();
         let output = command.run(Limits::time(VERSION_TIMEOUT)).await.ok()?;
         let text = output.stdout_text().into_owned();
         let line = text.lines().next().map(str::trim).filter(|line| !line.is_empty());
@@ -302,7 +302,7 @@ mod tests {
             machine.settings.update(|s| drop(s.binary_paths.insert(Program::Reviewer, configured))).unwrap();
             let resolved = machine.programs.resolve(Program::Reviewer).await;
             assert_eq!((resolved.path, resolved.source), (machine.at("one/codex"), ProgramSource::Path));
-            assert_eq!(resolved.passed_over, Some(target));
+            assert_eq!(resolved.ignored_override, Some(target));
             let version = machine.programs.version(Program::Reviewer).await;
             assert_eq!(version.as_deref(), Some("found on PATH"));
         }

@@ -105,10 +105,10 @@ async fn clone_completes_and_cleans_up_after_its_caller_is_dropped() {
     let (host, destination) = (fixture.host.clone(), fixture.code().join("widget"));
     // Aborting the caller while the script waits for the pipe must not kill the script or skip the cleanup.
     let caller = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
-    wait::seen(&fixture.code(), async || (!fixture.listed().is_empty()).then_some(())).await.unwrap();
+    wait::until(&fixture.code(), async || (!fixture.listed().is_empty()).then_some(())).await.unwrap();
     caller.abort();
     tokio::fs::write(fixture.machine.at("go"), "go\n").await.unwrap();
-    wait::seen(&fixture.code(), async || fixture.listed().is_empty().then_some(())).await.unwrap();
+    wait::until(&fixture.code(), async || fixture.listed().is_empty().then_some(())).await.unwrap();
 }
 
 // LR-16, LR-61
@@ -127,7 +127,7 @@ async fn hanging_clone_is_killed_with_its_descendants() {
     let ended = caller.await.unwrap();
     assert!(matches!(ended, Err(CloneError::CodeHost(CodeHostError::TimedOut))), "{ended:?}");
     assert_eq!(fixture.listed(), [""; 0]);
-    wait::end_of(child.parse().unwrap()).await.unwrap();
+    wait::until_exited(child.parse().unwrap()).await.unwrap();
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn only_open_pull_request_is_returned() {
     assert_eq!(none.host.pr_view(&none.code(), &branch("x")).await.unwrap(), None);
     let refused = ScriptedCodeHost::new("echo 'HTTP 403: denied' >&2; exit 1");
     let error = refused.host.pr_view(&refused.code(), &branch("x")).await.unwrap_err();
-    assert_eq!(error.sentence(), "Permission denied. Check your GitHub access.");
+    assert_eq!(error.user_message(), "Permission denied. Check your GitHub access.");
     let nonsense = ScriptedCodeHost::new("echo hello");
     let error = nonsense.host.pr_view(&nonsense.code(), &branch("x")).await.unwrap_err();
     assert!(matches!(error, CodeHostError::Unreadable));

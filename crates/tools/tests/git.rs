@@ -49,7 +49,7 @@ impl Code {
 
     async fn run(&self, directory: &Path, args: &[&str]) -> String {
         let command = self.machine.programs.command(Program::Git).await.directory(directory).args(args);
-        let output = command.run(Limits::time(time::ASKED_FOR)).await.unwrap();
+        let output = command.run(Limits::time(time::USER_OPERATION)).await.unwrap();
         assert!(output.status.success(), "git {args:?}: {}", output.stderr_text());
         output.stdout_text().trim().to_owned()
     }
@@ -87,7 +87,7 @@ async fn worktree_is_added_while_another_one_is_incomplete() {
         commondir.display()
     );
     write_script(&code.machine.at("bin/git"), &wrapped);
-    code.machine.programs.forget();
+    code.machine.programs.clear_cache();
     let place = code.worktree("new", "new").await;
     assert!(place.join("one").is_file());
     assert_eq!(fs::read_to_string(tries).unwrap(), "128\n0\n");
@@ -105,7 +105,7 @@ async fn status_of_a_clone_is_reported() {
     assert_eq!(git.base_ref(clone, &branch("v1")).await.unwrap(), None, "tags are not resolved");
     assert_eq!(git.base_ref(clone, &branch("local")).await.unwrap().unwrap(), "refs/heads/local");
     assert_eq!(git.default_branch(clone).await.unwrap(), None);
-    assert_eq!(git.ask_default_branch(clone).await.unwrap().as_deref(), Some("main"));
+    assert_eq!(git.fetch_default_branch(clone).await.unwrap().as_deref(), Some("main"));
     assert_eq!(git.default_branch(clone).await.unwrap().as_deref(), Some("main"));
     let head = git.head(clone).await.unwrap();
     code.run(clone, &["checkout", "-q", "--detach"]).await;

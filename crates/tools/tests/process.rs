@@ -18,7 +18,7 @@ fn sh(script: &str) -> Command {
 
 async fn assert_ended(pid: u32, started: ProcessStart) {
     if alive(pid, started) {
-        wait::end_of(pid).await.unwrap();
+        wait::until_exited(pid).await.unwrap();
     }
     assert!(!alive(pid, started));
 }
@@ -52,7 +52,7 @@ async fn low_priority_run_lowers_its_nice_value() {
     let usual = nice(script()).await;
     assert_eq!(usual, rustix::process::getpriority_process(None).unwrap());
     // 19 is the lowest priority.
-    assert_eq!(nice(script().modest()).await, (usual + 5).min(19));
+    assert_eq!(nice(script().low_priority()).await, (usual + 5).min(19));
 }
 
 #[tokio::test]
@@ -105,7 +105,7 @@ async fn undisturbed_run_completes_after_its_caller_is_dropped() {
         go = go.display(),
         done = done.display()
     );
-    let run = tokio::spawn(async move { sh(&script).run_undisturbed(Limits::time(TIMEOUT)).await });
+    let run = tokio::spawn(async move { sh(&script).run_to_completion(Limits::time(TIMEOUT)).await });
     wait::lines_of(&start).await.unwrap();
     run.abort();
     assert!(run.await.unwrap_err().is_cancelled());
@@ -171,7 +171,7 @@ async fn detached_process_writes_to_its_private_log() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("deep").join("log");
     let started = sh("echo out; echo err >&2").spawn_detached(&log).unwrap();
-    wait::end_of(started.pid).await.unwrap();
+    wait::until_exited(started.pid).await.unwrap();
     assert_eq!(std::fs::read_to_string(&log).unwrap(), "out\nerr\n");
     assert_eq!(std::fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
 }

@@ -86,7 +86,7 @@ async fn pull_request_is_created_from_a_clone() {
     assert_eq!(created.url, "https://github.com/acme/shop/pull/1");
     assert_eq!(gh.pr_view(&place, &name).await.unwrap(), Some(created.clone()));
     let twice = gh.pr_create(&place, &new).await.unwrap_err();
-    assert_eq!(twice.sentence(), "A pull request already exists for this branch.");
+    assert_eq!(twice.user_message(), "A pull request already exists for this branch.");
 
     gh.pr_add_label(&place, created.number, "orchestrator").await.unwrap();
     let body = gh.pr_body(&place, created.number).await.unwrap();

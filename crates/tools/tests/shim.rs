@@ -75,7 +75,7 @@ fn random_id() -> uuid::Uuid {
 
 async fn assert_ended((pid, started): (u32, ProcessStart)) {
     if alive(pid, started) {
-        wait::end_of(pid).await.unwrap();
+        wait::until_exited(pid).await.unwrap();
     }
     assert!(!alive(pid, started));
 }
@@ -232,9 +232,9 @@ async fn shim_outlives_its_starter_and_can_be_attached() {
     );
     let started = Command::new("sh").args(["-c", &starter]).run(Limits::time(TIMEOUT)).await.unwrap();
     assert!(started.status.success());
-    // The program writes to the directory of the socket, so `wait::seen` is notified and tries again.
+    // The program writes to the directory of the socket, so `wait::until` is notified and tries again.
     let attached = async || attach(&a_loop.spec.socket, &a_loop.spec.exit_file).await;
-    let handle = wait::seen(a_loop.directory.path(), attached).await.unwrap();
+    let handle = wait::until(a_loop.directory.path(), attached).await.unwrap();
     let state = handle.state().await.unwrap();
     assert_eq!((state.loop_id, state.exit), (a_loop.spec.loop_id, None));
     assert!(alive(state.pid, state.started.unwrap()));
@@ -278,7 +278,7 @@ async fn processes_of_a_killed_shim_are_reaped() {
     assert!(attach(&a_loop.spec.socket, &a_loop.spec.exit_file).await.is_none());
     assert!(matches!(handle.state().await, Err(ShimError::Lost)));
     let reaped = reap(a_loop.spec.loop_id, Duration::from_millis(200)).await;
-    assert!(reaped.found >= 2 && reaped.left == 0, "{reaped:?}");
+    assert!(reaped.running >= 2 && reaped.survivors == 0, "{reaped:?}");
     assert_ended(one).await;
     assert_ended(two).await;
     // The stale socket of the killed shim must not prevent a new one.
@@ -314,8 +314,8 @@ async fn exit_that_cannot_be_written_is_reported_and_retried() {
     assert_eq!(wait_for_exit(&handle).await.code, Some(6));
     assert!(a_loop.spec.socket.exists(), "the shim is still retrying");
     fs::remove_dir_all(&a_loop.spec.exit_file).unwrap();
-    wait::seen(&place, async || Exit::read(&a_loop.spec.exit_file)).await.unwrap();
-    wait::vanishes(&a_loop.spec.socket).await.unwrap();
+    wait::until(&place, async || Exit::read(&a_loop.spec.exit_file)).await.unwrap();
+    wait::until_removed(&a_loop.spec.socket).await.unwrap();
 }
 
 #[tokio::test]

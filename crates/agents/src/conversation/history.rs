@@ -129,7 +129,7 @@ impl HistoryFile {
     ///
     /// # Errors
     /// Fails when it cannot be read or written, or when `change` fails.
-    pub fn change_known<T, E: From<JsonFileError>>(
+    pub fn update_existing<T, E: From<JsonFileError>>(
         &self,
         change: impl FnOnce(&mut ChatHistory) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
@@ -191,7 +191,7 @@ fn ticket_file(provider: Option<&ProviderId>) -> String {
 /// Returns whether the newest message in a ticket's chats, over all providers, is an answer, so that the
 /// user's reply is awaited. Histories that cannot be read are skipped.
 #[must_use]
-pub fn awaits_person(sandbox: &Sandbox, worktree: &Path) -> bool {
+pub fn awaits_user(sandbox: &Sandbox, worktree: &Path) -> bool {
     let chats = [None, Some(ProviderId::ASSISTANT), Some(ProviderId::REVIEWER)];
     let last = chats.into_iter().filter_map(|provider| {
         let history = HistoryFile::of_ticket(sandbox, worktree, provider.as_ref()).ok()?.read().ok()??;

@@ -115,8 +115,8 @@ impl Conversations {
     /// Fails when the message cannot be stored; no process is started then.
     pub async fn send(&self, request: ChatRequest) -> io::Result<RunStream> {
         let ChatRequest { provider, directory, history, new_history, message, .. } = request;
-        let mut about = vec![history.path()];
-        about.extend(new_history.repo_path.as_deref().map(expand_home));
+        let mut directories = vec![history.path()];
+        directories.extend(new_history.repo_path.as_deref().map(expand_home));
         let mode = request.stores_mode.then(|| provider.id().clone());
         let question = UserMessage {
             members: history.session_members().clone(),
@@ -176,7 +176,7 @@ impl Conversations {
             turn,
             fallback,
             directory,
-            about,
+            directories,
             time_limit: TIME_LIMIT,
             announcement,
             kind: CHAT_KIND,
@@ -290,7 +290,7 @@ struct AnswerStore {
 impl RunStore for AnswerStore {
     fn store(&mut self, output: &TurnOutput, _events: &[ChatEvent], end: Option<&RunEnd>) -> io::Result<()> {
         let owner = &self.owner;
-        let result = self.history.change_known(|history| {
+        let result = self.history.update_existing(|history| {
             owner.store_answer(history, output, end);
             Ok::<_, JsonFileError>(())
         });

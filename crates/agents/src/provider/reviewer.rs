@@ -103,7 +103,7 @@ impl Provider for Reviewer {
     }
 
     fn readable_stderr(&self, stderr: &str) -> String {
-        without_noise(stderr)
+        strip_noise(stderr)
     }
 }
 
@@ -115,7 +115,7 @@ pub fn session_in_banner(text: &str) -> Option<String> {
 
 /// Removes the log lines in which the program reports that it cannot record its own session.
 #[must_use]
-pub fn without_noise(text: &str) -> String {
+pub fn strip_noise(text: &str) -> String {
     text.lines().filter(|line| !NOISE.is_match(line.trim())).collect::<Vec<_>>().join("\n")
 }
 
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn session_recording_errors_are_removed() {
         let noise = "2026-01-01T00:00:00Z ERROR codex_core::session: failed to record rollout items: thread 0123abcd-0123-0123-0123-0123456789ab not found";
-        assert_eq!(without_noise(&format!("one\n{noise}\ntwo")), "one\ntwo");
+        assert_eq!(strip_noise(&format!("one\n{noise}\ntwo")), "one\ntwo");
     }
 
     proptest! {

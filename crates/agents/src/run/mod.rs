@@ -75,7 +75,7 @@ pub struct RunRequest {
     /// Working directory of the program.
     pub directory: SandboxedPath,
     /// Directories that the run concerns; access to them is required for stopping it.
-    pub about: Vec<PathBuf>,
+    pub directories: Vec<PathBuf>,
     /// Time after which the program is terminated.
     pub time_limit: Duration,
     /// Content of the status events.
@@ -176,7 +176,7 @@ impl RunHandle {
 
     /// Returns whether the run has ended.
     #[must_use]
-    pub fn is_over(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         self.progress.borrow().outcome.is_some()
     }
 
@@ -212,7 +212,7 @@ impl AgentRuns {
             turn,
             fallback,
             directory: cwd,
-            about,
+            directories,
             time_limit,
             announcement,
             kind,
@@ -225,7 +225,7 @@ impl AgentRuns {
             provider: provider.id().clone(),
             kind: kind.to_owned(),
             deadline: jiff::Timestamp::now().as_second().saturating_add(seconds),
-            about,
+            directories,
             owner,
         };
         let directory = RunDirectory(self.runs_dir().join(id.to_string()));
@@ -261,7 +261,7 @@ impl AgentRuns {
             let announcement = RunAnnouncement::default();
             let (task, handle) = self.task(id, provider, directory, record, store, announcement);
             self.tracker.spawn(task.resume());
-            factory.recovered(&owner, &handle);
+            factory.on_recovery(&owner, &handle);
         }
     }
 

@@ -26,7 +26,8 @@ pub(super) struct ProviderRun {
     pub(super) deadline: i64,
     /// Directories that the run concerns.
     #[serde(default)]
-    pub(super) about: Vec<PathBuf>,
+    #[serde(rename = "about")]
+    pub(super) directories: Vec<PathBuf>,
     /// Data with which the store factory reopens the store.
     #[serde(flatten)]
     pub(super) owner: serde_json::Map<String, Value>,

@@ -86,5 +86,5 @@ pub trait RunStoreFactory {
     }
 
     /// Called for each recovered run. No-op by default.
-    fn recovered(&self, _owner: &serde_json::Map<String, Value>, _run: &RunHandle) {}
+    fn on_recovery(&self, _owner: &serde_json::Map<String, Value>, _run: &RunHandle) {}
 }

@@ -56,7 +56,7 @@ pub struct RunStream {
     fallback: Option<FallbackRule>,
     announced_spawning: bool,
     announced_pid: bool,
-    is_over: bool,
+    is_finished: bool,
 }
 
 impl RunStream {
@@ -80,7 +80,7 @@ impl RunStream {
             held: Vec::new(),
             fallback,
             announced_pid: false,
-            is_over: false,
+            is_finished: false,
         })
     }
 }
@@ -109,7 +109,7 @@ impl EventStream for RunStream {
             self.announced_spawning = true;
             return Some(vec![self.announcement.event(RunStatus::Spawning, None)]);
         }
-        while !self.is_over {
+        while !self.is_finished {
             // Borrowed before the output is read: output written before the run ended is then always read.
             let progress = self.progress.borrow_and_update().clone();
             // The `running` event precedes all output.
@@ -132,7 +132,7 @@ impl EventStream for RunStream {
                 return Some(events);
             }
             if let Some(outcome) = progress.outcome {
-                self.is_over = true;
+                self.is_finished = true;
                 let mut events = std::mem::take(&mut self.held);
                 if let Some(line) = self.output.take_partial_line() {
                     events.extend(self.reader.read_line(&line, &mut self.turn));

@@ -190,8 +190,8 @@ impl RunTask {
 
     /// Reads output until the program and all its descendants have exited.
     async fn follow(&mut self, shim: ShimHandle, pid: u32) -> ProgramEnd {
-        let about = self.record.about.clone();
-        let process = RegisteredProcess { pid, shim: shim.clone(), worktree: None, about };
+        let directories = self.record.directories.clone();
+        let process = RegisteredProcess { pid, shim: shim.clone(), worktree: None, directories };
         self.config.processes.add(self.id, process);
         self.with_store(move |store| store.store_pid(pid)).await;
         self.progress.send_modify(|progress| progress.pid = Some(pid));

@@ -157,12 +157,12 @@ pub struct ReportAck {
 impl ReportAck {
     /// Creates the acknowledgement of an accepted event.
     #[must_use]
-    pub const fn yes() -> Self {
+    pub const fn accepted() -> Self {
         Self { accepted: true, reason: None }
     }
 
     /// Creates the acknowledgement of a rejected event.
-    pub fn no(reason: &str) -> Self {
+    pub fn rejected(reason: &str) -> Self {
         Self { accepted: false, reason: Some(reason.to_owned()) }
     }
 }

@@ -197,7 +197,7 @@ impl SignaturePayload {
     /// Returns whether the payload matches a command. The order of query parameters is ignored: browsers sort
     /// by locale.
     #[must_use]
-    pub fn is_about(&self, command: &LinkCommand) -> bool {
+    pub fn matches(&self, command: &LinkCommand) -> bool {
         let mut signed = self.clone();
         signed.query.sort();
         signed == Self::of(command, self.timestamp, self.nonce.clone())
@@ -292,9 +292,9 @@ mod tests {
             serde_json::to_value(&payload).unwrap()["query"],
             json!([["a", "x"], ["b", "1"], ["b", "2"]])
         );
-        assert!(payload.is_about(&command));
+        assert!(payload.matches(&command));
         payload.query.reverse();
-        assert!(payload.is_about(&command), "query order is ignored");
+        assert!(payload.matches(&command), "query order is ignored");
         for change in [
             |command: &mut LinkCommand| command.command_id = "d".into(),
             |command: &mut LinkCommand| command.method = "PUT".into(),
@@ -304,7 +304,7 @@ mod tests {
         ] {
             let mut other = command.clone();
             change(&mut other);
-            assert!(!payload.is_about(&other), "{other:?}");
+            assert!(!payload.matches(&other), "{other:?}");
         }
     }
 
@@ -319,6 +319,6 @@ mod tests {
         let payload = SignaturePayload::of(&command, 1, "n");
         assert_eq!(payload.body_hash, body_hash(Some(&json!({"command": "plan"}))));
         command.path = "/api/gateway/git".into();
-        assert!(!payload.is_about(&command), "other paths sign the whole body");
+        assert!(!payload.matches(&command), "other paths sign the whole body");
     }
 }

@@ -33,7 +33,7 @@ fn envelope_comes_first_and_payload_overrides_it() {
 
 #[test]
 fn acknowledgement_has_no_envelope() {
-    let text = Frame::acknowledging(event::ANALYTICS, "a17", &ReportAck::yes()).to_text();
+    let text = Frame::acknowledging(event::ANALYTICS, "a17", &ReportAck::accepted()).to_text();
     assert_eq!(text, r#"{"event":"desktop.analytics","ack":"a17","data":{"accepted":true}}"#);
 }
 

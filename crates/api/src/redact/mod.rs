@@ -216,7 +216,7 @@ pub fn tail(text: &str, max_bytes: usize, max_lines: usize) -> Option<String> {
         while !cut.is_char_boundary(start) {
             start += 1;
         }
-        cut = after_the_cut(&cut[start..]);
+        cut = skip_partial_line(&cut[start..]);
     }
     let lines: Vec<&str> = cut.lines().collect();
     let tail = lines[lines.len().saturating_sub(max_lines)..].join("\n");
@@ -226,7 +226,7 @@ pub fn tail(text: &str, max_bytes: usize, max_lines: usize) -> Option<String> {
 /// Skips the incomplete first line of a text whose start was cut off, or the first word if it has only one
 /// line. The remains of a secret that was cut in two are thereby dropped.
 #[must_use]
-pub fn after_the_cut(text: &str) -> &str {
+pub fn skip_partial_line(text: &str) -> &str {
     text.split_once('\n').or_else(|| text.split_once(char::is_whitespace)).map_or(text, |(_, rest)| rest)
 }
 

@@ -241,7 +241,7 @@ fn tail_starts_at_line_or_word_boundary() {
     let lines = tail(&text, 64, 50).unwrap();
     assert!(lines.starts_with("line ") && lines.ends_with("line 99") && lines.len() <= 64);
     assert_eq!(tail("alpha beta gamma", 9, 50).unwrap(), "gamma");
-    assert_eq!(after_the_cut("ret=half\nwhole"), "whole");
+    assert_eq!(skip_partial_line("ret=half\nwhole"), "whole");
 }
 
 #[test]

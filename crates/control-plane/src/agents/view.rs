@@ -55,7 +55,7 @@ impl From<agent::Model> for AgentSummary {
 /// User who performed a change.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PersonName {
+pub struct UserName {
     /// Id of the user.
     pub id: Uuid,
     /// First name; null when unknown.
@@ -76,7 +76,7 @@ pub struct AgentDetail {
     /// Id of the BOOTSTRAP run that created or last changed it.
     pub bootstrap_run_id: Option<String>,
     /// User who created the agent.
-    pub created_by: PersonName,
+    pub created_by: UserName,
 }
 
 /// A version of an agent without its prompt.
@@ -92,7 +92,7 @@ pub struct AgentVersionSummary {
     /// Description of the change.
     pub change_note: Option<String>,
     /// User who made the change.
-    pub changed_by: PersonName,
+    pub changed_by: UserName,
     /// Creation time, ISO 8601.
     pub created_at: String,
 }
@@ -145,9 +145,9 @@ async fn names(db: &impl ConnectionTrait, ids: impl IntoIterator<Item = Uuid>) -
     Ok(users.into_iter().map(|user| (user.id, user)).collect())
 }
 
-fn name_of(names: &Names, id: Uuid) -> PersonName {
+fn name_of(names: &Names, id: Uuid) -> UserName {
     let user = names.get(&id);
-    PersonName {
+    UserName {
         id,
         first_name: user.and_then(|user| user.first_name.clone()),
         last_name: user.and_then(|user| user.last_name.clone()),

@@ -82,7 +82,7 @@ pub struct ApiKeyAuth(pub Caller);
 
 /// Requires a signed-in browser or an API key.
 #[derive(Debug, Clone)]
-pub struct PersonAuth(pub Caller);
+pub struct UserAuth(pub Caller);
 
 /// Requires a signed-in browser, or an API key with the `read` scope, whatever the method.
 #[derive(Debug, Clone)]
@@ -116,7 +116,7 @@ impl FromRequestParts<ControlPlaneState> for ApiKeyAuth {
     }
 }
 
-impl FromRequestParts<ControlPlaneState> for PersonAuth {
+impl FromRequestParts<ControlPlaneState> for UserAuth {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
@@ -146,7 +146,7 @@ impl FromRequestParts<ControlPlaneState> for AdminAuth {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
-        let PersonAuth(caller) = PersonAuth::from_request_parts(parts, app).await?;
+        let UserAuth(caller) = UserAuth::from_request_parts(parts, app).await?;
         caller.require_admin().map(Self)
     }
 }

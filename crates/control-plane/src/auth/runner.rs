@@ -64,7 +64,7 @@ impl FromRequestParts<ControlPlaneState> for RunnerAuth {
     async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
         let RunnerClaims(claims) = RunnerClaims::from_request_parts(parts, app).await?;
         let row = loop_of(&app.store, &claims).await.context("Authentication failed")?;
-        hold_slot(&app.store, &row, claims.jti).await.context("Authentication failed")?;
+        claim_token_slot(&app.store, &row, claims.jti).await.context("Authentication failed")?;
         Ok(Self { row, claims })
     }
 }
@@ -81,7 +81,7 @@ pub async fn loop_of(store: &Store, claims: &RunnerTokenClaims) -> ApiResult<age
 
 /// Requires that `jti` is the token slot in force. When the slot of a loop that is not completed is empty,
 /// the last issued token claims it; every other token is rejected.
-pub async fn hold_slot(store: &Store, row: &agent_loop::Model, jti: Uuid) -> ApiResult<()> {
+pub async fn claim_token_slot(store: &Store, row: &agent_loop::Model, jti: Uuid) -> ApiResult<()> {
     let stale = || ApiError::new(StatusCode::UNAUTHORIZED, "jti_mismatch").code("jti_mismatch");
     match row.active_token_jti {
         Some(active) if active == jti => return Ok(()),

@@ -46,7 +46,7 @@ impl Scope {
 }
 
 /// Generates a key: the prefix and 64 hex digits.
-pub fn fresh() -> String {
+pub fn generate() -> String {
     format!("{API_KEY_PREFIX}{}", hex::encode(random_secret()))
 }
 
@@ -119,7 +119,7 @@ pub async fn rotate_managed(
 ) -> Result<String, DbErr> {
     // The unique partial index allows one valid managed key, so revoke before inserting.
     revoke_managed(tx, organization_id, user_id, gateway_id).await?;
-    let plaintext = fresh();
+    let plaintext = generate();
     let row = api_key::ActiveModel {
         id: Set(Uuid::now_v7()),
         organization_id: Set(organization_id),

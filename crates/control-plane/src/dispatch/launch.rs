@@ -26,7 +26,7 @@ use crate::bus::Topic;
 use crate::credentials::runner_token::{IssuedToken, TTL_SECONDS};
 use crate::documents;
 use crate::error::{ApiError, ApiResult, conflict};
-use crate::loop_state::{self, TransitionResult, stored_statuses};
+use crate::loop_state::{self, TransitionResult, status_values};
 use crate::spending;
 use crate::store::entity::{agent_loop, compute_target, document, user};
 use crate::store::now;
@@ -71,7 +71,7 @@ async fn run(app: &ControlPlaneState, loop_id: Uuid, intent: Option<SignedIntent
 pub async fn recover(app: ControlPlaneState) {
     use agent_loop::Column;
     let interrupted = agent_loop::Entity::find()
-        .filter(Column::Status.is_in(stored_statuses([LoopStatus::Pending])))
+        .filter(Column::Status.is_in(status_values([LoopStatus::Pending])))
         .filter(Column::ComputeTargetId.is_not_null())
         // With several instances, skip younger loops: another instance may still be launching them.
         .filter(Column::CreatedAt.lt(if app.store.is_embedded() {
@@ -330,7 +330,7 @@ async fn store_token_slot(
         .col_expr(Column::TokenExpiresAt, Expr::value(issued.expires_at))
         .col_expr(Column::RunnerCapabilities, Expr::value(capabilities))
         .filter(Column::Id.eq(row.id))
-        .filter(Column::Status.is_in(stored_statuses([LoopStatus::Pending])))
+        .filter(Column::Status.is_in(status_values([LoopStatus::Pending])))
         .filter(unchanged)
         .exec(app.store.writer())
         .await?;

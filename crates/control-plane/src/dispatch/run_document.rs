@@ -17,7 +17,7 @@ use crate::app::ControlPlaneState;
 use crate::auth::Caller;
 use crate::documents::{find, next_number, plan_of, slug};
 use crate::error::{ApiError, ApiResult, bad_request};
-use crate::loop_state::stored_statuses;
+use crate::loop_state::status_values;
 use crate::loops::create::{NewLoop, create};
 use crate::loops::view::LoopStartResponse;
 use crate::store::column::StoredEnum;
@@ -155,9 +155,9 @@ pub async fn run(
     let continues = command.spec().needs_parent;
     let subject = subject(db, document, command).await?;
     let desktop = target::choose(app, caller, body.compute_target_id).await?;
-    signing::demand(db, &desktop, intent.is_some()).await?;
+    signing::require_signature(db, &desktop, intent.is_some()).await?;
     // Older desktops cannot verify intents. They receive an unsigned launch with the complete request body.
-    let intent = if signing::takes_intents(db, &desktop).await? { intent } else { None };
+    let intent = if signing::verifies_intents(db, &desktop).await? { intent } else { None };
     let parent = parent(db, &subject, command).await?;
     // The worktree of the parent loop exists only on the desktop that ran it.
     if continues && !body.backend_override.unwrap_or(false) {
@@ -224,7 +224,7 @@ fn of_chain(
     agent_loop::Entity::find()
         .filter(agent_loop::Column::DocumentId.is_in(chain.into_iter().flatten()))
         .filter(agent_loop::Column::Command.is_in(commands.iter().copied().map(StoredEnum)))
-        .filter(agent_loop::Column::Status.is_in(stored_statuses(statuses.iter().copied())))
+        .filter(agent_loop::Column::Status.is_in(status_values(statuses.iter().copied())))
         .order_by_desc(agent_loop::Column::CreatedAt)
         .order_by_desc(agent_loop::Column::Id)
 }

@@ -104,7 +104,7 @@ pub async fn is_supported(db: &impl ConnectionTrait, target: &compute_target::Mo
 }
 
 /// Rejects an unsigned command for a desktop whose owner requires signatures.
-pub async fn demand(
+pub async fn require_signature(
     db: &impl ConnectionTrait,
     target: &compute_target::Model,
     is_signed: bool,
@@ -126,7 +126,10 @@ pub async fn demand(
 }
 
 /// Returns whether a desktop verifies signed intents, and then fetches the execution credentials itself.
-pub async fn takes_intents(db: &impl ConnectionTrait, target: &compute_target::Model) -> Result<bool, DbErr> {
+pub async fn verifies_intents(
+    db: &impl ConnectionTrait,
+    target: &compute_target::Model,
+) -> Result<bool, DbErr> {
     let is_offered = target.capabilities.get("commandSigning") == Some(&Value::Bool(true));
     Ok(is_offered && is_supported(db, target).await?)
 }

@@ -266,7 +266,7 @@ async fn output(
         agent_loop::Entity::update_many()
             .col_expr(agent_loop::Column::Metadata, Expr::value(metadata))
             .filter(agent_loop::Column::Id.eq(row.id))
-            .filter(agent_loop::Column::Status.is_in(loop_state::stored_statuses(ACTIVE)))
+            .filter(agent_loop::Column::Status.is_in(loop_state::status_values(ACTIVE)))
             .exec(tx)
             .await?;
     }
@@ -285,7 +285,7 @@ async fn raise_tokens(
         .col_expr(Column::TokensInput, Expr::value(count(usage.input_tokens, row.tokens_input)))
         .col_expr(Column::TokensOutput, Expr::value(count(usage.output_tokens, row.tokens_output)))
         .filter(Column::Id.eq(row.id))
-        .filter(Column::Status.is_in(loop_state::stored_statuses(ACTIVE)))
+        .filter(Column::Status.is_in(loop_state::status_values(ACTIVE)))
         .exec(tx)
         .await?;
     Ok(())

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::app::ControlPlaneState;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ValidationIssues, conflict};
-use crate::loop_state::{self, ACTIVE, stored_statuses};
+use crate::loop_state::{self, ACTIVE, status_values};
 use crate::organizations;
 use crate::repositories;
 use crate::spending;
@@ -171,7 +171,7 @@ fn of_document(document: Uuid, command: LoopCommand) -> Select<agent_loop::Entit
 }
 
 fn status_in(statuses: impl IntoIterator<Item = LoopStatus>) -> Condition {
-    Condition::all().add(agent_loop::Column::Status.is_in(stored_statuses(statuses)))
+    Condition::all().add(agent_loop::Column::Status.is_in(status_values(statuses)))
 }
 
 async fn check_capacity(tx: &DatabaseTransaction, caller: &Caller) -> ApiResult<()> {

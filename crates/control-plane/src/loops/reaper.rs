@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::app::ControlPlaneState;
 use crate::bus::Topic;
-use crate::loop_state::{self, ACTIVE, stored_statuses};
+use crate::loop_state::{self, ACTIVE, status_values};
 use crate::store::entity::agent_loop;
 use crate::store::now;
 
@@ -46,7 +46,7 @@ pub async fn run(app: ControlPlaneState) {
 /// update, so several instances may sweep concurrently.
 pub async fn reap(app: &ControlPlaneState, at: i64, listening_since: i64) -> Result<usize, DbErr> {
     let active = agent_loop::Entity::find()
-        .filter(agent_loop::Column::Status.is_in(stored_statuses(ACTIVE)))
+        .filter(agent_loop::Column::Status.is_in(status_values(ACTIVE)))
         // The shortest limit below; younger loops cannot be overdue.
         .filter(agent_loop::Column::CreatedAt.lt(at - 30 * MINUTE))
         .all(app.store.reader())

@@ -12,7 +12,7 @@ use crate::app::ControlPlaneState;
 use crate::bus::Topic;
 use crate::credentials::runner_token::{IssuedToken, RunnerTokenClaims};
 use crate::error::{ApiError, ApiResult};
-use crate::loop_state::{self, NewEvent, stored_statuses};
+use crate::loop_state::{self, NewEvent, status_values};
 use crate::store::entity::{agent_loop, loop_token_refresh};
 use crate::store::now;
 
@@ -119,7 +119,7 @@ async fn rotate(
         .col_expr(Column::TokenExpiresAt, Expr::value(issued.expires_at))
         .filter(Column::Id.eq(row.id))
         .filter(Column::ActiveTokenJti.eq(old))
-        .filter(Column::Status.is_in(stored_statuses([LoopStatus::Running])))
+        .filter(Column::Status.is_in(status_values([LoopStatus::Running])))
         .exec(tx)
         .await?;
     if rotated.rows_affected == 1 {

@@ -19,7 +19,7 @@ use crate::store::entity::{agent_loop, compute_target, loop_event};
 use crate::store::now;
 
 /// Returns the error for a heartbeat of a finished loop.
-pub fn ended() -> ApiError {
+pub fn terminal_loop_error() -> ApiError {
     ApiError::new(StatusCode::GONE, "Loop is no longer running").code("TERMINAL_LOOP")
 }
 
@@ -65,11 +65,15 @@ async fn was_reaped(tx: &DatabaseTransaction, loop_id: Uuid) -> Result<bool, DbE
 /// Fails with [`ended`] for a loop with another terminal status.
 pub async fn issue_token(app: &ControlPlaneState, loop_id: Uuid) -> ApiResult<IssuedToken> {
     let tx = app.store.begin().await?;
-    let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?.ok_or_else(ended)?;
+    let row = agent_loop::Entity::find_by_id(loop_id)
+        .lock_exclusive()
+        .one(&tx)
+        .await?
+        .ok_or_else(terminal_loop_error)?;
     let issued = app.runner_tokens.issue(row.id, row.organization_id, now())?;
     if row.status.0.is_terminal() {
         if !revive(&tx, &row, issued.jti, issued.expires_at).await? {
-            return Err(ended());
+            return Err(terminal_loop_error());
         }
     } else {
         let renewed = with_token(agent_loop::Entity::update_many(), issued.jti, issued.expires_at)

@@ -17,7 +17,7 @@ use crate::agents::view::{
 use crate::agents::{self, AgentChange, NewAgent};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
-use crate::auth::{AdminAuth, PersonAuth};
+use crate::auth::{AdminAuth, UserAuth};
 use crate::envelope::{Data, DeleteResponse};
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, not_found};
 use crate::extract::{Body, Query};
@@ -62,7 +62,7 @@ pub struct AgentList {
     responses((status = 200, body = Data<AgentList>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Query(query): Query<AgentQuery>,
 ) -> ApiResult<Data<AgentList>> {
     let mut issues = ValidationIssues::default();
@@ -175,7 +175,7 @@ pub async fn create(
     responses((status = 200, body = Data<AgentDetail>), ErrorResponses))]
 pub async fn get(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Path(id_or_slug): Path<String>,
 ) -> ApiResult<Data<AgentDetail>> {
     let read = async {
@@ -286,7 +286,7 @@ pub struct AgentVersions {
     responses((status = 200, body = Data<AgentVersions>), ErrorResponses))]
 pub async fn versions(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Path(id_or_slug): Path<String>,
 ) -> ApiResult<Data<AgentVersions>> {
     let db = app.store.reader();
@@ -309,7 +309,7 @@ pub async fn versions(
     responses((status = 200, body = Data<AgentVersionDetail>), ErrorResponses))]
 pub async fn version(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Path((id_or_slug, version)): Path<(String, String)>,
 ) -> ApiResult<Data<AgentVersionDetail>> {
     // Checked explicitly, because `str::parse` also accepts a leading sign.

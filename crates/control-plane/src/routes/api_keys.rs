@@ -122,7 +122,7 @@ pub async fn create(
     }
     scopes.sort_unstable();
     scopes.dedup();
-    let plaintext = keys::fresh();
+    let plaintext = keys::generate();
     let row = api_key::ActiveModel {
         id: Set(Uuid::now_v7()),
         organization_id: Set(caller.organization_id()),

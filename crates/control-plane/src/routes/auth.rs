@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::accounts::sign_in::{self, SignedIn};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
-use crate::auth::{Caller, ClientInfo, PersonAuth, SessionAuth};
+use crate::auth::{Caller, ClientInfo, SessionAuth, UserAuth};
 use crate::bus::Topic;
 use crate::credentials::{password, session};
 use crate::envelope::Data;
@@ -248,7 +248,7 @@ pub async fn sign_out(
 #[utoipa::path(get, path = "/me", tag = "auth", responses((status = 200, body = Data<Me>), ErrorResponses))]
 pub async fn me(
     State(app): State<ControlPlaneState>,
-    PersonAuth(Caller { user, organization, .. }): PersonAuth,
+    UserAuth(Caller { user, organization, .. }): UserAuth,
 ) -> Data<Me> {
     Data::new(Me::new(&app, user, organization))
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
-use crate::auth::{Caller, PersonAuth};
+use crate::auth::{Caller, UserAuth};
 use crate::dispatch::target::{accessible, find};
 use crate::dispatch::{launch, signing};
 use crate::envelope::Data;
@@ -71,7 +71,7 @@ pub struct StartBootstrap {
     responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn start(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Body(body): Body<StartBootstrap>,
 ) -> ApiResult<Data<LoopStartResponse>> {
     let mut issues = ValidationIssues::default();
@@ -79,7 +79,7 @@ pub async fn start(
     issues.into_result()?;
     let started = async {
         let target = target(&app, &caller, body.compute_target_id).await?;
-        signing::demand(app.store.reader(), &target, false).await?;
+        signing::require_signature(app.store.reader(), &target, false).await?;
         let mut request = json!({"repos": body.repos});
         if let Some(options) = body.options {
             request["options"] = serde_json::to_value(options)?;

@@ -18,7 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::stream::{self, EventBatch, EventReader};
 use crate::app::ControlPlaneState;
-use crate::auth::{Caller, PersonAuth};
+use crate::auth::{Caller, UserAuth};
 use crate::bus::Topic;
 use crate::credentials::header::header;
 use crate::dispatch::command::CommandSignature;
@@ -107,7 +107,7 @@ pub struct CommandCreated {
     responses((status = 200, body = Data<CommandCreated>), ErrorResponses))]
 pub async fn create(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     id: Id,
     Body(body): Body<CreateCommand>,
 ) -> ApiResult<Data<CommandCreated>> {
@@ -117,7 +117,7 @@ pub async fn create(
     if let Some(signature) = &signature {
         signature.check(app.store.reader(), &caller).await?;
     }
-    signing::demand(app.store.reader(), &target, signature.is_some()).await?;
+    signing::require_signature(app.store.reader(), &target, signature.is_some()).await?;
     let new = NewCommand {
         organization_id: caller.organization_id(),
         user_id: caller.user.id,
@@ -240,7 +240,7 @@ impl FromRequestParts<ControlPlaneState> for PathCommand {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
-        let PersonAuth(caller) = PersonAuth::from_request_parts(parts, app).await?;
+        let UserAuth(caller) = UserAuth::from_request_parts(parts, app).await?;
         let Path(path) = Path::<CommandPath>::from_request_parts(parts, app)
             .await
             .map_err(|_| not_found("Desktop command"))?;
@@ -308,7 +308,7 @@ pub async fn get(PathCommand { row, .. }: PathCommand) -> Data<CommandRecord> {
     responses((status = 200, body = Data<Vec<CommandRecord>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     id: Id,
 ) -> ApiResult<Data<Vec<CommandRecord>>> {
     let target = find(&app.store, &caller, id.or_unknown("Compute target")?).await?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
-use crate::auth::{Caller, PersonAuth};
+use crate::auth::{Caller, UserAuth};
 use crate::dispatch::target::{accessible, find};
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt};
@@ -38,7 +38,7 @@ pub struct ComputePreference {
     responses((status = 200, body = Data<ComputePreference>), ErrorResponses))]
 pub async fn get(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
 ) -> ApiResult<Data<ComputePreference>> {
     view(&app, &caller).await.context("Failed to fetch compute preference").map(Data::new)
 }
@@ -78,7 +78,7 @@ pub struct SetComputePreference {
     responses((status = 200, body = Data<ComputePreference>), ErrorResponses))]
 pub async fn set(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Body(body): Body<SetComputePreference>,
 ) -> ApiResult<Data<ComputePreference>> {
     let set = async {

@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use super::stream::{self, EventBatch, EventReader};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
-use crate::auth::{Caller, PersonAuth};
+use crate::auth::{Caller, UserAuth};
 use crate::bus::Topic;
 use crate::credentials::api_key::revoke_managed;
 use crate::desktops::register::{self, DesktopRegistration, RegisterError};
@@ -162,7 +162,7 @@ fn target_view(row: compute_target::Model, owner_name: Option<String>, protected
     responses((status = 200, body = Data<Vec<ComputeTarget>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
 ) -> ApiResult<Data<Vec<ComputeTarget>>> {
     let read = async {
         let rows = accessible(&caller)
@@ -214,7 +214,7 @@ pub struct RegisterTargetResponse {
     responses((status = 200, body = Data<RegisterTargetResponse>), ErrorResponses))]
 pub async fn register(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Body(body): Body<RegisterTarget>,
 ) -> ApiResult<Data<RegisterTargetResponse>> {
     let mut issues = ValidationIssues::default();
@@ -272,7 +272,7 @@ pub struct UpdateTarget {
     responses((status = 200, body = Data<ComputeTarget>), ErrorResponses))]
 pub async fn update(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     id: Id,
     Body(body): Body<UpdateTarget>,
 ) -> ApiResult<Data<ComputeTarget>> {
@@ -324,7 +324,7 @@ async fn view_of(app: &ControlPlaneState, caller: &Caller, id: Uuid) -> ApiResul
     responses((status = 200, body = Data<DeleteResponse>), ErrorResponses))]
 pub async fn delete(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     id: Id,
 ) -> ApiResult<Data<DeleteResponse>> {
     let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
@@ -359,7 +359,7 @@ pub struct HeartbeatResponse {
     responses((status = 200, body = Data<HeartbeatResponse>), ErrorResponses))]
 pub async fn heartbeat(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     id: Id,
 ) -> ApiResult<Data<HeartbeatResponse>> {
     let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
@@ -392,7 +392,7 @@ pub struct SharedTarget {
     responses((status = 200, body = Data<SharedTarget>), ErrorResponses))]
 pub async fn share(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     id: Id,
     Body(body): Body<ShareTarget>,
 ) -> ApiResult<Data<SharedTarget>> {
@@ -416,9 +416,9 @@ pub async fn share(
 /// of each desktop first, then every change.
 #[utoipa::path(get, path = "/compute-targets/status-stream", tag = "compute-targets",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
-pub async fn status_stream(State(app): State<ControlPlaneState>, caller: ApiResult<PersonAuth>) -> Response {
+pub async fn status_stream(State(app): State<ControlPlaneState>, caller: ApiResult<UserAuth>) -> Response {
     match caller {
-        Ok(PersonAuth(caller)) => {
+        Ok(UserAuth(caller)) => {
             let wake = app.bus.subscribe(Topic::Targets(caller.organization_id()));
             let source =
                 TargetSource { app: app.clone(), caller: caller.clone(), last_status: HashMap::new() };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::ControlPlaneState;
-use crate::auth::PersonAuth;
+use crate::auth::UserAuth;
 use crate::dispatch::run_document::{self, RunLoop};
 use crate::documents::view::{DocumentDetail, DocumentRecord, DocumentVersion, detail};
 use crate::documents::{self, NewDocument, VersionText};
@@ -66,7 +66,7 @@ pub struct CreateDocument {
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn create(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Body(body): Body<CreateDocument>,
 ) -> ApiResult<Data<DocumentDetail>> {
     let mut issues = ValidationIssues::default();
@@ -109,7 +109,7 @@ pub struct DocumentQuery {
     responses((status = 200, body = Data<Vec<DocumentRecord>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Query(query): Query<DocumentQuery>,
 ) -> ApiResult<Data<Vec<DocumentRecord>>> {
     let mut documents =
@@ -127,7 +127,7 @@ pub async fn list(
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn get(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Path(id_or_slug): Path<String>,
 ) -> ApiResult<Data<DocumentDetail>> {
     let read = async {
@@ -152,7 +152,7 @@ pub struct UpdateDocument {
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn update(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Path(id_or_slug): Path<String>,
     Body(body): Body<UpdateDocument>,
 ) -> ApiResult<Data<DocumentDetail>> {
@@ -186,7 +186,7 @@ pub async fn update(
     responses((status = 200, body = Data<Vec<DocumentVersion>>), ErrorResponses))]
 pub async fn versions(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Path(id_or_slug): Path<String>,
 ) -> ApiResult<Data<Vec<DocumentVersion>>> {
     let read = async {
@@ -213,7 +213,7 @@ pub struct CreateVersion {
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn create_version(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Path(id_or_slug): Path<String>,
     Body(body): Body<CreateVersion>,
 ) -> ApiResult<Data<DocumentDetail>> {
@@ -237,7 +237,7 @@ pub async fn create_version(
     responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn run_loop(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Path(id_or_slug): Path<String>,
     Body(body): Body<RunLoop>,
 ) -> ApiResult<Data<LoopStartResponse>> {

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
-use crate::auth::{AdminAuth, Caller, PersonAuth};
+use crate::auth::{AdminAuth, Caller, UserAuth};
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, not_found};
 use crate::extract::Body;
@@ -33,7 +33,7 @@ pub struct FeatureFlags {
 #[utoipa::path(get, path = "/feature-flags", tag = "feature-flags", responses((status = 200, body = Data<FeatureFlags>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
 ) -> ApiResult<Data<FeatureFlags>> {
     read(&app, &caller).await.map(Data::new)
 }

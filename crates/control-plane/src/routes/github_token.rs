@@ -62,7 +62,7 @@ pub async fn create(
 ) -> ApiResult<Data<GithubTokens>> {
     let row = runner.row;
     if row.status.0.is_terminal() {
-        return Err(revival::ended());
+        return Err(revival::terminal_loop_error());
     }
     let primary: Option<RepoRef> = parse_json(row.repo.as_ref());
     let primary = primary.ok_or_else(|| bad_request("Loop has no linked repository"))?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
-use crate::auth::PersonAuth;
+use crate::auth::UserAuth;
 use crate::dispatch::target::find;
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues};
@@ -202,7 +202,7 @@ impl HealthCheckSnapshot {
     responses((status = 200, body = Data<Option<HealthCheckSnapshot>>), ErrorResponses))]
 pub async fn get(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     id: Id,
 ) -> ApiResult<Data<Option<HealthCheckSnapshot>>> {
     let read = async {
@@ -222,7 +222,7 @@ async fn of_target(app: &ControlPlaneState, id: Uuid) -> Result<Option<target_he
     responses((status = 200, body = Data<Option<HealthCheckSnapshot>>), ErrorResponses))]
 pub async fn put(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     id: Id,
     Body(body): Body<PutHealthCheck>,
 ) -> ApiResult<Data<Option<HealthCheckSnapshot>>> {

@@ -16,7 +16,7 @@ use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::ControlPlaneState;
-use crate::auth::{AdminSessionAuth, PersonAuth, ReaderAuth, runner};
+use crate::auth::{AdminSessionAuth, ReaderAuth, UserAuth, runner};
 use crate::credentials::header::bearer;
 use crate::credentials::runner_token;
 use crate::dispatch::signing::UserIntentSignature;
@@ -75,7 +75,7 @@ pub struct CreateLoop {
     responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn create(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Body(body): Body<CreateLoop>,
 ) -> ApiResult<Data<LoopStartResponse>> {
     let created = async {
@@ -126,7 +126,7 @@ pub struct LoopQuery {
     responses((status = 200, body = Data<Vec<LoopRecord>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Query(query): Query<LoopQuery>,
 ) -> ApiResult<Data<Vec<LoopRecord>>> {
     use agent_loop::Column;
@@ -186,7 +186,7 @@ pub struct SummariesQuery {
 /// Principal that reads a loop: a user of its organization, or its runner.
 pub enum Viewer {
     /// Sees all details of the loop.
-    User(Box<PersonAuth>),
+    User(Box<UserAuth>),
     /// Sees only the status of the loop.
     Runner(Box<runner_token::RunnerTokenClaims>),
 }
@@ -200,7 +200,7 @@ impl FromRequestParts<ControlPlaneState> for Viewer {
             let runner::RunnerClaims(claims) = runner::RunnerClaims::from_request_parts(parts, app).await?;
             return Ok(Self::Runner(Box::new(claims)));
         }
-        PersonAuth::from_request_parts(parts, app).await.map(|any| Self::User(Box::new(any)))
+        UserAuth::from_request_parts(parts, app).await.map(|any| Self::User(Box::new(any)))
     }
 }
 
@@ -226,7 +226,7 @@ pub async fn get(State(app): State<ControlPlaneState>, viewer: Viewer, id: Id) -
                 Ok(LoopView::Runner(RunnerView::from(&row)))
             }
             Viewer::User(any) => {
-                let PersonAuth(caller) = *any;
+                let UserAuth(caller) = *any;
                 let row = loops::find(db, caller.organization_id(), id.or_unknown("Loop")?).await?;
                 Ok(LoopView::Detail(Box::new(detail(db, row).await?)))
             }
@@ -277,7 +277,7 @@ pub struct CancelLoop {
     responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
 pub async fn cancel(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     id: Id,
     OptionalBody(body): OptionalBody<CancelLoop>,
 ) -> ApiResult<Data<LoopDetail>> {
@@ -300,11 +300,7 @@ pub async fn cancel(
 /// Cancels a loop; same as `POST /loops/{id}/cancel`.
 #[utoipa::path(delete, path = "/loops/{id}", tag = "loops", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
-pub async fn delete(
-    app: State<ControlPlaneState>,
-    caller: PersonAuth,
-    id: Id,
-) -> ApiResult<Data<LoopDetail>> {
+pub async fn delete(app: State<ControlPlaneState>, caller: UserAuth, id: Id) -> ApiResult<Data<LoopDetail>> {
     cancel(app, caller, id, OptionalBody(CancelLoop::default())).await
 }
 
@@ -323,7 +319,7 @@ pub struct ResumeLoop {
     responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn resume(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     id: Id,
     OptionalBody(body): OptionalBody<ResumeLoop>,
 ) -> ApiResult<Data<LoopStartResponse>> {
@@ -339,7 +335,7 @@ pub async fn resume(
             )));
         }
         let target = dispatch::target::choose(&app, &caller, body.compute_target_id.map(Some)).await?;
-        dispatch::signing::demand(app.store.reader(), &target, false).await?;
+        dispatch::signing::require_signature(app.store.reader(), &target, false).await?;
         let child = create_loop(&app, &caller, child_of(row, target.id, body.prompt)?).await?;
         dispatch::launch::spawn(&app, child.id, None);
         Ok(LoopStartResponse { loop_id: child.id, status: child.status.0 })

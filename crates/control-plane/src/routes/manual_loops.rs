@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use super::runner::{EVENT_FAILED, EVENT_LIMIT, event_body};
 use crate::app::ControlPlaneState;
-use crate::auth::PersonAuth;
+use crate::auth::UserAuth;
 use crate::envelope::Data;
 use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues};
 use crate::extract::{Body, Id};
@@ -66,7 +66,7 @@ impl UpdateLoop {
     responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
 pub async fn update(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     id: Id,
     Body(body): Body<UpdateLoop>,
 ) -> ApiResult<Data<LoopDetail>> {
@@ -116,7 +116,7 @@ async fn store(
     responses((status = 200, body = Data<ReceivedView>), ErrorResponses))]
 pub async fn event(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     id: Id,
     body: ApiResult<Body<Value, EVENT_LIMIT>>,
 ) -> ApiResult<Data<ReceivedView>> {

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::accounts::members::{self, MemberChange};
 use crate::app::ControlPlaneState;
-use crate::auth::{AdminSessionAuth, PersonAuth};
+use crate::auth::{AdminSessionAuth, UserAuth};
 use crate::bus::Topic;
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt, bad_request};
@@ -54,7 +54,7 @@ impl From<user::Model> for Member {
 #[utoipa::path(get, path = "/members", tag = "members", responses((status = 200, body = Data<Vec<Member>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
 ) -> ApiResult<Data<Vec<Member>>> {
     let rows = members::list(&app.store, caller.organization_id()).await;
     let rows = rows.map_err(Into::into).context("Failed to fetch members")?;

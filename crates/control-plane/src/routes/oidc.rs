@@ -8,7 +8,7 @@ use serde::Deserialize;
 use url::form_urlencoded;
 use utoipa::IntoParams;
 
-use crate::accounts::oidc::{self, FinishedSignIn, OidcError, ProviderAnswer, StartedSignIn};
+use crate::accounts::oidc::{self, OidcError, ProviderCallback, ProviderRedirect, SignInResult};
 use crate::app::ControlPlaneState;
 use crate::auth::ClientInfo;
 use crate::extract::Query;
@@ -36,7 +36,7 @@ pub async fn start(
 ) -> impl IntoResponse {
     let return_to = query.return_to.filter(|path| is_own_path(path));
     match oidc::start(&app, return_to, query.invitation.as_deref()).await {
-        Ok(StartedSignIn { url, browser_secret }) => {
+        Ok(ProviderRedirect { url, browser_secret }) => {
             // The cookie binds the callback to this browser, against login CSRF.
             let cookie = app.oidc_cookie.set(&browser_secret);
             (AppendHeaders([(SET_COOKIE, cookie), no_store()]), Redirect::to(url.as_str())).into_response()
@@ -68,9 +68,9 @@ pub async fn callback(
     Query(query): Query<CallbackQuery>,
 ) -> impl IntoResponse {
     let CallbackQuery { state, code, error } = query;
-    let answer = ProviderAnswer { state, code, error };
+    let answer = ProviderCallback { state, code, error };
     match oidc::finish(&app, &client, app.oidc_cookie.read(&headers), answer).await {
-        Ok(FinishedSignIn { link_token, return_to }) => {
+        Ok(SignInResult { link_token, return_to }) => {
             // The page exchanges the one-time token for a session: a session key must not appear in a URL.
             let mut query = form_urlencoded::Serializer::new(String::new());
             query.append_pair("token", &link_token);

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
-use crate::auth::{AdminAuth, PersonAuth};
+use crate::auth::{AdminAuth, UserAuth};
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues};
 use crate::extract::Body;
@@ -14,7 +14,7 @@ use crate::organizations::{OrganizationSettings, settings, store_settings};
 /// Returns the settings of the organization.
 #[utoipa::path(get, path = "/organization/settings", operation_id = "organization_settings", tag = "organization",
     responses((status = 200, body = Data<OrganizationSettings>), ErrorResponses))]
-pub async fn get(PersonAuth(caller): PersonAuth) -> Data<OrganizationSettings> {
+pub async fn get(UserAuth(caller): UserAuth) -> Data<OrganizationSettings> {
     Data::new(settings(&caller.organization))
 }
 

@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::app::ControlPlaneState;
-use crate::auth::{PersonAuth, SessionAuth};
+use crate::auth::{SessionAuth, UserAuth};
 use crate::dispatch::target::find_own;
 use crate::envelope::Data;
 use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, bad_request, not_found};
@@ -118,7 +118,7 @@ impl PublicKeyQuery {
     responses((status = 200, body = Data<Vec<ListedPublicKey>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     RawQuery(query): RawQuery,
 ) -> ApiResult<Data<Vec<ListedPublicKey>>> {
     let query = PublicKeyQuery::of(query.as_deref())?;

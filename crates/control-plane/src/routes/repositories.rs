@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
-use crate::auth::{AdminAuth, PersonAuth};
+use crate::auth::{AdminAuth, UserAuth};
 use crate::envelope::{Data, DeleteResponse};
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, not_found};
 use crate::extract::Body;
@@ -29,7 +29,7 @@ pub struct AllowedRepositories {
     responses((status = 200, body = Data<AllowedRepositories>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
 ) -> ApiResult<Data<AllowedRepositories>> {
     let allowed = repositories::allowed(&app, &caller.organization).await;
     let repositories = allowed.context("Failed to fetch repositories")?;

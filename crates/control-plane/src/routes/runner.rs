@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
-use crate::auth::runner::{RunnerClaims, hold_slot};
+use crate::auth::runner::{RunnerClaims, claim_token_slot};
 use crate::auth::{ApiKeyAuth, Caller, RunnerAuth};
 use crate::credentials::header::{bearer, header};
 use crate::credentials::runner_token::IssuedToken;
@@ -25,7 +25,7 @@ use crate::error::{
 use crate::extract::{Body, Id};
 use crate::ingest::runner_event::RunnerEvent;
 use crate::ingest::{self, HEARTBEAT_THROTTLE, ReceivedView};
-use crate::loop_state::stored_statuses;
+use crate::loop_state::status_values;
 use crate::loops::refresh::{RefreshRequest, refresh as refresh_token};
 use crate::loops::revival;
 use crate::storage::is_below;
@@ -136,13 +136,13 @@ pub async fn heartbeat(
     let row = row.ok_or_else(unknown_loop)?;
     // A heartbeat disproves the time-out: the loop is resumed with a new token.
     if row.status.0 == LoopStatus::TimedOut {
-        hold_slot(&app.store, &row, claims.jti).await?;
+        claim_token_slot(&app.store, &row, claims.jti).await?;
         return Ok(Data::new(revival::issue_token(&app, row.id).await?.into()));
     }
     if row.status.0.is_terminal() {
-        return Err(revival::ended());
+        return Err(revival::terminal_loop_error());
     }
-    hold_slot(&app.store, &row, claims.jti).await?;
+    claim_token_slot(&app.store, &row, claims.jti).await?;
     if row.status.0 != LoopStatus::Running {
         return Err(ApiError::new(StatusCode::FORBIDDEN, "Forbidden").code("NOT_RUNNING"));
     }
@@ -155,7 +155,7 @@ pub async fn heartbeat(
     let bumped = agent_loop::Entity::update_many()
         .col_expr(Column::LastRunnerHeartbeatAt, Expr::value(now()))
         .filter(Column::Id.eq(row.id))
-        .filter(Column::Status.is_in(stored_statuses([LoopStatus::Running])))
+        .filter(Column::Status.is_in(status_values([LoopStatus::Running])))
         .exec(app.store.writer())
         .await?;
     Ok(Data::new(Heartbeat::without_token(bumped.rows_affected == 1)))

@@ -9,7 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::documents::{CONTENT_LIMIT, TITLE_LIMIT};
 use crate::app::ControlPlaneState;
-use crate::auth::PersonAuth;
+use crate::auth::UserAuth;
 use crate::documents::{VersionText, add_version};
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues};
@@ -41,7 +41,7 @@ pub struct CreateTicket {
     responses((status = 200, body = Data<TicketDetail>), ErrorResponses))]
 pub async fn create(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Body(body): Body<CreateTicket>,
 ) -> ApiResult<Data<TicketDetail>> {
     let mut issues = ValidationIssues::default();
@@ -79,7 +79,7 @@ pub struct TicketFilter {
     responses((status = 200, body = Data<Vec<TicketRecord>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Query(query): Query<TicketFilter>,
 ) -> ApiResult<Data<Vec<TicketRecord>>> {
     let rows = tickets::list(app.store.reader(), caller.organization_id(), query.state).await;
@@ -92,7 +92,7 @@ pub async fn list(
     responses((status = 200, body = Data<TicketDetail>), ErrorResponses))]
 pub async fn get(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Path(id_or_slug): Path<String>,
 ) -> ApiResult<Data<TicketDetail>> {
     let read = async {
@@ -123,7 +123,7 @@ pub struct UpdateTicket {
     responses((status = 200, body = Data<TicketDetail>), ErrorResponses))]
 pub async fn update(
     State(app): State<ControlPlaneState>,
-    PersonAuth(caller): PersonAuth,
+    UserAuth(caller): UserAuth,
     Path(id_or_slug): Path<String>,
     Body(body): Body<UpdateTicket>,
 ) -> ApiResult<Data<TicketDetail>> {

@@ -65,7 +65,7 @@ impl IgnoreRules {
                     EntryKind::Directory => handle.read(exclude, MAX_RULES).ok(),
                     // A worktree uses the `info/exclude` of its clone.
                     _ => sandbox.repository(&tree.base().join(place)).ok().and_then(|repository| {
-                        repository.handles.common.read(Path::new("info/exclude"), MAX_RULES).ok()
+                        repository.handles.common_dir.read(Path::new("info/exclude"), MAX_RULES).ok()
                     }),
                 };
                 let global = GitignoreBuilder::new(".").build_global().0;

@@ -83,7 +83,7 @@ impl Root {
     pub(super) fn watched_path(&self, directory: &str, handle: &Directory) -> PathBuf {
         // The path is a link in `/proc`, and the watch does not follow links in the last component; the dot
         // makes the kernel resolve it.
-        handle.held_path().map_or_else(|| self.path.canonical().join(directory), |held| held.join("."))
+        handle.proc_path().map_or_else(|| self.path.canonical().join(directory), |held| held.join("."))
     }
 
     /// Reads a directory, or everything below it. `enter` is called with each open directory before its

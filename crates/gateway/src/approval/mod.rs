@@ -16,7 +16,7 @@ mod subject;
 pub(crate) use policies::PolicyQuery;
 pub use policies::{ApprovalPolicy, Coverage, Effect};
 pub use registry::{ApprovalEvent, Approvals, Remember};
-pub use request::{AskEachTimeError, Decision, PendingApproval, ResolvedApproval};
+pub use request::{ApprovalEachTimeError, Decision, PendingApproval, ResolvedApproval};
 pub use rules::AlwaysAllowRule;
 pub(crate) use source::{At, RequestValues, Source};
 pub(crate) use subject::{Resolution, Subject, SubjectDirectory};

@@ -14,7 +14,7 @@ use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
 use super::policies::{ApprovalPolicy, Coverage, Effect, Policies, PolicyQuery};
-use super::request::{AskEachTimeError, Decision, PendingApproval, ResolvedApproval};
+use super::request::{ApprovalEachTimeError, Decision, PendingApproval, ResolvedApproval};
 use super::rules::{AlwaysAllowRule, AlwaysAllowRules};
 
 /// Name of the rules file in the data directory.
@@ -142,11 +142,11 @@ impl Approvals {
     /// disk. Returns `None` when the id is not pending.
     ///
     /// # Errors
-    /// Fails with [`AskEachTimeError`] when the operation needs an approval each time. The request stays
+    /// Fails with [`ApprovalEachTimeError`] when the operation needs an approval each time. The request stays
     /// pending.
-    pub fn always_allow(&self, id: Uuid) -> Result<Option<AlwaysAllowRule>, AskEachTimeError> {
+    pub fn always_allow(&self, id: Uuid) -> Result<Option<AlwaysAllowRule>, ApprovalEachTimeError> {
         if self.state().pending.get(&id).is_some_and(|entry| entry.request.each_time) {
-            return Err(AskEachTimeError);
+            return Err(ApprovalEachTimeError);
         }
         let resolved = self.resolve(id, Decision::AlwaysAllow);
         Ok(resolved.map(|resolved| self.0.rules.add(&resolved.request, Timestamp::now())))

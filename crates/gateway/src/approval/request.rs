@@ -68,7 +68,7 @@ pub struct PendingApproval {
 /// Returned for a rule that would allow an operation that needs an approval each time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("this operation requires approval each time; approve or deny the request")]
-pub struct AskEachTimeError;
+pub struct ApprovalEachTimeError;
 
 /// A request that was decided or expired.
 #[derive(Debug, Clone, Serialize)]

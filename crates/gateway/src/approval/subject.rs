@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use loopgate_api::ids::RepoFullName;
-use loopgate_home::{canonical_path, origin_of_chosen};
+use loopgate_home::{canonical_path, origin_of_clone};
 
 /// How a request refers to a directory. Ordered from the strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,7 +91,7 @@ impl Subject {
         if is_touched(directory) || moved.as_deref().is_some_and(is_touched) {
             return true;
         }
-        let origin = if self.names.is_empty() { None } else { origin_of_chosen(directory) };
+        let origin = if self.names.is_empty() { None } else { origin_of_clone(directory) };
         origin.is_some_and(|origin| self.names.iter().any(|name| name.same_as(&origin)))
     }
 }

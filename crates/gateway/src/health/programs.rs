@@ -154,7 +154,7 @@ pub(super) async fn probe(
         let resolved = programs.resolve(program).await;
         let bad_override =
             |path: &Path, error| Err(ProbeError::BadOverride(path.to_string_lossy().into_owned(), error));
-        if let Some(path) = &resolved.passed_over {
+        if let Some(path) = &resolved.ignored_override {
             return bad_override(path, "Override path is in the sandbox and is not used");
         }
         match resolved.source {
@@ -167,7 +167,7 @@ pub(super) async fn probe(
         }
         let command = Command::new(resolved.path).args(args).environment(programs.environment().await);
         // A new session has no terminal, so a program that prompts for a password fails instead of waiting.
-        match command.session().modest().run(Limits::time(limit).output(OUTPUT_CAP)).await {
+        match command.session().low_priority().run(Limits::time(limit).output(OUTPUT_CAP)).await {
             Ok(output) => Ok(output),
             Err(error) => failed(CommandError::new(error.code(), error.to_string())),
         }

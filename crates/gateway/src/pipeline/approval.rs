@@ -76,7 +76,7 @@ pub(crate) async fn evaluate(
                 .with("hint", hint),
         );
     }
-    let each_time = request.asks_each_time();
+    let each_time = request.requires_approval_each_time();
     let Some(operation) = OperationId::of_path(request.target.path()) else {
         let text = format!("Unmapped operation: {}", request.target.path());
         return PolicyDecision::Refuse(HttpError::forbidden(text).with_code("unmapped_operation"));
@@ -242,9 +242,9 @@ impl PolicyRequest<'_> {
 
     /// Whether the route needs an approval for each request. The owner's own programs (local, with the
     /// gateway token) are exempt.
-    fn asks_each_time(&self) -> bool {
+    fn requires_approval_each_time(&self) -> bool {
         let is_owner = self.principal == Principal::Internal && !self.over_link;
-        self.route.is_some_and(|route| route.policy.asks_each_time) && !is_owner
+        self.route.is_some_and(|route| route.policy.requires_approval_each_time) && !is_owner
     }
 
     pub(crate) fn subject_sources(&self) -> SubjectSources {
@@ -259,7 +259,7 @@ impl PolicyRequest<'_> {
 
     /// Returns the id of the loop that the request launches.
     fn loop_id(&self, values: &RequestValues) -> Option<String> {
-        self.route.filter(|route| route.policy.accepts_while_held)?;
+        self.route.filter(|route| route.policy.is_accepted_before_approval)?;
         shown(values.texts(At::Body("loopId")).first()?)
     }
 
@@ -308,7 +308,7 @@ impl PolicyRequest<'_> {
 
     fn reason(&self, operation: OperationId, threshold: RiskTier) -> String {
         self.trusted_header(&REASON).unwrap_or_else(|| {
-            if self.asks_each_time() {
+            if self.requires_approval_each_time() {
                 return format!("every {operation} request requires approval");
             }
             format!(

@@ -319,7 +319,7 @@ async fn approve(
         PolicyDecision::Refuse(failure) => return Err(failure),
         PolicyDecision::Wait(pending) => *pending,
     };
-    if request.over_link && request.route.is_some_and(|route| route.policy.accepts_while_held) {
+    if request.over_link && request.route.is_some_and(|route| route.policy.is_accepted_before_approval) {
         // Zero hours would expire the request before the owner can see it.
         let hours = snapshot.settings.loop_approval_hours.max(1);
         return Ok(Some(ApprovalHold::new(pending, hours, request.subject_sources())));

@@ -294,7 +294,7 @@ impl Search<'_> {
     }
 
     fn pull_request_worktrees(&mut self) {
-        let parent = self.app.repos.named_worktree_parents().into_iter().next();
+        let parent = self.app.repos.configured_worktree_parents().into_iter().next();
         let parent = parent.and_then(|parent| self.app.sandbox.check(parent).ok());
         let worktrees =
             parent.and_then(|parent| loopgate_tools::git::pull_request_worktrees(parent.as_path()).ok());

@@ -74,8 +74,8 @@ async fn update(State(app): State<App>, body: Bytes) -> JsonResult<BinaryPaths> 
         });
         updated.map_err(|error| HttpError::operation("Failed to update binary paths", &error))?;
         // Resolved paths, versions and MCP registrations were determined with the previous programs.
-        app.programs.forget();
-        app.mcp.forget();
+        app.programs.clear_cache();
+        app.mcp.clear();
         Ok(Json(present(&app)))
     })
     .await?
@@ -86,7 +86,7 @@ pub(crate) fn list_endpoint() -> Endpoint {
 }
 
 pub(crate) fn update_endpoint() -> Endpoint {
-    Endpoint::new(routes!(update), &[]).asking_each_time()
+    Endpoint::new(routes!(update), &[]).with_approval_each_time()
 }
 
 fn present(app: &App) -> BinaryPaths {

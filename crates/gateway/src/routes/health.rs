@@ -75,8 +75,8 @@ async fn mcp_servers(app: &App, query: &QueryMembers) -> McpServers {
     let timeout = app.limits.probe_timeout;
     // Concurrently: in sequence, two unresponsive programs would double the response time.
     let (assistant, reviewer) = tokio::join!(
-        app.mcp.look(McpHost::Assistant, expected, timeout),
-        app.mcp.look(McpHost::Reviewer, expected, timeout),
+        app.mcp.detect(McpHost::Assistant, expected, timeout),
+        app.mcp.detect(McpHost::Reviewer, expected, timeout),
     );
     McpServers { assistant, reviewer }
 }

@@ -46,7 +46,7 @@ async fn mcp_auth(
     let expected = query.get("expectedMcpUrl").map(str::trim);
     let server_url = expected.filter(|text| Url::parse(text).is_ok()).map(ToOwned::to_owned);
     // Only what was detected before: a page that signs in must not wait for a new detection.
-    let record = |provider| app.mcp.known(provider, server_url.as_deref());
+    let record = |provider| app.mcp.cached(provider, server_url.as_deref());
     let providers = McpServers { assistant: record(McpHost::Assistant), reviewer: record(McpHost::Reviewer) };
     let answer = McpAuth { api_key: "", auth_type: "oauth", server_url, providers };
     // The registration can change at any time, outside of this program.

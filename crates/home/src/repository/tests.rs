@@ -72,17 +72,20 @@ fn clones_worktrees_submodules_and_bare_repositories_are_recognized() {
     fs::create_dir_all(fixture.at("box/clone/src/deep")).unwrap();
     let below = fixture.repository("box/clone/src/deep");
     assert_eq!((below.root, below.prefix), (fixture.at("box/clone"), PathBuf::from("src/deep")));
-    assert_eq!((&below.own, &below.common), (&fixture.at("box/clone/.git"), &fixture.at("box/clone/.git")));
+    assert_eq!(
+        (&below.git_dir, &below.common_dir),
+        (&fixture.at("box/clone/.git"), &fixture.at("box/clone/.git"))
+    );
 
     fixture.worktree("box/clone", "box/w");
     let worktree = fixture.repository("box/w");
-    assert_eq!(worktree.own, fixture.at("box/clone/.git/worktrees/w"));
-    assert_eq!((worktree.common, worktree.bare), (fixture.at("box/clone/.git"), false));
+    assert_eq!(worktree.git_dir, fixture.at("box/clone/.git/worktrees/w"));
+    assert_eq!((worktree.common_dir, worktree.bare), (fixture.at("box/clone/.git"), false));
 
     fixture.git_dir("box/clone/.git/modules/sub");
     fixture.write("box/clone/.git/modules/sub/config", "[core]\nworktree = ../../../sub\n");
     fixture.write("box/clone/sub/.git", "gitdir: ../.git/modules/sub\n");
-    assert_eq!(fixture.repository("box/clone/sub").own, fixture.at("box/clone/.git/modules/sub"));
+    assert_eq!(fixture.repository("box/clone/sub").git_dir, fixture.at("box/clone/.git/modules/sub"));
 
     fixture.git_dir("box/bare.git");
     assert!(fixture.repository("box/bare.git").bare);
@@ -181,7 +184,7 @@ fn handles_follow_renamed_repository() {
     fs::rename(fixture.at("box/clone"), fixture.at("box/moved")).unwrap();
     // The old path is a symbolic link now; the handle still refers to the renamed directory.
     symlink(fixture.at("out"), fixture.at("box/clone")).unwrap();
-    let held = repository.handles.root.held_path().unwrap();
+    let held = repository.handles.root.proc_path().unwrap();
     assert_eq!(fs::read_to_string(held.join("mine")).unwrap(), "mine");
     let error = fixture.sandbox.repository(&fixture.at("box/clone")).unwrap_err();
     assert!(matches!(error, RepositoryError::None), "{error}");

@@ -79,8 +79,8 @@ impl SandboxedPath {
     ///
     /// # Errors
     /// As [`SandboxedPath::open_directory`].
-    pub fn make_directory(&self) -> io::Result<Directory> {
-        Directory::of(&self.base)?.make_directory(self.below_base())
+    pub fn create_directory(&self) -> io::Result<Directory> {
+        Directory::of(&self.base)?.create_directory(self.below_base())
     }
 
     /// Returns the base directory of the sandbox, with symbolic links resolved.

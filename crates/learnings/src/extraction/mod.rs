@@ -103,7 +103,7 @@ impl Extractions {
     }
 
     /// Waits until no extraction of the work directory is running.
-    pub async fn ended(&self, work_dir: &Path) {
+    pub async fn wait_finished(&self, work_dir: &Path) {
         if let Some(state) = self.jobs.get(work_dir) {
             ended(state).await;
         }

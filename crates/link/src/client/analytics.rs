@@ -161,18 +161,18 @@ mod tests {
         let first = sender.next().await;
         assert_eq!(name(&first), "0");
         assert!(sender.next().now_or_never().is_none());
-        sender.acknowledged(&Frame::acknowledging(&first.event, "another", &ReportAck::no(DISABLED)));
-        sender.acknowledged(&answer(&first, &ReportAck::yes()));
+        sender.acknowledged(&Frame::acknowledging(&first.event, "another", &ReportAck::rejected(DISABLED)));
+        sender.acknowledged(&answer(&first, &ReportAck::accepted()));
         let second = sender.next().now_or_never().unwrap();
         assert_eq!(name(&second), "1");
         let start = Instant::now();
         let third = sender.next().await;
         assert_eq!((name(&third), start.elapsed()), ("2", ACK_TIME));
         // The acknowledgement of the second frame arrives after its timeout and is ignored.
-        sender.acknowledged(&answer(&second, &ReportAck::no(DISABLED)));
-        sender.acknowledged(&answer(&third, &ReportAck::no("rate_limited")));
+        sender.acknowledged(&answer(&second, &ReportAck::rejected(DISABLED)));
+        sender.acknowledged(&answer(&third, &ReportAck::rejected("rate_limited")));
         let fourth = sender.next().await;
-        sender.acknowledged(&answer(&fourth, &ReportAck::no(DISABLED)));
+        sender.acknowledged(&answer(&fourth, &ReportAck::rejected(DISABLED)));
         queue.push(analytics(5));
         assert!(sender.next().now_or_never().is_none());
         assert!(sender.drain().is_empty());

@@ -308,7 +308,7 @@ impl ClientSession<'_> {
             _ if frame.ack.is_some() => {}
             _ => {
                 if let Some(id) = &frame.id {
-                    self.push(&Frame::acknowledging(&frame.event, id, &ReportAck::no("unknown_event")));
+                    self.push(&Frame::acknowledging(&frame.event, id, &ReportAck::rejected("unknown_event")));
                 }
             }
         }

@@ -112,7 +112,7 @@ impl Executor {
 
     /// Sets or clears the reason for which the gateway is unreachable. While set, new commands are rejected
     /// and the control plane is sent the reason; running commands continue.
-    pub fn set_gateway_lost(&self, reason: Option<String>) {
+    pub fn set_gateway_unreachable(&self, reason: Option<String>) {
         let mut state = self.lock();
         if state.gateway_lost != reason {
             state.gateway_lost = reason;
@@ -239,7 +239,7 @@ impl Executor {
             }
             KeyRequest::RequestApproval(fingerprint) => {
                 let done = json!({"type": "done", "fingerprint": fingerprint});
-                (self.config.signing.key_asks)(fingerprint);
+                (self.config.signing.on_key_request)(fingerprint);
                 done
             }
         };

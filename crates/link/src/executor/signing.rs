@@ -27,7 +27,7 @@ pub struct Signing {
     /// Id of this installation, to which browser key commands are addressed.
     pub gateway_id: Uuid,
     /// Called when the control plane relays a key's request for authorization.
-    pub key_asks: Box<dyn Fn(Fingerprint) + Send + Sync>,
+    pub on_key_request: Box<dyn Fn(Fingerprint) + Send + Sync>,
     /// Source of the server's part of a signed request to start or cancel a loop.
     pub loop_credentials: Arc<dyn LoopCredentials>,
 }
@@ -113,7 +113,7 @@ impl SignatureVerifier {
         if !is_fresh || payload.timestamp > now + MAX_AHEAD {
             return Err(SigningRejection::StaleOrReplayed);
         }
-        if !payload.is_about(command) {
+        if !payload.matches(command) {
             return Err(SigningRejection::PayloadMismatch);
         }
         self.seen.retain(|_, signed_at| *signed_at >= now - MAX_AGE);

@@ -163,7 +163,7 @@ impl<H: Host> Connection<'_, H> {
         // Frames that request an acknowledgement get one, so that the desktop does not wait for its timeout.
         let refuse = |nack: HelloNack| {
             for (frame, _) in &early {
-                self.acknowledge(frame, &ReportAck::no("validation_failed"));
+                self.acknowledge(frame, &ReportAck::rejected("validation_failed"));
             }
             self.refuse(&nack)
         };
@@ -390,10 +390,10 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
                         self.analytics(&frame, analytics).await
                     });
                 }
-                Err(_) => self.connection.acknowledge(&frame, &ReportAck::no("validation_failed")),
+                Err(_) => self.connection.acknowledge(&frame, &ReportAck::rejected("validation_failed")),
             },
             event::AGENT_SESSIONS => {
-                self.connection.acknowledge(&frame, &ReportAck::no("feature_disabled"));
+                self.connection.acknowledge(&frame, &ReportAck::rejected("feature_disabled"));
             }
             // A desktop that did not receive the acknowledgement sends its hello again.
             event::HELLO => {
@@ -401,7 +401,7 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
             }
             // Acknowledgements are never acknowledged themselves.
             _ if frame.ack.is_some() => {}
-            _ => self.connection.acknowledge(&frame, &ReportAck::no("unknown_event")),
+            _ => self.connection.acknowledge(&frame, &ReportAck::rejected("unknown_event")),
         }
     }
 

@@ -133,7 +133,7 @@ pub trait Host: Send + Sync + 'static {
 
     /// Stores an analytics event. The default implementation declines with `feature_disabled`.
     fn analytics(&self, _: &DesktopSession, _: Analytics) -> impl Future<Output = ReportAck> + Send {
-        async { ReportAck::no("feature_disabled") }
+        async { ReportAck::rejected("feature_disabled") }
     }
 
     /// Records a heartbeat: sets the target online and its last-seen time to now.

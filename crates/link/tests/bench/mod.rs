@@ -232,7 +232,11 @@ impl Host for MemoryHost {
     }
 
     async fn analytics(&self, _: &DesktopSession, analytics: Analytics) -> ReportAck {
-        if analytics.event == "accepted" { ReportAck::yes() } else { ReportAck::no("feature_disabled") }
+        if analytics.event == "accepted" {
+            ReportAck::accepted()
+        } else {
+            ReportAck::rejected("feature_disabled")
+        }
     }
 
     async fn touch(&self, session: &DesktopSession) {
@@ -540,7 +544,7 @@ impl DesktopFixture {
                 keys: AuthorizedKeys::of_home(directory.path()),
                 required: Box::new(|| false),
                 gateway_id: credentials.gateway_id(),
-                key_asks: Box::new(|_| {}),
+                on_key_request: Box::new(|_| {}),
                 loop_credentials: Arc::new(NoCredentials),
             },
             timing: executor_timing,

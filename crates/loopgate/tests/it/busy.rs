@@ -54,7 +54,7 @@ async fn slow_requests_do_not_block_others() -> Result<()> {
         slow.spawn(request.timeout(Duration::from_secs(100)).send());
     }
     watch.until(SLOW / 2).await?;
-    wait::seen(&started_calls, async || (started_calls.read_dir().ok()?.count() == SLOW / 2).then_some(()))
+    wait::until(&started_calls, async || (started_calls.read_dir().ok()?.count() == SLOW / 2).then_some(()))
         .await?;
     for round in 0..5 {
         for path in [

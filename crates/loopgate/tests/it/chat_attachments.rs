@@ -10,7 +10,7 @@ use reqwest::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
 use crate::files::form::{TestPart, content_type, form};
-use crate::origin_checks::encoded;
+use crate::origin_checks::percent_encode;
 use crate::test_gateway::{TestGateway, write};
 
 /// Stand-in for the assistant: appends its arguments and its prompt to files, and answers.
@@ -38,8 +38,10 @@ impl Chats {
         let repo = local.repository("shop", &[("notes.txt", "The port is 4000.\n")])?;
         let repo = repo.canonicalize()?;
         std::fs::create_dir(local.at("shop-SHOP-7"))?;
-        let upload =
-            format!("/api/gateway/orchestrator/upload/SHOP-7?repo={}", encoded(&repo.to_string_lossy()));
+        let upload = format!(
+            "/api/gateway/orchestrator/upload/SHOP-7?repo={}",
+            percent_encode(&repo.to_string_lossy())
+        );
         let request = local.loopgate.gateway(Method::POST, &upload).header(CONTENT_TYPE, content_type());
         let sent = request.body(form(&[TestPart(Some("shot.png"), "image/png", PNG)])).send().await?;
         let uploaded: Value = sent.json().await?;
@@ -49,7 +51,7 @@ impl Chats {
 
     /// Returns every kind of chat: its route, a message without attachments, and the route of its history.
     fn kinds(&self) -> Vec<(String, Value, Option<String>)> {
-        let repo = encoded(&self.repo.to_string_lossy());
+        let repo = percent_encode(&self.repo.to_string_lossy());
         let about = |route: &str| format!("{route}?ticketId=SHOP-7&repo={repo}");
         let with_history = |route: String, body: Value| (route.clone(), body, Some(route));
         let message = json!({"message": "What is this?"});

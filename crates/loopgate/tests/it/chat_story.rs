@@ -45,12 +45,12 @@ async fn chat_resumes_after_a_kill_and_with_another_provider() -> Result<()> {
     let request = local.loopgate.gateway(Method::POST, "/api/gateway/terminal-chat");
     let mut answer = request.json(&json!({"message": "Which port?"})).send().await?;
     ensure!(answer.chunk().await?.is_some());
-    wait::seen(local.home.path(), async || waiting.exists().then_some(())).await?;
+    wait::until(local.home.path(), async || waiting.exists().then_some(())).await?;
     local.loopgate.kill().await?;
     local.restart().await?;
     // Opening a FIFO for writing blocks until the assistant's shell opens it for reading.
     tokio::task::spawn_blocking(move || std::fs::write(gate, "go")).await??;
-    wait::seen(&local.at(".loopgate/chats/_terminal"), async || {
+    wait::until(&local.at(".loopgate/chats/_terminal"), async || {
         let history = local.get("terminal-chat", &[]).await.ok()?.ok().ok()?;
         (history["messages"][1]["content"] == "Port 4000.").then_some(())
     })

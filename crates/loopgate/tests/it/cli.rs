@@ -128,7 +128,7 @@ async fn all_files_are_written_below_loopgate_home() -> Result<()> {
     ]);
     let ready = home.path().join("ready.json");
     let mut child = command.arg(&sandbox).arg("--ready-file").arg(&ready).spawn()?;
-    wait::appears(&ready).await?;
+    wait::until_exists(&ready).await?;
     let ready: Value = serde_json::from_slice(&std::fs::read(&ready)?)?;
     let port = std::fs::read_to_string(home.path().join(".loopgate/gateway-port"))?;
     // The port file is always below the user's home, also with another LOOPGATE_HOME: clients look for it
@@ -467,7 +467,7 @@ async fn gateway_falls_back_through_its_four_ports() -> Result<()> {
         command.args(["gateway", "--home", &data, "--ready-file"]).arg(&ready);
         let mut child = command.spawn()?;
         let started = tokio::select! {
-            ready = wait::appears(&ready) => ready,
+            ready = wait::until_exists(&ready) => ready,
             ended = child.wait() => Err(anyhow::anyhow!("the gateway exited: {ended:?}")),
         };
         started.with_context(|| format!("the gateway did not start with port {port} free"))?;

@@ -76,17 +76,17 @@ impl TestDesktop {
     /// Starts a loop and waits for its terminal event.
     pub async fn run(&self, change: Value) -> Result<Run> {
         let (id, started) = self.start(change).await?;
-        let last = self.ended(id).await;
-        self.free(id).await?;
+        let last = self.wait_finished(id).await;
+        self.wait_released(id).await?;
         Ok(Run { id, started, last })
     }
 
     /// Waits until the reservation of a loop was released, as the log of the gateway reports.
-    pub async fn free(&self, id: LoopId) -> Result<()> {
+    pub async fn wait_released(&self, id: LoopId) -> Result<()> {
         let logs = self.loopgate.setup().data_dir().join("logs");
         let is_release =
             |line: &str| line.contains("loop reservation released") && line.contains(&id.to_string());
-        wait::seen(&logs, async || {
+        wait::until(&logs, async || {
             let files = std::fs::read_dir(&logs).ok()?.flatten();
             let mut texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
             texts.any(|text| text.lines().any(is_release)).then_some(())
@@ -95,12 +95,12 @@ impl TestDesktop {
     }
 
     /// Waits for the terminal event of a loop and returns it.
-    pub async fn ended(&self, id: LoopId) -> Value {
+    pub async fn wait_finished(&self, id: LoopId) -> Value {
         let last = |cloud: &Cloud| {
             let ends = |kind: &str| cloud.events(id, kind).pop();
             ends("completed").or_else(|| ends("error"))
         };
-        self.cloud.seen(last).await
+        self.cloud.wait_for(last).await
     }
 
     /// Returns the body of the first accepted upload of a loop, or null.
@@ -116,7 +116,7 @@ impl TestDesktop {
     }
 
     /// Checks that no process of a loop runs, that these paths do not exist, and that the clone is unchanged.
-    pub async fn is_tidy(&self, run: &Run, removed: &[&Path]) -> Result<()> {
+    pub async fn check_clean(&self, run: &Run, removed: &[&Path]) -> Result<()> {
         test_system::wait_for_loop_processes(&run.id.to_string()).await?;
         for path in removed {
             ensure!(!path.exists(), "{} still exists", path.display());
@@ -204,7 +204,7 @@ async fn request_changes_amends_the_plan_in_its_worktree() -> Result<()> {
     let requests = desktop.testbed.model.requests_of("amend");
     let last = requests.last().context("requests")?.user_text();
     ensure!(last.matches("# Change a plan").count() == 2, "the session is not resumed: {last}");
-    desktop.is_tidy(&next, &[]).await
+    desktop.check_clean(&next, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -259,7 +259,7 @@ async fn prd_commands_leave_their_repositories_unchanged() -> Result<()> {
             .filter(|path| path.to_string_lossy().contains("web-loop-"))
             .collect();
         let peer_worktrees: Vec<&Path> = peer_worktrees.iter().map(PathBuf::as_path).collect();
-        desktop.is_tidy(&run, &[&[worktree.as_path()], peer_worktrees.as_slice()].concat()).await?;
+        desktop.check_clean(&run, &[&[worktree.as_path()], peer_worktrees.as_slice()].concat()).await?;
         ensure!(
             !git(&desktop.clone, &["branch", "--list", &format!("orchestrator/{key}-shop-7")])?.is_empty()
         );
@@ -297,7 +297,7 @@ async fn decompose_needs_no_repository() -> Result<()> {
     let temp_dir = std::env::temp_dir().canonicalize()?.join(format!("orchestrator-decompose-{}", run.id));
     ensure!(read.contains(&*temp_dir.to_string_lossy()), "{read}");
     ensure!(desktop.testbed.host.calls().is_empty(), "a repository was cloned");
-    desktop.is_tidy(&run, &[&temp_dir]).await?;
+    desktop.check_clean(&run, &[&temp_dir]).await?;
 
     // A loop without the required output completes with a warning.
     desktop
@@ -359,7 +359,7 @@ async fn evaluate_commands_judge_documents_and_code() -> Result<()> {
         let temp_dir =
             std::env::temp_dir().canonicalize()?.join(format!("orchestrator-{dashed}-{}", run.id.short()));
         ensure!(read.contains(&*temp_dir.to_string_lossy()), "{read}");
-        desktop.is_tidy(&run, &[&temp_dir]).await?;
+        desktop.check_clean(&run, &[&temp_dir]).await?;
     }
     // EVALUATE_PRD judges a text: a repository outside the sandbox is ignored. EVALUATE_CODE needs it and is
     // refused.

@@ -194,10 +194,10 @@ async fn removed_data_directory_is_recreated_with_private_mode() -> Result<()> {
     std::fs::rename(&data, home.path().join("moved"))?;
     // A refused request is recorded, which creates the directory again.
     ensure!(loopgate.gateway_bare(Method::GET, "/api/gateway/version").send().await?.status() == 401);
-    let mode = wait::seen(home.path(), async || mode_of(&data)).await?;
+    let mode = wait::until(home.path(), async || mode_of(&data)).await?;
     ensure!(mode == 0o700, "{mode:o}");
     let log = data.join("desktop-activity-log.json");
-    wait::appears(&log).await?;
+    wait::until_exists(&log).await?;
     ensure!(mode_of(&log) == Some(0o600));
     Ok(())
 }

@@ -42,7 +42,7 @@ async fn repository_starts_from_its_own_default_branch() -> Result<()> {
     }
     let started = desktop.cloud.events(run.id, "started");
     ensure!(started[0]["baseBranch"] == "trunk", "{started:?}");
-    desktop.is_tidy(&run, &[]).await
+    desktop.check_clean(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -39,8 +39,8 @@ pub async fn started(desktop: &TestDesktop) -> Result<(LoopId, Value)> {
 
 /// Waits for the end of a started loop.
 pub async fn ended(desktop: &TestDesktop, (id, started): (LoopId, Value)) -> Result<Run> {
-    let last = desktop.ended(id).await;
-    desktop.free(id).await?;
+    let last = desktop.wait_finished(id).await;
+    desktop.wait_released(id).await?;
     Ok(Run { id, started, last })
 }
 
@@ -49,7 +49,7 @@ async fn waits_for(desktop: &TestDesktop, id: LoopId, step: &str) {
     let text = format!("Delivery is waiting: {step} failed");
     desktop
         .cloud
-        .seen(|cloud| {
+        .wait_for(|cloud| {
             cloud.events(id, "output").iter().any(|event| event.to_string().contains(&text)).then_some(())
         })
         .await;
@@ -85,7 +85,7 @@ async fn delivery_is_retried_until_the_network_and_the_code_host_recover() -> Re
     desktop.testbed.home.reach_remotes(&remotes)?;
     waits_for(&desktop, order.0, "opening the pull request").await;
     ensure!(branches(&desktop)? == ["main", BRANCH], "the branch was not pushed");
-    desktop.testbed.host.heal();
+    desktop.testbed.host.clear_faults();
     let run = ended(&desktop, order).await?;
     let result = run.completed("execute")?;
     ensure!(
@@ -97,7 +97,7 @@ async fn delivery_is_retried_until_the_network_and_the_code_host_recover() -> Re
     let pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == 1 && pulls[0].commits()?.len() == 1, "{pulls:?}");
     ensure!(branches(&desktop)? == ["main", BRANCH]);
-    desktop.is_tidy(&run, &[]).await
+    desktop.check_clean(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -121,7 +121,7 @@ async fn branch_with_newer_remote_commits_counts_as_pushed() -> Result<()> {
     ensure!(branches(&desktop)? == ["main", BRANCH]);
     let pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == 1 && pulls[0].commits()?.len() == 2, "{pulls:?}");
-    desktop.is_tidy(&run, &[]).await
+    desktop.check_clean(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -136,7 +136,7 @@ async fn cancelling_ends_a_delivery_that_is_being_retried() -> Result<()> {
     ensure!(run.last["code"] == "CANCELLED" && run.last.get("results").is_none(), "{}", run.last);
     ensure!(branches(&desktop)? == ["main"]);
     ensure!(run.worktree()?.join("more.txt").is_file(), "the work was deleted");
-    desktop.is_tidy(&run, &[]).await
+    desktop.check_clean(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -161,7 +161,7 @@ async fn loop_cancelled_during_its_delivery_reports_its_pull_request() -> Result
     ensure!(run.last["result"]["prUrl"] == pulls[0].url(), "{}", run.last);
     let result = &run.last["results"][0];
     ensure!(result["status"] == "success" && result["prNumber"] == pulls[0].number, "{}", run.last);
-    desktop.is_tidy(&run, &[]).await
+    desktop.check_clean(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -90,13 +90,13 @@ async fn deploys_are_recovered_and_terminated_after_a_restart() -> Result<()> {
     }
     std::fs::remove_dir_all(&removed.worktree)?;
     signal(orphaned.pid, "KILL")?;
-    wait::end_of(orphaned.pid).await?;
+    wait::until_exited(orphaned.pid).await?;
     // The leader is dead, but its child still serves the port: the process group has to be terminated as a
     // whole.
     tokio::net::TcpStream::connect(("127.0.0.1", u16::try_from(orphaned.port)?)).await?;
 
     local.restart().await?;
-    wait::end_of(removed.pid).await?;
+    wait::until_exited(removed.pid).await?;
     let ended = reaches(&local, &clone, &orphaned, "failed").await?;
     ensure!(ended["error"] == "Deploy command failed because of a signal", "{ended}");
     ensure!(status(&local, &clone, &unchanged).await?["status"] == "completed");

@@ -86,7 +86,7 @@ async fn listeners_recover_when_descriptors_are_available_again() -> Result<()> 
     let loopgate = Setup::new(&home)?.binary(PROGRAM).gateway_alone().start().await?;
     let wait_for_warnings = async |times: usize| {
         let output = || loopgate.output().matches("out of file descriptors").count();
-        wait::seen(home.path(), async || (output() >= times).then_some(())).await
+        wait::until(home.path(), async || (output() >= times).then_some(())).await
     };
     // A soft limit of 1 makes every further `accept` fail with EMFILE; open descriptors stay usable.
     set_limit(&loopgate, "--nofile=1:")?;

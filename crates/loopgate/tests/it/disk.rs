@@ -207,7 +207,7 @@ async fn end_on_a_full_disk_is_reported_when_space_is_freed() -> Result<()> {
     // The output is tailed and reported although its position cannot be stored.
     testbed.model.held("end").await?;
     let warning = |cloud: &Cloud| cloud.output(id).into_iter().find(|line| line.contains("Free disk space"));
-    let warning = tokio::time::timeout(wait::LIMIT, cloud.seen(warning)).await.context("no warning")?;
+    let warning = tokio::time::timeout(wait::LIMIT, cloud.wait_for(warning)).await.context("no warning")?;
     ensure!(warning.starts_with("This desktop cannot store the progress of the loop: "), "{warning}");
     // Release the assistant only now, so that the loop ends while the disk is still full.
     testbed.model.release("end");
@@ -218,7 +218,7 @@ async fn end_on_a_full_disk_is_reported_when_space_is_freed() -> Result<()> {
         let ends = |kind: &str| cloud.events(id, kind).pop();
         ends("completed").or_else(|| ends("error"))
     };
-    let last = tokio::time::timeout(wait::LIMIT, cloud.seen(last)).await.context("no terminal event")?;
+    let last = tokio::time::timeout(wait::LIMIT, cloud.wait_for(last)).await.context("no terminal event")?;
     ensure!(last["type"] == "completed" && last["warnings"].is_null(), "{last}");
     let output = cloud.output(id);
     ensure!(output.iter().filter(|line| line.contains("On a full disk.")).count() == 1, "{output:?}");
@@ -227,7 +227,7 @@ async fn end_on_a_full_disk_is_reported_when_space_is_freed() -> Result<()> {
 
     // The record is final as well, so that a restarted process does not report the loop again.
     let job_record = || async { records::record(&loopgate, &id.to_string()).await?.context("no record") };
-    wait::seen(&loopgate.setup().data_dir(), async || {
+    wait::until(&loopgate.setup().data_dir(), async || {
         job_record().await.is_ok_and(|job| job["cloudFinalizedAt"].is_string()).then_some(())
     })
     .await?;

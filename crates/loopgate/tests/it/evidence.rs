@@ -60,7 +60,7 @@ fn tests_of(run: &Run) -> &Value {
 async fn is_clean(desktop: &TestDesktop, run: &Run) -> Result<()> {
     let worktrees = git(&desktop.clone, &["worktree", "list"])?;
     ensure!(!worktrees.contains("-loop-tests-"), "{worktrees}");
-    desktop.is_tidy(run, &[]).await
+    desktop.check_clean(run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -192,7 +192,7 @@ fn blocking_command(home: &Path, gate: &str) -> String {
 async fn wait_for_runs(home: &Path, times: usize) -> Result<()> {
     let runs = home.join("runs");
     let count = || std::fs::read_to_string(&runs).unwrap_or_default().lines().count();
-    wait::seen(home, async || (count() == times).then_some(())).await
+    wait::until(home, async || (count() == times).then_some(())).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::cli;
 use crate::commands::TestDesktop;
-use crate::origin_checks::encoded;
+use crate::origin_checks::percent_encode;
 use crate::records;
 use crate::test_system::{processes_of_loop, wait_for_loop_processes};
 
@@ -58,7 +58,7 @@ fn delivered_entry(number: u64) -> Value {
 async fn wait_for_finalization(desktop: &TestDesktop, id: LoopId, status: &str) -> Result<()> {
     let logs = desktop.loopgate.setup().data_dir().join("logs");
     let id = id.to_string();
-    let finalized = wait::seen(&logs, async || {
+    let finalized = wait::until(&logs, async || {
         let record = records::record(&desktop.loopgate, &id).await.ok()??;
         let tokens = records::tokens(&desktop.loopgate, &id).await.ok()?;
         (record["status"] == status && record["cloudFinalizedAt"].is_string() && tokens == 0).then_some(())
@@ -81,7 +81,7 @@ fn heartbeats(cloud: &Cloud, id: LoopId) -> usize {
 }
 
 async fn wait_for_heartbeats(desktop: &TestDesktop, id: LoopId, number: usize) {
-    desktop.cloud.seen(|cloud| (heartbeats(cloud, id) >= number).then_some(())).await;
+    desktop.cloud.wait_for(|cloud| (heartbeats(cloud, id) >= number).then_some(())).await;
 }
 
 // LR-24
@@ -117,7 +117,7 @@ async fn failed_execute_uploads_the_plan_of_its_request() -> Result<()> {
     let id = run.id.to_string();
     // `cloudFinalizedAt` is written after the control plane acknowledged the event, so poll for it.
     let data = desktop.loopgate.setup().data_dir();
-    let finalized = wait::seen(&data, async || {
+    let finalized = wait::until(&data, async || {
         let record = records::record(&desktop.loopgate, &id).await.ok()??;
         record["cloudFinalizedAt"].is_string().then_some(record)
     });
@@ -139,9 +139,9 @@ async fn heartbeats_follow_the_process_when_the_control_plane_refuses_them() -> 
     desktop.testbed.model.held("planning").await?;
     wait_for_heartbeats(&desktop, dead, 3).await;
     kill_all(dead).await?;
-    let last = desktop.ended(dead).await;
+    let last = desktop.wait_finished(dead).await;
     ensure!(last["code"] == "PROCESS_STOPPED", "{last}");
-    desktop.free(dead).await?;
+    desktop.wait_released(dead).await?;
     let status = async |id: LoopId| {
         let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("no record")?;
         anyhow::Ok(record["status"].clone())
@@ -156,7 +156,7 @@ async fn heartbeats_follow_the_process_when_the_control_plane_refuses_them() -> 
     ensure!(status(running).await? == "RUNNING");
     ensure!(heartbeats(&desktop.cloud, dead) == before, "a dead loop sent a heartbeat");
     desktop.testbed.model.release("planning");
-    ensure!(desktop.ended(running).await["type"] == "completed");
+    ensure!(desktop.wait_finished(running).await["type"] == "completed");
     Ok(())
 }
 
@@ -170,7 +170,7 @@ async fn dead_loop_without_a_token_keeps_its_record_and_is_not_reported() -> Res
     records::forget_token(&desktop.loopgate, &id.to_string()).await?;
     let before = desktop.cloud.requests().len();
     let desktop = desktop.restart().await?;
-    desktop.free(id).await?;
+    desktop.wait_released(id).await?;
     let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("no record")?;
     ensure!(record["status"] == "UNKNOWN" && record.get("cloudFinalizedAt").is_none(), "{record}");
     ensure!(desktop.cloud.requests().len() == before, "{:?}", desktop.cloud.requests().split_off(before));
@@ -192,8 +192,8 @@ async fn execute_killed_after_its_delivery_completes_with_its_result_file() -> R
     let work_dir = std::path::Path::new(started["worktreePath"].as_str().context("a worktree")?);
     ensure!(!work_dir.join(".loopgate/work/exit.json").exists(), "the shim wrote an exit code");
     let desktop = desktop.restart().await?;
-    let last = desktop.ended(id).await;
-    desktop.free(id).await?;
+    let last = desktop.wait_finished(id).await;
+    desktop.wait_released(id).await?;
     ensure!(
         last["type"] == "completed" && entries_without_tests(&last)? == json!([delivered_entry(7)]),
         "{last}"
@@ -221,8 +221,8 @@ async fn changes_of_a_killed_execute_are_reused_by_the_next() -> Result<()> {
     let order = json!({"command": "EXECUTE", "prompt": "Do it"});
     let (id, started) = start_and_kill(&mut desktop, "half", order.clone()).await?;
     let desktop = desktop.restart().await?;
-    let last = desktop.ended(id).await;
-    desktop.free(id).await?;
+    let last = desktop.wait_finished(id).await;
+    desktop.wait_released(id).await?;
     ensure!(last["type"] == "error" && last["code"] == "PROCESS_STOPPED", "{last}");
     let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("no record")?;
     let activity = record["liveActivity"].as_str().unwrap_or_default();
@@ -289,7 +289,7 @@ async fn delivery_by_the_assistant_is_not_repeated() -> Result<()> {
     let commits =
         requests.iter().filter(|request| request.user_text().contains("git push -u origin HEAD")).count();
     ensure!(commits == 0, "an assistant was started to commit");
-    desktop.is_tidy(&run, &[]).await
+    desktop.check_clean(&run, &[]).await
 }
 
 // LR-53
@@ -309,12 +309,12 @@ async fn loop_is_shown_as_running_during_its_delivery() -> Result<()> {
     ensure!(record["status"] == "RUNNING" && record["exitCode"] == 0, "{record}");
     let rows = cli::loops(&desktop.testbed.home, &desktop.loopgate).await?;
     ensure!(rows.len() == 1 && rows[0]["status"] == "RUNNING", "{rows:?}");
-    let repo = encoded(&desktop.clone.to_string_lossy());
+    let repo = percent_encode(&desktop.clone.to_string_lossy());
     let path = format!("/api/gateway/orchestrator/status/{id}?repo={repo}");
     let shown: Value = desktop.loopgate.gateway(Method::GET, &path).send().await?.json().await?;
     ensure!(shown["status"] == "IN_PROGRESS" && shown["processRunning"] == true, "{shown}");
     desktop.testbed.model.release("committing");
-    let last = desktop.ended(id).await;
+    let last = desktop.wait_finished(id).await;
     ensure!(last["result"]["executeFinalizationPath"] == "git-fallback", "{last}");
     ensure!(last["result"]["has_changes"] == true, "{last}");
     Ok(())

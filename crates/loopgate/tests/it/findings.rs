@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::origin_checks::encoded;
+use crate::origin_checks::percent_encode;
 use crate::test_gateway::{Answer, TestGateway, write};
 
 /// Stand-in for the assistant: records its arguments and prompt, and prints the file `answers/<number of the
@@ -63,7 +63,7 @@ impl Findings {
     }
 
     fn chat_route(&self) -> String {
-        let repo = encoded(&self.repo.to_string_lossy());
+        let repo = percent_encode(&self.repo.to_string_lossy());
         format!("reviewer/finding-chat/finding-0?ticketId=SHOP-7&repo={repo}")
     }
 
@@ -156,7 +156,7 @@ async fn finding_chat_keeps_history_and_resumes_its_session() -> Result<()> {
     findings.chat(Method::DELETE, "").await?.is(200, &done)?;
     findings.chat(Method::DELETE, "").await?.is(200, &done)?;
     ensure!(!file.exists());
-    let repo = encoded(&findings.repo.to_string_lossy());
+    let repo = percent_encode(&findings.repo.to_string_lossy());
     let route = format!("reviewer/finding-chat/finding-0?ticketId=OTHER&repo={repo}");
     let answer = findings.local.post(&route, json!({"message": "Why?"})).await?;
     answer.refused(404, "Work directory not found", "not_found")

@@ -56,7 +56,7 @@ async fn secrets_and_generated_files_are_held_back_from_a_delivery() -> Result<(
     ensure!(count == 1, "{output:?}");
     ensure!(run.worktree()?.join(".env").is_file(), "the file was removed from the worktree");
     ensure!(desktop.testbed.model.requests_of("commit").is_empty(), "an assistant was started to commit");
-    desktop.is_tidy(&run, &[]).await
+    desktop.check_clean(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -78,7 +78,7 @@ async fn commits_of_the_assistant_are_rewritten_without_secrets() -> Result<()> 
         "the history contains the secret: {objects}"
     );
     ensure!(run.last["results"][0]["heldBack"] == json!([secret(".env")]), "{}", run.last);
-    desktop.is_tidy(&run, &[]).await
+    desktop.check_clean(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -48,7 +48,7 @@ fn script() -> Script {
 
 /// Waits for the final status of a background task.
 async fn ended(system: &TestSystem, directory: &Path, route: &str) -> Result<Value> {
-    wait::seen(directory, async || {
+    wait::until(directory, async || {
         let response =
             system.loopgate.gateway(Method::GET, &format!("/api/gateway/{route}")).send().await.ok()?;
         let status: Value = response.json().await.ok()?;
@@ -224,7 +224,7 @@ async fn killed_processing_completes_on_retry() -> Result<()> {
         std::fs::create_dir_all(fixture.patterns().parent().context("a directory")?)?;
         let file = trigger(&fixture);
         let mut program = fixture.process(0).spawn()?;
-        wait::appears(&file).await?;
+        wait::until_exists(&file).await?;
         program.kill().await?;
         succeeded(&fixture.process(0).output().await?)?;
         ensure!(fixture.summaries()?.len() == 40 && fixture.pending(0) == 0, "killed at {}", file.display());

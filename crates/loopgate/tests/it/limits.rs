@@ -53,7 +53,7 @@ async fn judges_resume_when_the_usage_limit_ends() -> Result<()> {
     let output = desktop.cloud.output(run.id).join("\n");
     ensure!(output.contains("The loop waits until"), "{output}");
     ensure!(desktop.cloud.events(run.id, "error").is_empty());
-    desktop.is_tidy(&run, &[]).await
+    desktop.check_clean(&run, &[]).await
 }
 
 /// Moves the end of every stored limit into the past.
@@ -70,7 +70,7 @@ fn end_limits(data_dir: &Path) -> Result<()> {
 /// limit.
 async fn shown_until(desktop: &TestDesktop) -> Result<Value> {
     let logs = desktop.loopgate.setup().data_dir().join("logs");
-    let shown = wait::seen(&logs, async || {
+    let shown = wait::until(&logs, async || {
         let rows = cli::loops(&desktop.testbed.home, &desktop.loopgate).await.ok()?;
         let [row] = &rows[..] else { return None };
         (row["stall"]["state"] == "waiting-for-limit").then(|| row["stall"]["until"].clone())
@@ -94,9 +94,9 @@ async fn waiting_loop_resumes_after_a_restart() -> Result<()> {
     let desktop = desktop.restart().await?;
     ensure!(shown_until(&desktop).await? == until, "the end of the limit changed");
     end_limits(&desktop.loopgate.setup().data_dir())?;
-    let last = desktop.ended(id).await;
+    let last = desktop.wait_finished(id).await;
     ensure!(last["type"] == "completed", "{last}");
-    desktop.free(id).await?;
+    desktop.wait_released(id).await?;
     let [first] = &desktop.testbed.model.requests_of("refused")[..] else {
         anyhow::bail!("expected one refusal")
     };

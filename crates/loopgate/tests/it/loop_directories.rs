@@ -29,7 +29,7 @@ async fn temporary_directory_is_removed_at_next_start() -> Result<()> {
     std::fs::create_dir_all(directory.join(".loopgate/context"))?;
     rewrite(&desktop.loopgate, &run.id.to_string(), |record| record["tempDir"] = json!(directory)).await?;
     desktop.loopgate = desktop.loopgate.start_again().await?;
-    wait::vanishes(&directory).await?;
+    wait::until_removed(&directory).await?;
 
     // Only directories with the name of a loop's temporary directory are removed. A record with any other
     // path must not delete that path.
@@ -39,7 +39,7 @@ async fn temporary_directory_is_removed_at_next_start() -> Result<()> {
     rewrite(&desktop.loopgate, &run.id.to_string(), |record| record["tempDir"] = json!(precious)).await?;
     desktop.loopgate = desktop.loopgate.start_again().await?;
     let logs = desktop.loopgate.setup().data_dir().join("logs");
-    wait::seen(&logs, async || {
+    wait::until(&logs, async || {
         let files = std::fs::read_dir(&logs).ok()?.flatten();
         let mut texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
         texts.any(|text| text.contains("cannot remove the directory of a loop")).then_some(())

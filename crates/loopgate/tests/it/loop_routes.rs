@@ -103,8 +103,8 @@ async fn second_request_during_the_preparation_is_a_conflict() -> Result<()> {
         anyhow::Ok(started)
     };
     let second_request = async {
-        wait::appears(&arguments).await?;
-        wait::appears(&gate).await?;
+        wait::until_exists(&arguments).await?;
+        wait::until_exists(&gate).await?;
         let again = order(&system, &body).await?;
         ensure!(again == already_running(), "{again:?}");
         tokio::fs::write(&gate, "go\n").await?;
@@ -150,7 +150,7 @@ async fn kill_during_the_preparation_cancels_the_loop() -> Result<()> {
     let order = json!({"command": "PLAN", "prompt": "Plan it", "loopId": Uuid::new_v4()});
     let id = order["loopId"].clone();
     let stop = async {
-        wait::appears(&running).await?;
+        wait::until_exists(&running).await?;
         let ended = desktop.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send().await?;
         anyhow::Ok((ended.status().as_u16(), ended.json::<Value>().await?))
     };
@@ -161,7 +161,7 @@ async fn kill_during_the_preparation_cancels_the_loop() -> Result<()> {
     );
     ensure!(started["success"] == true && started["pid"].is_null(), "{started}");
     let loop_id = serde_json::from_value(id.clone())?;
-    let last = desktop.ended(loop_id).await;
+    let last = desktop.wait_finished(loop_id).await;
     ensure!(last["code"] == "CANCELLED" && last["abortReason"] == "cancelled", "{last}");
     wait_for_loop_processes(id.as_str().context("an id")?).await?;
 

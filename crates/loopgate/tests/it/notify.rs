@@ -56,7 +56,7 @@ fn notifications_of(folder: &Path, loop_id: &str) -> Result<Vec<(String, Value)>
 /// Waits for the only notification about a loop or an approval.
 pub async fn notification_of(folder: &Path, loop_id: &str) -> Result<(String, Value)> {
     let notifications =
-        wait::seen(folder, async || notifications_of(folder, loop_id).ok().filter(|all| !all.is_empty()));
+        wait::until(folder, async || notifications_of(folder, loop_id).ok().filter(|all| !all.is_empty()));
     let mut all = notifications.await.with_context(|| format!("no notification about {loop_id}"))?;
     ensure!(all.len() == 1, "{all:?}");
     all.pop().context("one")
@@ -145,7 +145,7 @@ async fn logged(system: &TestSystem, text: &str) -> Result<String> {
         let log: String = files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
         log.contains(text).then_some(log)
     };
-    wait::seen(&folder, all).await.with_context(|| format!("{text:?} is missing in the log"))
+    wait::until(&folder, all).await.with_context(|| format!("{text:?} is missing in the log"))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -168,7 +168,7 @@ async fn hanging_command_is_killed_with_its_children() -> Result<()> {
     ensure!(words[..2] == ["loudly", "failed"], "{line}");
     // The timeout kills the process group, so that the child started with `&` exits as well.
     for pid in &words[2..] {
-        wait::end_of(pid.parse()?).await?;
+        wait::until_exited(pid.parse()?).await?;
     }
     let log = logged(&system, "timed out after 1 s").await?;
     ensure!(log.contains("password=[REDACTED] is mine") && !log.contains("hunter2"), "{log}");

@@ -26,7 +26,7 @@ pub fn routes() -> impl Iterator<Item = (Method, String)> {
 }
 
 /// Percent-encodes a text for a query.
-pub fn encoded(text: &str) -> String {
+pub fn percent_encode(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 

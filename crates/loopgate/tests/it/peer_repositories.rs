@@ -132,7 +132,7 @@ async fn each_repository_is_delivered_separately() -> Result<()> {
         ensure!(git(clone, &["status", "--porcelain", "--ignored"])?.is_empty());
         ensure!(git(clone, &["branch", "--show-current"])? == "main");
     }
-    desktop.is_tidy(&run, &[]).await?;
+    desktop.check_clean(&run, &[]).await?;
 
     // Without the hook, the next run delivers the remaining commit and repeats no other delivery.
     std::fs::remove_file(&hook)?;
@@ -162,8 +162,8 @@ async fn interrupted_delivery_resumes_at_its_repository() -> Result<()> {
     desktop.loopgate.kill().await?;
     let desktop = desktop.restart().await?;
     desktop.testbed.model.release("peer");
-    let last = desktop.ended(id).await;
-    desktop.free(id).await?;
+    let last = desktop.wait_finished(id).await;
+    desktop.wait_released(id).await?;
     let run = Run { id, started, last };
     let results = results(&run)?;
     ensure!(results.iter().all(|one| one["status"] == "success") && results.len() == 2, "{results:?}");
@@ -175,7 +175,7 @@ async fn interrupted_delivery_resumes_at_its_repository() -> Result<()> {
         |name: &str| desktop.testbed.model.requests_of(name).iter().filter(|one| one.turn == 0).count();
     ensure!(first_turns(story::COMMIT) == 1 && first_turns("commit peer") == 1, "a commit was repeated");
     ensure!(desktop.cloud.events(id, "completed").len() == 1);
-    desktop.is_tidy(&run, &[]).await
+    desktop.check_clean(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -213,5 +213,5 @@ async fn plan_reads_peers_without_changing_them() -> Result<()> {
         desktop.run(json!({"command": "PLAN", "prompt": "Add a file", "additionalRepos": peers})).await?;
     second.completed("plan")?;
     ensure!(worktrees(&desktop, "web")? == peer_worktrees, "the worktree is at another path");
-    desktop.is_tidy(&second, &[Path::new("/nonexistent")]).await
+    desktop.check_clean(&second, &[Path::new("/nonexistent")]).await
 }

@@ -45,7 +45,7 @@ async fn check_refused(
         actual == status && error.starts_with(text),
         "expected {status} {text}\nactual {actual} {answer}"
     );
-    let event = desktop.cloud.seen(|cloud| cloud.events(id, "error").pop()).await;
+    let event = desktop.cloud.wait_for(|cloud| cloud.events(id, "error").pop()).await;
     ensure!(
         event["code"] == code && event["message"].as_str().unwrap_or_default().starts_with(text),
         "{event}"

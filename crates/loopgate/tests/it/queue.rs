@@ -43,7 +43,7 @@ pub async fn kill(system: &TestSystem, loop_id: Uuid) -> Result<(u16, Value)> {
 pub async fn wait_for_status(system: &TestSystem, loop_id: Uuid, status: &str) -> Result<()> {
     let log = system.loopgate.setup().data_dir().join("logs");
     let id = loop_id.to_string();
-    let outcome = wait::seen(&log, async || {
+    let outcome = wait::until(&log, async || {
         let record = system.record(&id).await.ok()?;
         (record.status == status).then_some(())
     });

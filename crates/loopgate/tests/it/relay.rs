@@ -75,5 +75,5 @@ fn answer(frame: &Frame) -> Option<Frame> {
         return Some(Frame::event(event::HELLO_ACK, &ack));
     }
     let id = frame.id.as_deref()?;
-    Some(Frame::acknowledging(&frame.event, id, &ReportAck::yes()))
+    Some(Frame::acknowledging(&frame.event, id, &ReportAck::accepted()))
 }

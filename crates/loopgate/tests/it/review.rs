@@ -70,7 +70,7 @@ async fn document_is_reviewed_in_its_worktree() -> Result<()> {
     ensure!(after == before, "{after:?}");
     let branches = desktop.testbed.remotes.branches(story::REPOSITORY)?;
     ensure!(branches.keys().collect::<Vec<_>>() == ["main"], "a branch was pushed: {branches:?}");
-    desktop.is_tidy(&run, &[]).await
+    desktop.check_clean(&run, &[]).await
 }
 
 // LR-58, LR-59
@@ -101,7 +101,7 @@ async fn branch_is_reviewed_in_a_temporary_worktree() -> Result<()> {
         "{output}"
     );
     ensure!(output.contains(&newest) && output.contains("on no branch"), "{output}");
-    desktop.is_tidy(&run, &[worktree.as_path()]).await?;
+    desktop.check_clean(&run, &[worktree.as_path()]).await?;
     ensure!(git(&desktop.clone, &["branch", "--list", "orchestrator/*"])?.is_empty(), "a branch was created");
 
     // Without `origin/HEAD` no base can be determined. The worktree must be removed again.

@@ -96,7 +96,7 @@ impl Reviews {
         let first = answer.chunk().await?.context("the answer has no event")?;
         ensure!(String::from_utf8_lossy(&first).contains("running"), "{first:?}");
         let waiting = self.home("waiting");
-        wait::seen(self.local.home.path(), async || waiting.exists().then_some(())).await?;
+        wait::until(self.local.home.path(), async || waiting.exists().then_some(())).await?;
         Ok(gate)
     }
 
@@ -110,7 +110,7 @@ impl Reviews {
 
     /// Waits until a review is no longer running.
     async fn wait_for_end(&self, ticket: &str) -> Result<Value> {
-        wait::seen(&self.work_file(ticket, ""), async || {
+        wait::until(&self.work_file(ticket, ""), async || {
             let status = self.status(ticket).await.ok()?;
             (status["status"] != "running").then_some(status)
         })
@@ -356,7 +356,7 @@ async fn stop_terminates_running_review() -> Result<()> {
     let pid = reviews.status("T-1").await?["pid"].clone();
     stop().await?.is(200, &json!({"stopped": true, "pid": pid}))?;
     let pid_file = reviews.work_file("T-1", "reviewer-review-reviewer.pid");
-    wait::seen(&reviews.work_file("T-1", ""), async || (!pid_file.exists()).then_some(())).await?;
+    wait::until(&reviews.work_file("T-1", ""), async || (!pid_file.exists()).then_some(())).await?;
     let status = reviews.status("T-1").await?;
     ensure!(status["status"] == "stopped" && status["exitCode"] == 1, "{status}");
     let again = json!({"stopped": false, "message": "Review is not running (status: stopped)"});

@@ -97,12 +97,12 @@ async fn launch_waits_for_cancelled_loop_in_same_worktree() -> Result<()> {
     let desktop = TestDesktop::playing([unresponsive, planning]).await?;
     let (id, started) = desktop.start(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
     let worktree = std::path::Path::new(started["worktreePath"].as_str().context("a worktree")?);
-    wait::appears(&worktree.join("stubborn")).await?;
+    wait::until_exists(&worktree.join("stubborn")).await?;
     let ending = desktop.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send();
     let ordered = async {
         // The plan is launched after the cancellation was recorded, but before the process exits.
         let data = desktop.loopgate.setup().data_dir();
-        let cancelled = wait::seen(&data, async || {
+        let cancelled = wait::until(&data, async || {
             let record = records::record(&desktop.loopgate, &id.to_string()).await.ok()??;
             (record["status"] != "RUNNING").then_some(())
         });

@@ -177,19 +177,19 @@ async fn deliver_after_nine_hours(is_bound: bool) -> Result<()> {
         let record = JobRow::read(&desktop, &id).await.ok()?;
         (record.status == "Completed" && !record.reported && record.unsent > 0).then_some(())
     };
-    wait::seen(&logs, ended).await?;
+    wait::until(&logs, ended).await?;
     clock::advance(testbed.home.path(), 9)?;
     plane.restart()?;
     if !is_bound {
         // A plain API key cannot refresh an expired runner token. The desktop suggests `loopgate connect`.
-        wait::seen(&logs, async || log_in(&logs).contains("run `loopgate connect`").then_some(())).await?;
+        wait::until(&logs, async || log_in(&logs).contains("run `loopgate connect`").then_some(())).await?;
         desktop.stop().await?;
         plane.connect(&testbed.home, desktop.setup(), &page).await?;
         desktop = desktop.start_again().await?;
     }
     let finalized = JobRow { status: "Completed".to_owned(), reported: true, unsent: 0, tokens: 0 };
     let delivered = async || (JobRow::read(&desktop, &id).await.ok()? == finalized).then_some(());
-    wait::seen(&logs, delivered).await?;
+    wait::until(&logs, delivered).await?;
 
     ensure!(page.read(&id).await?["status"] == "COMPLETED");
     let events = page.events(&id).await?;

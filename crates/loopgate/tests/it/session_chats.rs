@@ -168,7 +168,7 @@ async fn answer_is_not_stored_after_chat_was_deleted() -> Result<()> {
         text.extend(answer.chunk().await?.unwrap_or_default());
     }
     chats.0.delete("terminal-chat", json!({})).await?.ok()?;
-    loopgate_testkit::wait::seen(chats.0.home.path(), async || gate.exists().then_some(())).await?;
+    loopgate_testkit::wait::until(chats.0.home.path(), async || gate.exists().then_some(())).await?;
     tokio::task::spawn_blocking(move || std::fs::write(gate, "go")).await??;
     while answer.chunk().await?.is_some() {}
     chats.0.get("terminal-chat", &[]).await?.is(200, &json!({"messages": []}))

@@ -62,7 +62,7 @@ async fn hanging_shutdown_times_out_and_is_reported_at_next_start() -> Result<()
     std::fs::remove_file(&file)?;
     let mut again = loopgate.start_again().await?;
     let with_report = |log: String| log.contains("desktop.shutdown_failed").then_some(log);
-    let log = wait::seen(&logs, async || logged(&logs).ok().and_then(with_report)).await?;
+    let log = wait::until(&logs, async || logged(&logs).ok().and_then(with_report)).await?;
     let telemetry = log.lines().find(|line| line.contains("desktop.shutdown_failed")).context("a line")?;
     ensure!(telemetry.contains(message), "{telemetry}");
     ensure!(!record.exists(), "the record remains after the report");

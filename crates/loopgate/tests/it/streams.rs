@@ -70,7 +70,7 @@ async fn shutdown_closes_streams_and_chat_continues() -> Result<()> {
     let system = system.restart().await?;
     let work = system.clone.join(".loopgate/work");
     let history = || std::fs::read_to_string(work.join("chat-history.json")).unwrap_or_default();
-    let stored = wait::seen(&work, async || history().contains("First.\\n\\nSecond.").then_some(())).await;
+    let stored = wait::until(&work, async || history().contains("First.\\n\\nSecond.").then_some(())).await;
     stored.with_context(history)?;
     wait::all_end(|| system.other_processes().into_iter().map(|process| process.pid).collect()).await
 }

@@ -96,7 +96,7 @@ impl TestSystem {
     /// Waits until `look` returns a value for Loopgate's log.
     pub async fn logged<T>(&self, look: impl Fn(&str) -> Option<T>) -> Result<T> {
         let dir = self.loopgate.setup().data_dir().join("logs");
-        wait::seen(&dir, async || look(&log_in(&dir))).await
+        wait::until(&dir, async || look(&log_in(&dir))).await
     }
 
     /// Waits until the desktop has completed all work for a loop with this terminal status, including reports
@@ -107,7 +107,7 @@ impl TestSystem {
         let log = self.loopgate.setup().data_dir().join("logs");
         // Loopgate logs after the last change of the record, so a change of the log directory is enough to
         // wake up.
-        let settled = wait::seen(&log, async || {
+        let settled = wait::until(&log, async || {
             let record = self.record(loop_id).await;
             let matches = record.as_ref().map_or(true, |record| *record == expected);
             last = Some(record);

@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::origin_checks::encoded;
+use crate::origin_checks::percent_encode;
 use crate::test_system::TestSystem;
 
 /// Process id above the kernel's maximum of 4194304, which therefore never exists.
@@ -43,7 +43,7 @@ impl TicketStory {
 
     async fn get(&self, route: &str) -> Result<(u16, Value)> {
         let separator = if route.contains('?') { '&' } else { '?' };
-        let repo = encoded(&self.system.clone.to_string_lossy());
+        let repo = percent_encode(&self.system.clone.to_string_lossy());
         let path = format!("/api/gateway/orchestrator/{route}{separator}repo={repo}");
         let answer = self.system.loopgate.gateway(Method::GET, &path).send().await?;
         Ok((answer.status().as_u16(), answer.json().await?))
@@ -211,7 +211,7 @@ async fn ticket_status_uses_worktree_of_its_loop() -> Result<()> {
 async fn status_of_directory_reports_running_work() -> Result<()> {
     let ticket = TicketStory::new().await?;
     std::fs::create_dir_all(&ticket.worktree)?;
-    let dir = format!("status?workDir={}", encoded(&ticket.worktree.to_string_lossy()));
+    let dir = format!("status?workDir={}", percent_encode(&ticket.worktree.to_string_lossy()));
     let absent = json!({"isRunning": false, "reason": "state.json not found"});
     ensure!(ticket.get(&dir).await? == (200, absent));
     for (status, running) in [

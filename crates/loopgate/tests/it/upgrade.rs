@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::origin_checks::encoded;
+use crate::origin_checks::percent_encode;
 use crate::owner::Owner;
 use crate::queue::{kill, listed_loops, order, system_with_one_slot, wait_for_status};
 use crate::records;
@@ -15,7 +15,7 @@ const SESSIONS: &str = "/api/gateway/orchestrator/sessions";
 
 /// Returns the data that pages and the owner read, except loops.
 async fn visible_state(system: &TestSystem) -> Result<Value> {
-    let repo = encoded(&system.clone.to_string_lossy());
+    let repo = percent_encode(&system.clone.to_string_lossy());
     let history = format!("/api/gateway/orchestrator/chat-history/SHOP-7?repo={repo}");
     let mut answers = Vec::new();
     for path in [SESSIONS, &history] {
@@ -46,7 +46,7 @@ async fn data_of_the_previous_version_is_kept() -> Result<()> {
         "content": "Why?", "timestamp": "2026-01-05T10:00:00.000Z"}});
     let history = format!(
         "/api/gateway/orchestrator/chat-history/SHOP-7?repo={}",
-        encoded(&system.clone.to_string_lossy())
+        percent_encode(&system.clone.to_string_lossy())
     );
     for (path, body) in [(SESSIONS, session), (&history, message)] {
         let answer = system.loopgate.gateway(Method::POST, path).json(&body).send().await?;

@@ -98,7 +98,7 @@ async fn new_state(
     check_prompt(context, options)?;
     // A second loop on the same work directory is refused by the lock instead, which names its owner.
     check_other_loop(&context.project_root, &workdir)?;
-    untrusted::make_directory(&workdir)
+    untrusted::create_directory(&workdir)
         .map_err(|error| format!("Error: cannot create the work directory: {error}"))?;
     Ok(LoopState {
         iteration: 1,
@@ -343,7 +343,7 @@ impl Driver {
 
     fn mark_iteration(&self) -> io::Result<()> {
         let dir = self.state.workdir.join(".learnings/sessions").join(format!("run-{}", self.state.run_id));
-        untrusted::make_directory(&self.state.workdir.join(STATE_DIR))?;
+        untrusted::create_directory(&self.state.workdir.join(STATE_DIR))?;
         untrusted::write(&dir.join("current-iteration"), self.state.iteration.to_string().as_bytes())
     }
 

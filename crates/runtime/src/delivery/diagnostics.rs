@@ -49,7 +49,7 @@ fn tail_of(path: &Path, max_bytes: usize) -> Option<String> {
     file.take(read_limit).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     // The read starts at an arbitrary byte, possibly inside a secret. Drop the first partial line.
-    let whole = if start > 0 { redact::after_the_cut(&text) } else { &text };
+    let whole = if start > 0 { redact::skip_partial_line(&text) } else { &text };
     redact::tail(whole, max_bytes, TAIL_LINES)
 }
 

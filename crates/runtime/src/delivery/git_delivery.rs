@@ -7,7 +7,7 @@ use loopgate_api::execution_result::ExecutionResult;
 use loopgate_api::held_back::HeldBackFile;
 use loopgate_api::ids::BranchName;
 use loopgate_tools::code_host::{NewPullRequest, PullRequest};
-use loopgate_tools::git::{free_locks, time};
+use loopgate_tools::git::{remove_stale_locks, time};
 
 use super::held_back::{self, HeldBack};
 use super::outcome::LoopOutcome;
@@ -31,9 +31,9 @@ pub(super) async fn deliver(
     let message = held.remove_from_commits(outcome, context).await?.unwrap_or_else(|| title.clone());
     let commit = async || {
         // A git process of the assistant that was killed may have left an index.lock behind.
-        free_locks(outcome.finalizer.sandbox.clone(), directory).await;
+        remove_stale_locks(outcome.finalizer.sandbox.clone(), directory).await;
         let committer = job.launch.committer.as_ref();
-        Ok(git.commit_all_but(directory, &message, committer, &held.paths).await?)
+        Ok(git.commit_all_except(directory, &message, committer, &held.paths).await?)
     };
     repeat(outcome, "committing", commit).await?;
     // With held-back files only, the commit above is a no-op; the branch may hold nothing to push.
@@ -94,7 +94,7 @@ pub(super) async fn commit_unfinished(
     let title = format!("{} (unfinished)", commit_title(job));
     let held = held_back::find(outcome, context).await.map_err(|error| error.to_string())?;
     let (git, committer) = (&outcome.finalizer.git, job.launch.committer.as_ref());
-    let commit = git.commit_all_but(&context.directory, &title, committer, &held.paths).await;
+    let commit = git.commit_all_except(&context.directory, &title, committer, &held.paths).await;
     commit.map(|_| ()).map_err(|error| error.to_string())
 }
 

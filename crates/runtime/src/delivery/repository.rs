@@ -7,7 +7,7 @@ use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
 use loopgate_api::ids::BranchName;
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_home::untrusted;
-use loopgate_tools::git::free_locks;
+use loopgate_tools::git::remove_stale_locks;
 
 use super::assistant_commit::{self, CommitOutcome};
 use super::git_delivery::{self, no_changes};
@@ -63,7 +63,7 @@ pub(super) async fn deliver_repository(
 ) -> Result<DeliveryOutcome, StoreError> {
     let (directory, name, names) = (part.work_dir.clone(), part.full_name.clone(), part.names.clone());
     let stored = tokio::task::spawn_blocking(move || {
-        result_file::authoritative(&directory, name.as_deref()).filter(|result| result.is_about(&names))
+        result_file::authoritative(&directory, name.as_deref()).filter(|result| result.lists_only(&names))
     });
     if let Some(result) = stored.await.unwrap_or_default() {
         return Ok(reuse_result(part, result).await);
@@ -124,14 +124,14 @@ pub(super) async fn inspect(
         tracing::warn!(loop_id = %outcome.id, %error, "failed to repair the worktree's link to its repository");
     }
     // A git process of the loop that was killed may have left lock files, which would make the commit fail.
-    free_locks(outcome.finalizer.sandbox.clone(), directory).await;
+    remove_stale_locks(outcome.finalizer.sandbox.clone(), directory).await;
     // The assistant may have switched branches. The work is delivered from the loop's branch.
     if let Some(branch) = part.branch.as_deref().and_then(|branch| branch.parse().ok()) {
         deliver_from_branch(&outcome.finalizer.workspaces.worktrees, outcome.id, directory, &branch).await;
     }
     let base = match &part.base {
         Some(base) => base.clone(),
-        None => git.usual_base(directory).await.ok().flatten().unwrap_or_default(),
+        None => git.default_base(directory).await.ok().flatten().unwrap_or_default(),
     };
     let base = base.parse::<BranchName>().map_err(|error| failed(&error.to_string()))?;
     let base_ref = git.base_ref(directory, &base).await.map_err(|error| failed(&error.to_string()))?;
@@ -206,7 +206,7 @@ async fn deliver_from(
     // The commit may have failed because the user cancelled the loop. Do not continue with git then.
     ensure_not_cancelled(outcome).await?;
     clear_scratch(outcome, context).await;
-    free_locks(outcome.finalizer.sandbox.clone(), &context.directory).await;
+    remove_stale_locks(outcome.finalizer.sandbox.clone(), &context.directory).await;
     git_delivery::deliver(outcome, job, context).await
 }
 

@@ -138,7 +138,7 @@ impl Job {
 
     /// Returns whether a launch may replace the record.
     #[must_use]
-    pub fn may_be_started(&self) -> bool {
+    pub fn can_be_restarted(&self) -> bool {
         self.status.is_terminal() || (self.is_announced_only() && !self.is_cancelled())
     }
 

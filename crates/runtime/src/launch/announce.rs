@@ -88,7 +88,7 @@ impl Launcher {
             code::SPAWN_FAILED => "preflight.spawn_failed",
             _ => return,
         };
-        let trace = telemetry::of_order(request.loop_id, headers);
+        let trace = telemetry::of_request(request.loop_id, headers);
         let diagnostics = json!({"lifecycle": {"command": request.command}});
         self.telemetry.report(trace, Severity::Error, category, &redact::message(message), diagnostics);
     }

@@ -76,7 +76,7 @@ pub(crate) async fn build(
     // Prompts and scripts call `loopgate`, which must resolve to the running version. The driver adds it by
     // itself.
     if !matches!(launch.command.spec().runner, Runner::Driver(_)) {
-        spawn::own_program_first(&mut environment, &shims.exe);
+        spawn::prepend_exe_to_path(&mut environment, &shims.exe);
     }
     let stream = || Some(launch.workspace.work_dir.join(ASSISTANT_OUTPUT));
     match launch.command.spec().runner {

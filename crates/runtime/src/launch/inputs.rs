@@ -78,7 +78,7 @@ impl Launcher {
         let mut staged = staged
             .map_err(|_| LoopRequestError::internal())?
             .map_err(|error: std::io::Error| unwritable(redact::cause(&error.to_string())))?;
-        let attachments_dir = match request.command.spec().place {
+        let attachments_dir = match request.command.spec().location {
             WorkLocation::Worktree(_) => workspace.work_dir.clone(),
             WorkLocation::TempDir => workspace.work_dir.join(WORK_DIR),
         };

@@ -153,7 +153,7 @@ impl Launcher {
             // The link redelivers commands after a reconnect. A command with a known id has been executed
             // already.
             let is_redelivered = headers.command_id.is_some() && job.launch.command_id == headers.command_id;
-            if is_redelivered || !job.may_be_started() {
+            if is_redelivered || !job.can_be_restarted() {
                 return Err(LoopRequestError::already_running());
             }
         }
@@ -171,7 +171,7 @@ impl Launcher {
     ) {
         let previous = match self.record_preparation(&request, &headers).await {
             Ok(previous) => previous,
-            Err(error) if error.may_pass() => {
+            Err(error) if error.is_transient() => {
                 let text = format!("The loop could not be recorded: {}", redact::message(&error.to_string()));
                 return drop(answer.send(Err(LoopRequestError::new(500, text))));
             }
@@ -225,7 +225,7 @@ impl Launcher {
             tracing::error!(loop_id = %id, %error, "failed to restore the previous job record");
         }
         if previous.outgoing.is_empty() {
-            self.tokens.forget(id).await;
+            self.tokens.remove(id).await;
             return;
         }
         // The new token also authorizes unsent events of the previous run.
@@ -261,7 +261,7 @@ impl Launcher {
     ) -> Result<(ShimHandle, LoopStart), Refusal> {
         // Start the detection early: it runs a program and takes as long as preparing the worktree.
         if let Some(url) = &request.expected_mcp_url {
-            self.mcp.expect(McpHost::Assistant, url);
+            self.mcp.start(McpHost::Assistant, url);
         }
         // Cloning can take minutes and must not delay a cancellation.
         let resolved = reservation.unless_cancelled(self.resolve(request)).await;
@@ -302,7 +302,7 @@ impl Launcher {
     ) -> LoopRequest {
         let mut request = request.clone();
         if let Some(repository) = repository.filter(|_| !request.names_branch()) {
-            let default_branch = self.repositories.git.usual_base(repository.path.as_path()).await;
+            let default_branch = self.repositories.git.default_base(repository.path.as_path()).await;
             request.default_branch = default_branch.unwrap_or_else(|error| {
                 tracing::info!(%error, "failed to determine the default branch");
                 None

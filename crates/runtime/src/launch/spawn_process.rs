@@ -98,7 +98,7 @@ impl Launcher {
             &start.environment,
         ));
         let traces = work_dir.clone();
-        let previous_output = tokio::task::spawn_blocking(move || spawn::clear_traces(&traces)).await;
+        let previous_output = tokio::task::spawn_blocking(move || spawn::reset_output_files(&traces)).await;
         // The exact text is part of the interface: clients display it.
         let previous_output =
             previous_output.map_err(|_| LoopRequestError::internal())?.map_err(|error| {
@@ -192,7 +192,7 @@ impl Launcher {
     /// not finish in time.
     async fn expected_mcp(&self, request: &LoopRequest) -> McpRecord {
         match request.expected_mcp_url.as_deref() {
-            Some(url) => self.mcp.look(McpHost::Assistant, Some(url), self.timing.mcp).await,
+            Some(url) => self.mcp.detect(McpHost::Assistant, Some(url), self.timing.mcp).await,
             None => McpRecord::negative(),
         }
     }
@@ -218,8 +218,8 @@ impl Launcher {
     async fn plugin(&self, command: LoopCommand) -> Result<Option<PathBuf>, Refusal> {
         let (name, required) = match command.spec().plugin {
             Plugin::None => return Ok(None),
-            Plugin::Needed(name) => (name, true),
-            Plugin::Welcome(name) => (name, false),
+            Plugin::Required(name) => (name, true),
+            Plugin::Optional(name) => (name, false),
         };
         let bundled = self.plugin_dirs.clone();
         let plugin =

@@ -34,7 +34,7 @@ pub(crate) fn stream_args(mcp: &McpRecord) -> Vec<OsString> {
 
 /// Prepends the directory of this executable to `PATH`, because prompts call it by name. The driver does this
 /// itself.
-pub(crate) fn own_program_first(environment: &mut BTreeMap<OsString, OsString>, exe: &Path) {
+pub(crate) fn prepend_exe_to_path(environment: &mut BTreeMap<OsString, OsString>, exe: &Path) {
     let path = environment.get(&OsString::from("PATH")).cloned().unwrap_or_default();
     let dirs = exe.parent().map(Path::to_owned).into_iter().chain(std::env::split_paths(&path));
     if let Ok(path) = std::env::join_paths(dirs) {
@@ -61,7 +61,7 @@ pub(crate) struct PreviousOutput {
 
 /// Removes files of an earlier run, ensures that the log is writable, and records where the stream and the
 /// timing events of this run begin. Performs blocking I/O.
-pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<PreviousOutput> {
+pub(crate) fn reset_output_files(work_dir: &Path) -> io::Result<PreviousOutput> {
     let stale = [
         LOOP_ERROR,
         EXIT_FILE,

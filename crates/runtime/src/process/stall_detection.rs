@@ -13,7 +13,7 @@ use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_home::untrusted;
-use loopgate_tools::process::{TreeWork, tree_work};
+use loopgate_tools::process::{ProcessTreeSample, sample_process_tree};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -66,7 +66,7 @@ pub struct Activity {
 /// One measurement of a loop.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct ActivitySample {
-    work: TreeWork,
+    work: ProcessTreeSample,
     bytes: u64,
     /// Whether a tool call of the assistant is in flight.
     in_tool: bool,
@@ -260,7 +260,7 @@ impl StallDetector {
 
 /// Samples a loop; `None` when its process is not alive. Performs blocking I/O.
 fn sample(job: &Job) -> Option<ActivitySample> {
-    let work = tree_work(job.run.pid?)?;
+    let work = sample_process_tree(job.run.pid?)?;
     let directory = job.work_dir();
     let stream = stream_file::resolve_live(&directory);
     let bytes_of = |path: &Path| untrusted::metadata(path).map(|metadata| metadata.len()).unwrap_or_default();
@@ -296,7 +296,7 @@ mod tests {
     fn sample_with(cpu_ms: u64, pids: &[u32], bytes: u64, in_tool: bool) -> ActivitySample {
         let last_started = in_tool.then(|| "sleep".to_owned());
         ActivitySample {
-            work: TreeWork { cpu_ms, pids: pids.to_vec(), last_started },
+            work: ProcessTreeSample { cpu_ms, pids: pids.to_vec(), last_started },
             bytes,
             in_tool,
             asks: false,

@@ -176,7 +176,7 @@ impl Recovery {
             let (socket, exit) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
             let shim = match job.status() {
                 // A shim that was spawned right before the crash may not listen on its socket yet.
-                JobStatus::Starting => shim::attach_young(job.id, &socket, &exit).await,
+                JobStatus::Starting => shim::attach_starting(job.id, &socket, &exit).await,
                 _ => shim::attach(&socket, &exit).await,
             };
             if let Some(shim) = shim {
@@ -192,7 +192,7 @@ impl Recovery {
         if ended == ExitKind::Lost {
             // Processes of a killed shim would keep running unsupervised.
             let reaped = shim::reap(job.id, SWEEP_GRACE).await;
-            tracing::info!(loop_id = %job.id, processes = reaped.found, "loop left no exit status; terminated its processes");
+            tracing::info!(loop_id = %job.id, processes = reaped.running, "loop left no exit status; terminated its processes");
         }
         self.jobs
             .change(job.id, |now| {
@@ -225,7 +225,7 @@ impl Recovery {
             return Ok(false);
         }
         let check = tokio::task::spawn_blocking(move || {
-            !shim::has_begun(Path::new(&process.socket), Path::new(&process.exit_file))
+            !shim::has_started(Path::new(&process.socket), Path::new(&process.exit_file))
         });
         Ok(check.await.unwrap_or(false))
     }

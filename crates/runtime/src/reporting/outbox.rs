@@ -155,7 +155,7 @@ impl Outbox {
             Ok(()) => {
                 self.0.store.mark_delivered(id, &row).await?;
                 if row.outgoing.kind == MessageKind::Final {
-                    self.0.tokens.forget(id).await;
+                    self.0.tokens.remove(id).await;
                 }
                 return Ok(Some(DeliveryAttempt::Done));
             }
@@ -171,7 +171,7 @@ impl Outbox {
             tracing::warn!(loop_id = %id, %error, "the control plane rejected a report of the loop permanently; it stays on disk and is not sent again");
             self.0.store.mark_rejected(id, &row, &error.to_string()).await?;
             if row.outgoing.kind == MessageKind::Final {
-                self.0.tokens.forget(id).await;
+                self.0.tokens.remove(id).await;
             }
             return Ok(Some(DeliveryAttempt::Done));
         }

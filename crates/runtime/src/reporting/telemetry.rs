@@ -53,7 +53,7 @@ pub(crate) fn of_job(job: &Job) -> Trace {
 }
 
 /// Returns the trace ids of a launch request that has no job.
-pub(crate) fn of_order(id: LoopId, headers: &LoopHeaders) -> Trace {
+pub(crate) fn of_request(id: LoopId, headers: &LoopHeaders) -> Trace {
     trace(id, headers.command_id.as_deref(), headers.operation_id.as_deref())
 }
 

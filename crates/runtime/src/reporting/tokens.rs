@@ -176,7 +176,7 @@ impl Tokens {
     }
 
     /// Deletes the token of a loop that is completely reported.
-    pub async fn forget(&self, id: LoopId) {
+    pub async fn remove(&self, id: LoopId) {
         match self.store.delete_token(id).await {
             Ok(()) => tracing::info!(loop_id = %id, "all reports of the loop are delivered"),
             Err(error) => tracing::warn!(loop_id = %id, %error, "cannot delete the loop's token"),

@@ -85,7 +85,7 @@ impl Stopper {
     /// # Errors
     /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn directories_of(&self, pid: u32) -> Result<Vec<PathBuf>, StoreError> {
-        if let Some(about) = self.processes.about(pid) {
+        if let Some(about) = self.processes.directories(pid) {
             return Ok(about);
         }
         let jobs = self.jobs.store.jobs().await?;
@@ -107,7 +107,7 @@ impl Stopper {
             OwnerKind::Loop(id) => match self.stop_loop(id, StopMode::Stop, GRACE).await? {
                 StopOutcome::Stopped => Ok(true),
                 StopOutcome::AlreadyEnded => Ok(false),
-                StopOutcome::StillRunning | StopOutcome::Busy => Err(ShimError::Silent.into()),
+                StopOutcome::StillRunning | StopOutcome::Busy => Err(ShimError::Unresponsive.into()),
             },
         }
     }
@@ -117,8 +117,11 @@ impl Stopper {
     ///
     /// # Errors
     /// Fails with [`StoreError`] when the records cannot be read.
-    pub async fn working_at(&self, worktree: &Path) -> Result<Option<(u32, OwnedProcess)>, StoreError> {
-        if let Some(run) = self.processes.at(worktree) {
+    pub async fn process_in_worktree(
+        &self,
+        worktree: &Path,
+    ) -> Result<Option<(u32, OwnedProcess)>, StoreError> {
+        if let Some(run) = self.processes.by_worktree(worktree) {
             return Ok(Some((run.pid, OwnedProcess(OwnerKind::Run(run.shim)))));
         }
         let jobs = self.jobs.store.active().await?;

@@ -11,7 +11,7 @@ use loopgate_tools::process::Command;
 use loopgate_tools::programs::Programs;
 use loopgate_tools::shim::Shims;
 
-use crate::process::spawn::own_program_first;
+use crate::process::spawn::prepend_exe_to_path;
 
 /// Prepares the assistant, and the scripts of the self-learning plugin.
 pub struct PreparedPrograms {
@@ -42,7 +42,7 @@ impl LearningPrograms for PreparedPrograms {
             environment.insert(env::WORKDIR.into(), worktree.work_dir.clone().into());
             environment.insert(env::ASSISTANT_BIN.into(), assistant.into());
             // The script calls this program by name.
-            own_program_first(&mut environment, &self.shims.exe);
+            prepend_exe_to_path(&mut environment, &self.shims.exe);
             let command = Command::new(script).arg(&worktree.work_dir).directory(&worktree.root);
             command.environment(environment).session()
         })

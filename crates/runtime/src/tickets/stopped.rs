@@ -51,7 +51,7 @@ impl TicketFiles {
     }
 
     fn try_mark_stopped(&self) -> io::Result<()> {
-        let work_dir = self.worktree.make_directory()?.make_directory(Path::new(WORK_DIR))?;
+        let work_dir = self.worktree.create_directory()?.create_directory(Path::new(WORK_DIR))?;
         for name in [PROCESS_PID, PROCESS_START] {
             // A missing file is fine; any other error also affects the state that is written below.
             let _ = work_dir.remove_file(OsStr::new(name));

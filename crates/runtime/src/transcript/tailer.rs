@@ -88,7 +88,7 @@ impl Tailer {
                     tracing::warn!(loop_id = %self.id, %error, "cannot follow the loop's output");
                     match &error {
                         // The frame is retained in `unstored` and retried, so that no output is omitted.
-                        TailError::Store(error) if error.may_pass() => {
+                        TailError::Store(error) if error.is_transient() => {
                             failures.record_failure(&self.services.tokens, self.id, error).await;
                         }
                         _ if has_ended => break,

@@ -112,7 +112,7 @@ impl Workspaces {
         peers: Vec<Peer>,
         reservation: &Reservation,
     ) -> Result<Workspace, Refusal> {
-        match request.command.spec().place {
+        match request.command.spec().location {
             WorkLocation::TempDir => temp_dir(request, reservation).await,
             WorkLocation::Worktree(checkout) => {
                 let repository = repository.ok_or_else(repository::required)?;
@@ -142,7 +142,7 @@ impl Workspaces {
             self.remove_test_worktree(run).await;
         }
         if let Some(dir) = temp_dir {
-            let in_worktree = matches!(job.command.spec().place, WorkLocation::Worktree(_));
+            let in_worktree = matches!(job.command.spec().location, WorkLocation::Worktree(_));
             let clone = job.workspace.repo_path.as_deref().map(Path::new).filter(|_| in_worktree);
             remove(&self.worktrees, clone, Path::new(dir)).await;
         }
@@ -290,9 +290,9 @@ async fn worktrees(
         }
     };
     let is_temporary = match checkout {
-        WorktreeSource::Fresh { stays, .. } => !stays,
+        WorktreeSource::Fresh { is_retained, .. } => !is_retained,
         WorktreeSource::Continued => false,
-        WorktreeSource::Visited => prepared.created,
+        WorktreeSource::ExistingOrDetached => prepared.created,
     };
     let notes = prepared.notes.into_iter().chain(peers.iter().flat_map(|place| place.prepared.notes.clone()));
     Ok(Workspace {

@@ -97,7 +97,7 @@ async fn find(repositories: &Repositories, requested: &PeerRef) -> Result<Peer, 
         return Err(missing());
     }
     let branch = match requested.branch.trim() {
-        "" => repositories.git.usual_base(allowed.as_path()).await.ok().flatten().unwrap_or_default(),
+        "" => repositories.git.default_base(allowed.as_path()).await.ok().flatten().unwrap_or_default(),
         name => name.to_owned(),
     };
     let unknown = || format!("Branch \"{branch}\" not found in additional repo: {label}");

@@ -84,7 +84,7 @@ impl WorktreeLayout {
     /// Returns whether a directory is, or contains, one that no removal of worktrees may delete: the sandbox,
     /// the state directory or a managed repository. Performs blocking I/O.
     #[must_use]
-    pub fn is_precious(&self, directory: &Path) -> bool {
+    pub fn is_protected(&self, directory: &Path) -> bool {
         let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
         let base = self.sandbox.base();
         let state = base.as_ref().map(|base| base.join(loopgate_api::names::STATE_DIR));
@@ -110,7 +110,7 @@ impl WorktreeLayout {
         };
         let Ok(list) = self.repos.list() else { return false };
         !name.starts_with('.')
-            && (self.repos.named_worktree_parents().iter().any(|candidate| is_parent(candidate))
+            && (self.repos.configured_worktree_parents().iter().any(|candidate| is_parent(candidate))
                 || list.repos.iter().any(|repo| adjacent(loopgate_home::expand_home(&repo.path))))
     }
 
@@ -129,7 +129,7 @@ fn name_of(repository: &SandboxedPath, ticket: &TicketId) -> String {
 /// Returns whether a directory is a checkout of a different repository.
 fn belongs_to_another(sandbox: &Sandbox, place: &SandboxedPath, repository: &SandboxedPath) -> bool {
     let records =
-        |path: &SandboxedPath| sandbox.repository_at(path.as_path()).map(|location| location.common);
+        |path: &SandboxedPath| sandbox.repository_at(path.as_path()).map(|location| location.common_dir);
     match records(place) {
         Some(theirs) => records(repository) != Some(theirs),
         // A `.git` directory without records is an unused clone of the user; a `.git` file is a worktree
@@ -213,9 +213,9 @@ mod tests {
         assert!(places.may_be_leftover(&base.join("code/shop-1")));
         assert!(!places.may_be_leftover(&base.join("code/notes")));
         for precious in ["", "code", "code/shop", ".loopgate"] {
-            assert!(places.is_precious(&base.join(precious)), "{precious}");
+            assert!(places.is_protected(&base.join(precious)), "{precious}");
         }
-        assert!(!places.is_precious(&base.join("code/shop-1")));
+        assert!(!places.is_protected(&base.join("code/shop-1")));
         repos.update_settings(|s| s.worktree_parent_dir = Some("/etc".into())).unwrap();
         assert_eq!(places.for_new(&repository, "shop-2").unwrap_err(), Path::new("/etc/shop-2"));
     }

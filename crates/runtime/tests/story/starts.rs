@@ -131,7 +131,7 @@ async fn local_launch_requires_the_callback_path_and_a_relayed_launch_waits_for_
     let headers = LoopHeaders { from_cloud: true, ..LoopHeaders::default() };
     runtime.launcher.start_loop(request(id, "PLAN").to_string().as_bytes(), headers).await.unwrap();
     desktop.has_status(&runtime, id, JobStatus::Completed).await;
-    desktop.cloud.answer_well();
+    desktop.cloud.answer_successfully();
     desktop.reported(&runtime, id).await;
     let kinds: Vec<String> = desktop
         .cloud
@@ -331,7 +331,7 @@ async fn slow_start_is_accepted_and_reported_by_events() {
     desktop.cloud.answer_always("events", 503, away);
     assert_eq!(start(&runtime, &body).await.unwrap().pid, None);
     desktop.has_status(&runtime, id, JobStatus::Failed).await;
-    desktop.cloud.answer_well();
+    desktop.cloud.answer_successfully();
     desktop.reported(&runtime, id).await;
     let errors = desktop.cloud.events(id, "error");
     assert_eq!(errors.len(), 1);

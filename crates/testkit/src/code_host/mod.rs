@@ -305,7 +305,7 @@ impl TestCodeHost {
     }
 
     /// Removes all injected errors.
-    pub fn heal(&self) {
+    pub fn clear_faults(&self) {
         lock(&self.host.faults).clear();
     }
 

@@ -21,7 +21,7 @@ pub struct PullRequestReply {
     /// Text of the comment in Markdown.
     pub body: String,
     /// Id of the line comment to reply to.
-    pub answers: Option<u64>,
+    pub reply_to: Option<u64>,
     /// Whether to post a review that requests changes.
     pub request_changes: bool,
 }
@@ -91,7 +91,7 @@ impl CodeHost {
             );
             return Ok(CommentResult::ChangesRequested(output.await?));
         }
-        if let (Some(comment), Some(repository)) = (reply.answers, repository) {
+        if let (Some(comment), Some(repository)) = (reply.reply_to, repository) {
             let path = format!("repos/{repository}/pulls/{}/comments/{comment}/replies", reply.number);
             let output = self.post(directory, &path, &json!({"body": reply.body})).await?;
             return Ok(CommentResult::Replied(output));

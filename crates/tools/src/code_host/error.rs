@@ -71,7 +71,7 @@ impl CodeHostError {
 
     /// Returns a message for the user, chosen by texts in the program's output.
     #[must_use]
-    pub fn sentence(&self) -> &'static str {
+    pub fn user_message(&self) -> &'static str {
         match self {
             Self::Failed { printed, .. } => explain(printed),
             Self::TimedOut => NETWORK,

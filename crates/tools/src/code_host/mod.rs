@@ -99,7 +99,7 @@ impl CodeHost {
 
     /// Creates a command in a clone. The git that the program starts is restricted as our own.
     async fn command_in(&self, directory: &Path) -> Result<Command, CodeHostError> {
-        Ok(self.git.within(self.command().await, directory).await?)
+        Ok(self.git.restrict(self.command().await, directory).await?)
     }
 
     /// Runs a reading command in a clone. An exit code other than 0 is not an error.
@@ -127,7 +127,7 @@ impl CodeHost {
         within: Duration,
     ) -> Result<Output, CodeHostError> {
         let command = self.command_in(directory).await?.args(args);
-        succeeded(command.run_undisturbed(limits(within)).await?)
+        succeeded(command.run_to_completion(limits(within)).await?)
     }
 
     /// Runs a reading command outside of any clone.
@@ -162,7 +162,7 @@ impl CodeHost {
         within: Duration,
     ) -> Result<Output, CodeHostError> {
         let command = self.command_in(directory).await?.args(args).stdin(Stdin::Bytes(text));
-        succeeded(command.run_undisturbed(limits(within)).await?)
+        succeeded(command.run_to_completion(limits(within)).await?)
     }
 
     /// Returns the login of the signed-in user; `None` when the program prints none.

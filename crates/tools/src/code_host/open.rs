@@ -51,17 +51,17 @@ pub enum OpenPullRequestError {
 impl OpenPullRequestError {
     /// Returns a message for the user, chosen by texts in the output.
     #[must_use]
-    pub fn sentence(&self) -> &'static str {
+    pub fn user_message(&self) -> &'static str {
         match self {
             Self::Detached => DETACHED,
             Self::DefaultBranch => NO_COMMITS,
-            Self::CodeHost(error) => error.sentence(),
-            Self::Git(GitError::TimedOut { .. }) => CodeHostError::TimedOut.sentence(),
+            Self::CodeHost(error) => error.user_message(),
+            Self::Git(GitError::TimedOut { .. }) => CodeHostError::TimedOut.user_message(),
             Self::Git(GitError::Failed { stdout, stderr, .. }) => {
                 explain(if stderr.trim().is_empty() { stdout } else { stderr })
             }
             Self::Git(GitError::Repository(error)) => explain(&error.to_string()),
-            Self::Git(_) | Self::Interrupted => CodeHostError::Unreadable.sentence(),
+            Self::Git(_) | Self::Interrupted => CodeHostError::Unreadable.user_message(),
         }
     }
 }
@@ -97,7 +97,7 @@ impl CodeHost {
             return Err(OpenPullRequestError::DefaultBranch);
         }
         let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
-        git.change(directory, &["push", "-u", "origin", &refspec], git::time::ASKED_FOR).await?;
+        git.change(directory, &["push", "-u", "origin", &refspec], git::time::USER_OPERATION).await?;
         // With `--head`, the program does not offer to push or fork, which would require a prompt.
         let mut args =
             vec!["pr", "create", "--head", &branch, "--title", &proposal.title, "--body-file", "-"];
@@ -144,7 +144,7 @@ impl CodeHost {
 async fn default_branch(git: &Git, directory: &Path) -> Option<String> {
     match git.default_branch(directory).await {
         Ok(Some(branch)) => Some(branch),
-        _ => git.ask_default_branch(directory).await.ok().flatten(),
+        _ => git.fetch_default_branch(directory).await.ok().flatten(),
     }
 }
 
@@ -163,8 +163,8 @@ mod tests {
                 stderr: stderr.to_owned(),
             })
         };
-        assert_eq!(failed("fatal: not a git repository").sentence(), "Not a git repository.");
-        assert!(failed("fatal: Could not resolve host: github.com").sentence().starts_with("Network"));
-        assert!(failed("! [rejected] main -> main").sentence().starts_with("Failed to complete"));
+        assert_eq!(failed("fatal: not a git repository").user_message(), "Not a git repository.");
+        assert!(failed("fatal: Could not resolve host: github.com").user_message().starts_with("Network"));
+        assert!(failed("! [rejected] main -> main").user_message().starts_with("Failed to complete"));
     }
 }

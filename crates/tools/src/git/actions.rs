@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{CallerPresence, ChangedFiles, Git, GitError, checked, finish, time};
+use super::{ChangedFiles, DropPolicy, Git, GitError, checked, finish, time};
 
 /// The remote branches that [`Git::sync_status`] compares with, in order of preference.
 const TRUNKS: [&str; 2] = ["refs/remotes/origin/main", "refs/remotes/origin/master"];
@@ -54,7 +54,7 @@ impl Action {
 
     /// Parses the name in a request.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.as_str() == name)
     }
 }
@@ -149,7 +149,7 @@ impl Git {
         };
         // A writer, since `post-checkout` hooks may run and an interrupted switch would leave a mixed working
         // tree.
-        self.change(directory, &args, time::ASKED_FOR).await.map(drop)
+        self.change(directory, &args, time::USER_OPERATION).await.map(drop)
     }
 
     /// Stages and commits all changes below the directory. Returns the abbreviated hash of the commit.
@@ -163,9 +163,9 @@ impl Git {
         let args = ["--literal-pathspecs", "add", "--"];
         let command = self.stager(directory).await?.session().args(args).arg(below);
         let staged =
-            checked(&args, finish(&command, &args, time::ASKED_FOR, CallerPresence::MayLeave).await?);
+            checked(&args, finish(&command, &args, time::USER_OPERATION, DropPolicy::Complete).await?);
         self.with_hint(directory, staged).await?;
-        self.change(directory, &["commit", "-m", message], time::ASKED_FOR).await?;
+        self.change(directory, &["commit", "-m", message], time::USER_OPERATION).await?;
         self.text(directory, &["rev-parse", "--short", "HEAD"], time::LOCAL).await
     }
 
@@ -177,7 +177,7 @@ impl Git {
         let branch = self.require_branch(directory).await?;
         let full = format!("refs/heads/{branch}");
         let refspec = format!("{full}:{full}");
-        self.change(directory, &["push", "origin", &refspec, "--set-upstream"], time::ASKED_FOR).await?;
+        self.change(directory, &["push", "origin", &refspec, "--set-upstream"], time::USER_OPERATION).await?;
         Ok(branch)
     }
 
@@ -189,7 +189,7 @@ impl Git {
     pub async fn pull_here(&self, directory: &Path) -> Result<String, GitError> {
         let branch = self.require_branch(directory).await?;
         let full = format!("refs/heads/{branch}");
-        self.change(directory, &["pull", "origin", &full], time::ASKED_FOR).await?;
+        self.change(directory, &["pull", "origin", &full], time::USER_OPERATION).await?;
         Ok(branch)
     }
 
@@ -261,9 +261,9 @@ mod tests {
     #[test]
     fn every_action_is_found_by_its_name() {
         for action in Action::ALL {
-            assert_eq!(Action::named(action.as_str()), Some(action));
+            assert_eq!(Action::parse(action.as_str()), Some(action));
         }
-        assert_eq!(Action::named("explode"), None);
+        assert_eq!(Action::parse("explode"), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use loopgate_api::ids::BranchName;
 
-use super::{CallerPresence, Git, GitError, finish, time};
+use super::{DropPolicy, Git, GitError, finish, time};
 use crate::process::Stdin;
 
 /// Prefixes of the branches that loops create. A commit that is reachable only from these is not considered
@@ -155,7 +155,7 @@ impl Git {
             .collect();
         let args = ["rev-list", "-n", "1", "--stdin"];
         let command = self.reader(directory).await?.args(args).stdin(Stdin::Bytes(revisions.into_bytes()));
-        let output = finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?;
+        let output = finish(&command, &args, time::LOCAL, DropPolicy::Kill).await?;
         let output = super::checked(&args, output)?;
         Ok(output.stdout.trim_ascii().is_empty())
     }

@@ -93,7 +93,7 @@ impl BranchStatusBatch {
     }
 
     async fn remote_branches(&self, checkout: &Path) -> Option<Arc<HashSet<String>>> {
-        let shared = self.git.repository(checkout).await.ok()?.common.clone();
+        let shared = self.git.repository(checkout).await.ok()?.common_dir.clone();
         let query = async {
             let printed = self.git.text(checkout, &["ls-remote", "--heads", "origin"], TIMEOUT).await;
             printed.ok().map(|printed| Arc::new(parse_heads(&printed)))

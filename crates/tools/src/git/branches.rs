@@ -204,7 +204,7 @@ async fn exists(path: &Path) -> bool {
 /// Maps a command that git refused to an empty value.
 fn or_default<T: Default>(answer: Result<T, GitError>) -> Result<T, GitError> {
     match answer {
-        Err(error) if error.is_refusal_of_git() => Ok(T::default()),
+        Err(error) if error.is_not_found() => Ok(T::default()),
         other => other,
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use loopgate_api::launch::Committer;
 
 use super::status::{StatusChange, parse_status};
-use super::{CallerPresence, Git, GitError, checked, finish, time};
+use super::{DropPolicy, Git, GitError, checked, finish, time};
 use crate::process::Stdin;
 
 /// Pathspec of everything except the state directories.
@@ -23,7 +23,7 @@ impl Git {
     pub async fn changes(&self, directory: &Path) -> Result<Vec<StatusChange>, GitError> {
         let repository = self.repository(directory).await?;
         let (command, args) = (self.status_command(&repository).await?.args(WORK), ["status"]);
-        let output = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?)?;
+        let output = checked(&args, finish(&command, &args, time::LOCAL, DropPolicy::Kill).await?)?;
         Ok(parse_status(&output.stdout).changes)
     }
 
@@ -54,7 +54,7 @@ impl Git {
         }
         let args = ["--literal-pathspecs", "add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"];
         let command = self.stager(directory).await?.session().args(args).stdin(Stdin::Bytes(paths));
-        let output = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::MayLeave).await?);
+        let output = checked(&args, finish(&command, &args, time::LOCAL, DropPolicy::Complete).await?);
         self.with_hint(directory, output).await.map(drop)
     }
 
@@ -75,7 +75,7 @@ impl Git {
         for (name, value) in committer.map(committer_variables).into_iter().flatten() {
             command = command.env(name, value);
         }
-        let output = checked(&args, finish(&command, &args, within, CallerPresence::MayLeave).await?);
+        let output = checked(&args, finish(&command, &args, within, DropPolicy::Complete).await?);
         self.with_hint(directory, output).await?;
         self.head(directory).await
     }
@@ -90,14 +90,14 @@ impl Git {
         message: &str,
         committer: Option<&Committer>,
     ) -> Result<Option<String>, GitError> {
-        self.commit_all_but(directory, message, committer, &HashSet::new()).await
+        self.commit_all_except(directory, message, committer, &HashSet::new()).await
     }
 
     /// As [`Git::commit_all`], except for these paths, which are not staged.
     ///
     /// # Errors
     /// Fails with [`GitError`] as [`Git::stage`] and [`Git::commit`] do.
-    pub async fn commit_all_but(
+    pub async fn commit_all_except(
         &self,
         directory: &Path,
         message: &str,

@@ -9,7 +9,7 @@ use futures_util::StreamExt as _;
 use tokio::time::{Instant, timeout_at};
 
 use super::checkout::CheckoutKind;
-use super::{CallerPresence, Git, GitError, checked, finish, time};
+use super::{DropPolicy, Git, GitError, checked, finish, time};
 
 /// Timeout for all worktrees together.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -22,7 +22,7 @@ pub struct CleanupOutcome {
     /// Worktrees that were removed.
     pub removed: Vec<PathBuf>,
     /// Worktrees that were kept.
-    pub kept: Vec<PathBuf>,
+    pub retained: Vec<PathBuf>,
     /// Why worktrees with a deleted or unknown branch were kept: `<directory>: <reason>`.
     pub errors: Vec<String>,
 }
@@ -63,7 +63,7 @@ fn has_pull_request_name(name: &str) -> bool {
 
 impl Git {
     /// Removes those worktrees whose branch does not exist at `origin`.
-    pub async fn clean_up(&self, worktrees: Vec<PathBuf>) -> CleanupOutcome {
+    pub async fn remove_merged_worktrees(&self, worktrees: Vec<PathBuf>) -> CleanupOutcome {
         let deadline = Instant::now() + TOTAL_TIMEOUT;
         let mut decisions = futures_util::stream::iter(worktrees)
             .map(|worktree| async move {
@@ -91,7 +91,7 @@ impl Git {
                 },
             };
             cleanup.errors.extend(reason.map(|reason| format!("{}: {reason}", worktree.display())));
-            cleanup.kept.push(worktree);
+            cleanup.retained.push(worktree);
         }
         cleanup
     }
@@ -116,7 +116,7 @@ impl Git {
         let full = format!("refs/heads/{branch}");
         let args = ["ls-remote", "--heads", "origin", &full];
         let command = self.command(directory).await?.session().args(args);
-        let output = checked(&args, finish(&command, &args, time::FETCH, CallerPresence::Needed).await?)?;
+        let output = checked(&args, finish(&command, &args, time::FETCH, DropPolicy::Kill).await?)?;
         // The pattern of `ls-remote` also matches refs that end with this name.
         Ok(output.stdout_text().lines().any(|line| line.split('\t').nth(1) == Some(&full)))
     }

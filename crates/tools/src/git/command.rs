@@ -14,7 +14,7 @@ use loopgate_home::{Directory, Program, Repository, RepositoryError, expand_home
 
 use super::config::{self, ALWAYS, NO_HOOKS};
 use super::{Git, GitError, checked, finish, time};
-use crate::git::CallerPresence;
+use crate::git::DropPolicy;
 use crate::process::Command;
 
 /// Removed from the environment: variables that point git to a repository, as listed by `git rev-parse
@@ -134,7 +134,7 @@ impl Git {
     pub(super) async fn reader_of(&self, repository: &Arc<Repository>) -> Result<Command, GitError> {
         let overrides = self.overrides(repository, false).await?;
         let command = configured(self.bare_command(repository, PathMode::Held).await, &overrides);
-        Ok(command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1").modest())
+        Ok(command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1").low_priority())
     }
 
     /// Returns the configuration to pass with a command.
@@ -210,7 +210,7 @@ impl Git {
         args: &[&str],
     ) -> Result<Vec<u8>, GitError> {
         let command = self.bare_command(repository, PathMode::Named).await.args(args);
-        Ok(checked(args, finish(&command, args, time::LOCAL, CallerPresence::Needed).await?)?.stdout)
+        Ok(checked(args, finish(&command, args, time::LOCAL, DropPolicy::Kill).await?)?.stdout)
     }
 
     /// Creates a command with the location of the repository, but without overrides of its configuration.
@@ -225,7 +225,7 @@ impl Git {
         for (name, path) in mode.variables(repository) {
             command = command.env(name, path);
         }
-        command.directory(mode.root(repository)).holding(repository.clone())
+        command.directory(mode.root(repository)).keep_alive(repository.clone())
     }
 
     /// Restricts another program that starts git to this directory's repository, with the same overrides. In
@@ -233,7 +233,7 @@ impl Git {
     ///
     /// # Errors
     /// Fails with [`GitError`] when the repository cannot be used.
-    pub async fn within(&self, mut command: Command, directory: &Path) -> Result<Command, GitError> {
+    pub async fn restrict(&self, mut command: Command, directory: &Path) -> Result<Command, GitError> {
         for name in REMOVED_VARIABLES {
             command = command.env_remove(name);
         }
@@ -281,13 +281,13 @@ impl PathMode {
 
     /// Returns the variables that locate a repository.
     fn variables(self, repository: &Repository) -> Vec<(&'static str, PathBuf)> {
-        let Repository { root, own, common, handles, .. } = repository;
+        let Repository { root, git_dir, common_dir, handles, .. } = repository;
         let mut variables = vec![
-            ("GIT_DIR", self.path(&handles.own, own)),
+            ("GIT_DIR", self.path(&handles.git_dir, git_dir)),
             ("GIT_CEILING_DIRECTORIES", root.parent().unwrap_or(root).to_owned()),
         ];
-        if own != common {
-            variables.push(("GIT_COMMON_DIR", self.path(&handles.common, common)));
+        if git_dir != common_dir {
+            variables.push(("GIT_COMMON_DIR", self.path(&handles.common_dir, common_dir)));
         }
         if !repository.bare {
             // Relative to the working directory, which is the root: git would open an absolute path again, by
@@ -299,7 +299,7 @@ impl PathMode {
     }
 
     fn path(self, handle: &Directory, name: &Path) -> PathBuf {
-        let held = if self == Self::Held { handle.held_path() } else { None };
+        let held = if self == Self::Held { handle.proc_path() } else { None };
         held.unwrap_or_else(|| name.to_owned())
     }
 }
@@ -332,7 +332,7 @@ impl GitError {
     /// Returns whether git ran and reported a failure, or there is no repository: the requested object does
     /// not exist.
     #[must_use]
-    pub fn is_refusal_of_git(&self) -> bool {
+    pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Failed { .. } | Self::Repository(RepositoryError::None))
     }
 }

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::objects::{BlobContent, parse_batch, parse_tree_entry};
 use super::status::{StatusChange, TreeEntry, parse_status};
-use super::{CallerPresence, Git, GitError, checked, finish, time};
+use super::{DropPolicy, Git, GitError, checked, finish, time};
 use crate::process::{Command, Stdin};
 
 /// Largest version that is shown, in bytes. A browser cannot display the diff of a larger file.
@@ -172,7 +172,7 @@ impl Git {
         let command = self.status_command(repository).await?.env("GIT_LITERAL_PATHSPECS", "1");
         let command = command.args(["--no-renames", "--untracked-files=all", "--"]).arg(path.as_path());
         let args = ["status"];
-        let output = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?)?;
+        let output = checked(&args, finish(&command, &args, time::LOCAL, DropPolicy::Kill).await?)?;
         let mut changes = parse_status(&output.stdout).changes;
         changes.retain(|change| change.path == path.as_path().as_os_str().as_bytes());
         Ok(changes)
@@ -195,7 +195,7 @@ impl Git {
         let names: String = revisions.iter().map(|revision| format!("{revision}:{path}\n")).collect();
         let Ok(command) = self.reader_of(repository).await else { return nothing };
         let command = command.args(args).stdin(Stdin::Bytes(names.into_bytes()));
-        match finish(&command, &args, time::LOCAL, CallerPresence::Needed).await {
+        match finish(&command, &args, time::LOCAL, DropPolicy::Kill).await {
             Ok(output) => parse_batch(&output.stdout),
             Err(_) => nothing,
         }
@@ -210,7 +210,7 @@ impl Git {
     ) -> Result<Option<Vec<u8>>, GitError> {
         let args = ["ls-tree", "-z", revision, "--"];
         let command = self.literal(repository).await?.args(args).arg(path.as_path());
-        let output = finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?;
+        let output = finish(&command, &args, time::LOCAL, DropPolicy::Kill).await?;
         match parse_tree_entry(&output.stdout) {
             Some((object, kind)) if output.status.success() && kind != "tree" => {
                 match self.content(repository, &object).await {
@@ -229,7 +229,7 @@ impl Git {
         }
         let args = ["cat-file", "blob", &object.id];
         let command = self.reader_of(repository).await?.args(args);
-        Ok(checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?)?.stdout)
+        Ok(checked(&args, finish(&command, &args, time::LOCAL, DropPolicy::Kill).await?)?.stdout)
     }
 
     async fn submodule_commit(&self, place: &Path) -> Result<Option<Vec<u8>>, GitError> {
@@ -266,7 +266,7 @@ impl Git {
         option.push(path.as_path());
         let command = self.literal(repository).await?.args(args).arg(option);
         let command = command.stdin(Stdin::Bytes(with_crlf.clone()));
-        let output = finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?;
+        let output = finish(&command, &args, time::LOCAL, DropPolicy::Kill).await?;
         let is_same_object = output.status.success() && output.stdout_text().trim() == object.id;
         Ok(if is_same_object { with_crlf } else { old })
     }

@@ -20,7 +20,7 @@ const MAX_POINTER: u64 = 8 * 1024;
 
 /// Removes stale locks that would make the next commit or push of a worktree fail. Returns their paths.
 /// Removes nothing in a repository whose git directory is outside the sandbox.
-pub async fn free_locks(sandbox: Arc<Sandbox>, worktree: &Path) -> Vec<PathBuf> {
+pub async fn remove_stale_locks(sandbox: Arc<Sandbox>, worktree: &Path) -> Vec<PathBuf> {
     let worktree = worktree.to_owned();
     let removed = tokio::task::spawn_blocking(move || {
         let Ok(repository) = sandbox.repository(&worktree) else { return Vec::new() };
@@ -36,36 +36,40 @@ pub async fn free_locks(sandbox: Arc<Sandbox>, worktree: &Path) -> Vec<PathBuf> 
 
 /// A lock file in a git directory.
 struct GitLock<'a> {
-    records: &'a Directory,
-    place: &'a Path,
+    handle: &'a Directory,
+    directory: &'a Path,
     below: PathBuf,
 }
 
 impl GitLock<'_> {
     fn path(&self) -> PathBuf {
-        self.place.join(&self.below)
+        self.directory.join(&self.below)
     }
 
     // Through the directory handle, so that no symbolic link can redirect the removal.
     fn remove(&self) -> std::io::Result<()> {
-        let parent = self.records.directory(self.below.parent().unwrap_or(Path::new("")))?;
+        let parent = self.handle.directory(self.below.parent().unwrap_or(Path::new("")))?;
         parent.remove_file(self.below.file_name().unwrap_or_default())
     }
 }
 
 fn stale_locks(repository: &Repository) -> Vec<GitLock<'_>> {
     let handles = &repository.handles;
-    let own = |name: &str| GitLock { records: &handles.own, place: &repository.own, below: name.into() };
+    let own =
+        |name: &str| GitLock { handle: &handles.git_dir, directory: &repository.git_dir, below: name.into() };
     // The files that a commit, a push with `-u` and a fetch lock.
-    let common =
-        |name: &str| GitLock { records: &handles.common, place: &repository.common, below: name.into() };
+    let common = |name: &str| GitLock {
+        handle: &handles.common_dir,
+        directory: &repository.common_dir,
+        below: name.into(),
+    };
     let mut candidates =
         vec![own("index.lock"), own("HEAD.lock"), common("config.lock"), common("packed-refs.lock")];
-    let head = read(&handles.own, Path::new("HEAD")).unwrap_or_default();
+    let head = read(&handles.git_dir, Path::new("HEAD")).unwrap_or_default();
     if let Some(branch) = head.trim().strip_prefix("ref: ") {
         candidates.push(common(&format!("{branch}.lock")));
     }
-    candidates.retain(|lock| lock.records.kind(&lock.below) == Some(EntryKind::File));
+    candidates.retain(|lock| lock.handle.kind(&lock.below) == Some(EntryKind::File));
     // The usual case. Scanning the process table is skipped.
     if candidates.is_empty() {
         return candidates;
@@ -83,7 +87,7 @@ fn stale_locks(repository: &Repository) -> Vec<GitLock<'_>> {
 
 /// Returns every directory in which a git process of this repository may run.
 fn checkouts(repository: &Repository) -> Vec<PathBuf> {
-    let common = &repository.handles.common;
+    let common = &repository.handles.common_dir;
     let linked = common.directory(Path::new("worktrees")).and_then(|linked| linked.entries());
     let linked = linked.unwrap_or_default().into_iter().filter_map(|entry| {
         let pointer = read(common, &Path::new("worktrees").join(entry.name).join("gitdir"))?;
@@ -91,11 +95,11 @@ fn checkouts(repository: &Repository) -> Vec<PathBuf> {
     });
     let all = [repository.root.clone(), repository.clone_root().to_owned()].into_iter().chain(linked);
     // Canonical, because the kernel reports working directories without symbolic links.
-    all.map(|place| place.canonicalize().unwrap_or(place)).collect()
+    all.map(|directory| directory.canonicalize().unwrap_or(directory)).collect()
 }
 
-fn read(records: &Directory, file: &Path) -> Option<String> {
-    String::from_utf8(records.read(file, MAX_POINTER).ok()?).ok()
+fn read(handle: &Directory, file: &Path) -> Option<String> {
+    String::from_utf8(handle.read(file, MAX_POINTER).ok()?).ok()
 }
 
 /// Returns when a lock was created, in milliseconds since the epoch; `None` when it does not exist any more.
@@ -134,12 +138,12 @@ mod tests {
         let overrides = loopgate_home::Overrides { sandbox_base_directory: Some(base), ..Default::default() };
         let settings = loopgate_home::SettingsStore::open(&dir.path().join("s.toml"), overrides).unwrap();
         let sandbox = Arc::new(Sandbox::new(Arc::new(settings), Path::new("/nonexistent-data")));
-        let free_locks = |worktree| free_locks(sandbox.clone(), worktree);
+        let remove_stale_locks = |worktree| remove_stale_locks(sandbox.clone(), worktree);
         let (clone, worktree) = (dir.path().join("clone"), dir.path().join("worktree"));
         run(dir.path(), &["init", "-q", "-b", "main", "clone"]);
         run(&clone, &["commit", "-q", "--allow-empty", "-m", "first"]);
         run(&clone, &["worktree", "add", "-q", "-b", "side", &worktree.to_string_lossy()]);
-        assert!(free_locks(&worktree).await.is_empty());
+        assert!(remove_stale_locks(&worktree).await.is_empty());
         let own = clone.join(".git/worktrees/worktree");
         let locks = [
             own.join("index.lock"),
@@ -155,14 +159,14 @@ mod tests {
         // After the first answer, `exec` has completed: the process table has its final name and directory.
         running_git.stdout.as_mut().unwrap().read_exact(&mut [0; 4]).unwrap();
         locks.iter().for_each(|lock| std::fs::write(lock, "").unwrap());
-        assert!(free_locks(&worktree).await.is_empty());
+        assert!(remove_stale_locks(&worktree).await.is_empty());
         drop(running_git.stdin.take());
         running_git.wait().unwrap();
         // A lock that a process has open is kept, whatever program that is.
         let open = std::fs::File::open(&locks[0]).unwrap();
-        assert_eq!(free_locks(&worktree).await, locks[1..]);
+        assert_eq!(remove_stale_locks(&worktree).await, locks[1..]);
         drop(open);
-        assert_eq!(free_locks(&worktree).await, locks[..1]);
+        assert_eq!(remove_stale_locks(&worktree).await, locks[..1]);
         std::fs::write(worktree.join("new.txt"), "new\n").unwrap();
         run(&worktree, &["add", "-A"]);
         run(&worktree, &["commit", "-q", "-m", "second"]);
@@ -182,7 +186,7 @@ mod tests {
         std::fs::write(&lock, "").unwrap();
         let pointer = format!("gitdir: {}\n", dir.path().join("outside/.git").display());
         std::fs::write(base.join("tree/.git"), pointer).unwrap();
-        assert!(free_locks(sandbox, &base.join("tree")).await.is_empty());
+        assert!(remove_stale_locks(sandbox, &base.join("tree")).await.is_empty());
         assert!(lock.is_file());
     }
 }

@@ -45,9 +45,9 @@ pub use cleanup::{CleanupOutcome, pull_request_worktrees};
 pub use error::GitError;
 pub use failure::{FailureCategory, GitFailure};
 pub use file_diff::{FileDiff, FileDiffError, FilePath, MAX_SIDE_BYTES, is_binary};
-pub use locks::free_locks;
+pub use locks::remove_stale_locks;
 pub use outgoing::OutgoingFile;
-pub use preserved_state::{PreservedState, rename_out_of_place};
+pub use preserved_state::{PreservedState, rename_aside};
 pub use removal::{NamedRemovalError, RemovalMethod};
 pub use saved::SavedWork;
 pub use status::{ChangedFiles, Status, StatusChange, TreeEntry, parse_status};
@@ -74,7 +74,7 @@ pub mod time {
     /// The push of a loop, including its hooks.
     pub const PUSH: Duration = Duration::from_secs(60);
     /// Operations that the user requested. Longer, because the user can see the progress of hooks.
-    pub const ASKED_FOR: Duration = Duration::from_secs(120);
+    pub const USER_OPERATION: Duration = Duration::from_secs(120);
 }
 
 /// Number of retries, and the delay before each, after git found an incomplete worktree.
@@ -83,11 +83,11 @@ const INCOMPLETE_DELAY: Duration = Duration::from_millis(30);
 
 /// Whether a command depends on its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallerPresence {
+pub enum DropPolicy {
     /// A reading command: killed when the future is dropped.
-    Needed,
+    Kill,
     /// A writing command: runs to completion even when the future is dropped.
-    MayLeave,
+    Complete,
 }
 
 /// The user's git program, restricted to repositories in the sandbox.
@@ -131,7 +131,7 @@ impl Git {
         within: Duration,
     ) -> Result<Output, GitError> {
         let command = self.reader(directory).await?.args(args);
-        finish(&command, args, within, CallerPresence::Needed).await
+        finish(&command, args, within, DropPolicy::Kill).await
     }
 
     /// Runs a reading command and returns its output without surrounding whitespace.
@@ -165,7 +165,7 @@ impl Git {
         within: Duration,
     ) -> Result<Output, GitError> {
         let command = self.command(directory).await?.session().args(args);
-        let output = checked(args, finish(&command, args, within, CallerPresence::MayLeave).await?);
+        let output = checked(args, finish(&command, args, within, DropPolicy::Complete).await?);
         self.with_hint(directory, output).await
     }
 }
@@ -179,12 +179,12 @@ pub async fn finish(
     command: &Command,
     args: &[&str],
     within: Duration,
-    caller: CallerPresence,
+    on_drop: DropPolicy,
 ) -> Result<Output, GitError> {
     let limits = Limits::time(within);
-    let run = async || match caller {
-        CallerPresence::Needed => command.run(limits).await,
-        CallerPresence::MayLeave => command.run_undisturbed(limits).await,
+    let run = async || match on_drop {
+        DropPolicy::Kill => command.run(limits).await,
+        DropPolicy::Complete => command.run_to_completion(limits).await,
     };
     let mut output = run().await.map_err(|source| GitError::not_started(args, source))?;
     for _ in 0..INCOMPLETE_RETRIES {

@@ -68,7 +68,7 @@ impl PreservedState {
         if state.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
             merge(&state, &self.storage)?;
         }
-        rename_out_of_place(&self.directory).map(Some)
+        rename_aside(&self.directory).map(Some)
     }
 
     /// Restores the state from the storage into the directory, whether or not a worktree was created there.
@@ -85,7 +85,7 @@ impl PreservedState {
 ///
 /// # Errors
 /// Fails on any error of the file system.
-pub fn rename_out_of_place(directory: &Path) -> io::Result<PathBuf> {
+pub fn rename_aside(directory: &Path) -> io::Result<PathBuf> {
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let time = now_iso().replace(['-', ':', '.'], "");
     let new_path = directory.with_file_name(format!("{name}.aside-{time}"));

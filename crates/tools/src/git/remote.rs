@@ -71,11 +71,11 @@ impl Git {
     ///
     /// # Errors
     /// Fails with [`GitError`] when git cannot run.
-    pub async fn usual_base(&self, directory: &Path) -> Result<Option<String>, GitError> {
+    pub async fn default_base(&self, directory: &Path) -> Result<Option<String>, GitError> {
         if let Some(branch) = self.default_branch(directory).await? {
             return Ok(Some(branch));
         }
-        match self.ask_default_branch(directory).await {
+        match self.fetch_default_branch(directory).await {
             Ok(Some(branch)) => Ok(Some(branch)),
             // Offline, or `origin` is empty: the current branch is a usable base.
             Ok(None) | Err(_) => self.current_branch(directory).await,
@@ -86,7 +86,7 @@ impl Git {
     ///
     /// # Errors
     /// Fails with [`GitError`], for example when the remote cannot be reached.
-    pub async fn ask_default_branch(&self, directory: &Path) -> Result<Option<String>, GitError> {
+    pub async fn fetch_default_branch(&self, directory: &Path) -> Result<Option<String>, GitError> {
         self.change(directory, &["remote", "set-head", "origin", "--auto"], time::FETCH).await?;
         self.default_branch(directory).await
     }

@@ -25,7 +25,7 @@ pub enum RemovalMethod {
 pub enum NamedRemovalError {
     /// The worktree has uncommitted changes, and the removal was not forced.
     #[error("Worktree has uncommitted changes")]
-    HasWork,
+    UncommittedChanges,
     /// The directory is not a worktree, so it is not deleted even if forced.
     #[error("Path is not a git worktree")]
     NotAWorktree,
@@ -63,7 +63,7 @@ impl Git {
             Ok(_) => Ok(RemovalMethod::ByGit),
             Err(_) if force => self.delete_worktree(directory, leftover).await,
             Err(error) if error.printed().is_some_and(|text| text.contains(HAS_WORK)) => {
-                Err(NamedRemovalError::HasWork)
+                Err(NamedRemovalError::UncommittedChanges)
             }
             Err(error) => Err(error.into()),
         }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::changes::{WORK, committer_variables};
 use super::status::{StatusChange, parse_status};
-use super::{CallerPresence, Git, GitError, checked, finish, time};
+use super::{DropPolicy, Git, GitError, checked, finish, time};
 use crate::process::{Command, Stdin};
 
 /// Prefix of the refs. Outside `refs/heads`, so that they are neither listed as branches nor pushed.
@@ -55,7 +55,7 @@ impl Git {
     /// repository, or changes in a submodule. The commits of HEAD are saved even then.
     pub async fn save_worktree(&self, directory: &Path) -> Result<Option<String>, GitError> {
         let repository = self.repository(directory).await?;
-        if !repository.is_root() || repository.own == repository.common {
+        if !repository.is_root() || repository.git_dir == repository.common_dir {
             return Err(refused("it is not a worktree"));
         }
         let key = key_of(directory);
@@ -160,10 +160,11 @@ impl Git {
         repository: &Arc<Repository>,
         head: Option<&str>,
     ) -> Result<Option<String>, GitError> {
-        let index = repository.own.join(INDEX);
+        let index = repository.git_dir.join(INDEX);
         let committed = self.commit_from(repository, &index, head).await;
         let records = repository.clone();
-        let removed = tokio::task::spawn_blocking(move || records.handles.own.remove_file(OsStr::new(INDEX)));
+        let removed =
+            tokio::task::spawn_blocking(move || records.handles.git_dir.remove_file(OsStr::new(INDEX)));
         // Best-effort: a temporary index that remains is overwritten by the next save.
         let _ = removed.await;
         committed
@@ -233,7 +234,7 @@ impl Git {
     ) -> Result<Vec<StatusChange>, GitError> {
         let args = ["status"];
         let command = self.status_command(repository).await?.args(WORK).env("GIT_INDEX_FILE", index);
-        let output = checked(&args, finish(&command, &args, time::ASKED_FOR, CallerPresence::Needed).await?)?;
+        let output = checked(&args, finish(&command, &args, time::USER_OPERATION, DropPolicy::Kill).await?)?;
         let changes = parse_status(&output.stdout).changes.into_iter();
         Ok(changes.filter(|change| change.tree != ' ').collect())
     }
@@ -273,14 +274,15 @@ impl Git {
 
     async fn run_writer(&self, command: Command, args: &[&str]) -> Result<String, GitError> {
         let command = command.session().args(args);
-        let output = checked(args, finish(&command, args, time::ASKED_FOR, CallerPresence::MayLeave).await?)?;
+        let output =
+            checked(args, finish(&command, args, time::USER_OPERATION, DropPolicy::Complete).await?)?;
         Ok(output.stdout_text().trim().to_owned())
     }
 }
 
 /// Copies the index of a worktree to the temporary index. Without an index, none is created. Blocks.
 fn copy_index(repository: &Repository) -> io::Result<()> {
-    let own = &repository.handles.own;
+    let own = &repository.handles.git_dir;
     match own.read(Path::new("index"), MAX_INDEX) {
         Ok(bytes) => own.replace(OsStr::new(INDEX), &bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

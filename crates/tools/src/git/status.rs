@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use loopgate_home::Repository;
 
-use super::{CallerPresence, Git, GitError, checked, finish, time};
+use super::{DropPolicy, Git, GitError, checked, finish, time};
 
 /// Mode of an entry that does not exist.
 const NO_MODE: &str = "000000";
@@ -203,7 +203,7 @@ impl Git {
         let command = self.status_command(&repository).await?;
         let command = command.args(["--branch", "--no-ahead-behind", "--untracked-files=normal"]).args(more);
         let args = ["status"];
-        let output = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?)?;
+        let output = checked(&args, finish(&command, &args, time::LOCAL, DropPolicy::Kill).await?)?;
         Ok(self.status_from(&repository, &output.stdout).await)
     }
 

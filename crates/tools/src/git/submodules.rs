@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use loopgate_home::{Repository, RepositoryError};
 
-use super::{CallerPresence, Git, GitError, checked, config, finish, time};
+use super::{DropPolicy, Git, GitError, checked, config, finish, time};
 
 /// The mode of a submodule in an index file: 0160000, big-endian.
 const MODE: [u8; 4] = [0, 0, 0xe0, 0];
@@ -55,7 +55,7 @@ impl Git {
         }
         let args = ["ls-files", "--stage", "-z"];
         let command = self.reader_of(repository).await?.args(args);
-        let output = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?)?;
+        let output = checked(&args, finish(&command, &args, time::LOCAL, DropPolicy::Kill).await?)?;
         Ok(parse_submodules(&output.stdout))
     }
 }
@@ -63,8 +63,8 @@ impl Git {
 /// Returns whether the index may contain a submodule. A search for its mode avoids a git process for nearly
 /// all repositories.
 fn may_have_submodules(repository: &Repository) -> bool {
-    let Ok(index) = repository.handles.own.read(Path::new("index"), u64::MAX) else {
-        return repository.handles.own.holds(Path::new("index"));
+    let Ok(index) = repository.handles.git_dir.read(Path::new("index"), u64::MAX) else {
+        return repository.handles.git_dir.exists(Path::new("index"));
     };
     [&MODE, SPLIT].iter().any(|sign| memchr::memmem::find(&index, sign).is_some())
 }

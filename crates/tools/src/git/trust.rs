@@ -157,7 +157,7 @@ fn collect(
         Some(hooks_path) => {
             Some(repository.root.join(expand_home(hooks_path.value.as_deref().unwrap_or_default())))
         }
-        None => Some(repository.common.join("hooks")),
+        None => Some(repository.common_dir.join("hooks")),
     };
     if let Some(hooks) = hooks {
         let place = sandbox.check(&hooks).map_err(io::Error::other)?;
@@ -172,7 +172,7 @@ fn collect(
             add_file(root, Path::new(name), format!("file {name}"), &mut parts)?;
         }
         for name in DIRECTORIES {
-            if root.holds(Path::new(name)) {
+            if root.exists(Path::new(name)) {
                 let file = |path: &str| Some(format!("file {name}/{path}"));
                 add_files(&root.directory(Path::new(name))?, Path::new(""), &file, &mut parts)?;
             }
@@ -207,7 +207,7 @@ fn add_file(
     name: String,
     parts: &mut Vec<ExecutablePart>,
 ) -> io::Result<()> {
-    if !directory.holds(path) {
+    if !directory.exists(path) {
         return Ok(());
     }
     if parts.len() >= MAX_PARTS {

@@ -79,7 +79,7 @@ impl Detector {
     }
 
     /// Starts a detection in the background.
-    pub fn expect(&self, provider: McpHost, expected: &str) {
+    pub fn start(&self, provider: McpHost, expected: &str) {
         if let Some(url) = normal_form(expected) {
             drop(self.start_detection((provider, url), expected));
         }
@@ -87,8 +87,8 @@ impl Detector {
 
     /// Returns the result of a detection, or a negative one when it takes longer than `patience`. Without a
     /// URL, returns the latest cached result; with an invalid URL, a negative one.
-    pub async fn look(&self, provider: McpHost, expected: Option<&str>, patience: Duration) -> McpRecord {
-        let Some(expected) = expected else { return self.known(provider, None) };
+    pub async fn detect(&self, provider: McpHost, expected: Option<&str>, patience: Duration) -> McpRecord {
+        let Some(expected) = expected else { return self.cached(provider, None) };
         let Some(url) = normal_form(expected) else { return McpRecord::negative() };
         let detection = self.start_detection((provider, url), expected);
         let detected = tokio::time::timeout(patience, detection).await;
@@ -97,7 +97,7 @@ impl Detector {
 
     /// Returns the cached result for a URL, or the latest one without a URL. Never starts a detection.
     #[must_use]
-    pub fn known(&self, provider: McpHost, expected: Option<&str>) -> McpRecord {
+    pub fn cached(&self, provider: McpHost, expected: Option<&str>) -> McpRecord {
         let url = expected.map(normal_form);
         let state = self.state();
         let is_match =
@@ -111,7 +111,7 @@ impl Detector {
     }
 
     /// Discards all results, for example after the path of a program was changed.
-    pub fn forget(&self) {
+    pub fn clear(&self) {
         *self.state() = DetectorState::default();
     }
 

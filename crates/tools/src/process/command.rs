@@ -101,7 +101,7 @@ pub struct Command {
     changes: BTreeMap<OsString, Option<OsString>>,
     pub(super) stdin: Stdin,
     session: bool,
-    modest: bool,
+    low_priority: bool,
     resource: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -124,7 +124,7 @@ impl Command {
             changes: BTreeMap::new(),
             stdin: Stdin::Null,
             session: false,
-            modest: false,
+            low_priority: false,
             resource: None,
         }
     }
@@ -188,14 +188,14 @@ impl Command {
     /// Lowers the scheduling priority of a process that is started with [`Command::run`]. For work that may
     /// run many times concurrently and must not delay the gateway's responses.
     #[must_use]
-    pub fn modest(mut self) -> Self {
-        self.modest = true;
+    pub fn low_priority(mut self) -> Self {
+        self.low_priority = true;
         self
     }
 
     /// Keeps a value alive as long as the command, such as an open directory that its paths refer to.
     #[must_use]
-    pub fn holding(mut self, resource: Arc<dyn Any + Send + Sync>) -> Self {
+    pub fn keep_alive(mut self, resource: Arc<dyn Any + Send + Sync>) -> Self {
         self.resource = Some(resource);
         self
     }
@@ -237,14 +237,14 @@ impl Command {
     /// process that was started is killed.
     pub(super) async fn spawn_piped(&self, stdin: Stdio) -> Result<(OwnedGroup, Pipes), StartError> {
         let command = self.prepared(stdin, Stdio::piped(), Stdio::piped());
-        let modest = self.modest;
+        let low_priority = self.low_priority;
         let spawn = move || -> io::Result<(OwnedGroup, Pipes)> {
             let mut child = command?.spawn()?;
             let pipes =
                 Pipes { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
             let group = OwnedGroup::new(child);
             // Right after the start, because only children that are started later inherit the priority.
-            if modest {
+            if low_priority {
                 group.lower_priority();
             }
             Ok((group, pipes))

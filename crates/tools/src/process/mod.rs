@@ -21,4 +21,4 @@ pub use lines::LineBuffer;
 pub use output::{Limits, Output, ProcessStatus};
 pub use stream::StreamOutcome;
 pub use table::{alive, identity, processes_in};
-pub use work::{TreeWork, tree_work};
+pub use work::{ProcessTreeSample, sample_process_tree};

@@ -50,7 +50,7 @@ impl Command {
     ///
     /// # Errors
     /// As [`Command::run`].
-    pub async fn run_undisturbed(&self, limits: Limits) -> Result<Output, StartError> {
+    pub async fn run_to_completion(&self, limits: Limits) -> Result<Output, StartError> {
         let command = self.clone();
         // A spawned task is not cancelled when its join handle is dropped.
         match tokio::spawn(async move { command.run(limits).await }).await {

@@ -6,7 +6,7 @@ use super::table::{self, Process};
 
 /// A sample of a process tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct TreeWork {
+pub struct ProcessTreeSample {
     /// Processor time of the running processes, including that of their reaped children, in milliseconds.
     pub cpu_ms: u64,
     /// Pids of the running processes, ascending.
@@ -17,7 +17,7 @@ pub struct TreeWork {
 
 /// Samples a process and its descendants. Returns `None` when the process is not running.
 #[must_use]
-pub fn tree_work(root: u32) -> Option<TreeWork> {
+pub fn sample_process_tree(root: u32) -> Option<ProcessTreeSample> {
     let root = table::find(root).filter(|process| process.running)?;
     let mut tree: Vec<Process> = table::descendants(root.pid);
     tree.retain(|process| process.running);
@@ -27,7 +27,7 @@ pub fn tree_work(root: u32) -> Option<TreeWork> {
     let mut pids: Vec<u32> = tree.iter().map(|process| process.pid).collect();
     pids.sort_unstable();
     let cpu_ms = pids.iter().filter_map(|pid| cpu_ms(*pid)).sum();
-    Some(TreeWork { cpu_ms, pids, last_started })
+    Some(ProcessTreeSample { cpu_ms, pids, last_started })
 }
 
 #[cfg(target_os = "linux")]
@@ -73,11 +73,11 @@ mod tests {
     fn tree_contains_running_members_only() {
         #[expect(clippy::disallowed_methods, reason = "a child of this test, which kills it")]
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let own = tree_work(std::process::id()).unwrap();
+        let own = sample_process_tree(std::process::id()).unwrap();
         assert!(own.pids.contains(&std::process::id()) && own.pids.contains(&child.id()), "{own:?}");
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(!tree_work(std::process::id()).unwrap().pids.contains(&child.id()));
-        assert_eq!(tree_work(child.id()), None);
+        assert!(!sample_process_tree(std::process::id()).unwrap().pids.contains(&child.id()));
+        assert_eq!(sample_process_tree(child.id()), None);
     }
 }

@@ -49,7 +49,7 @@ pub enum ShimError {
     },
     /// The shim did not answer within the timeout, or its answer was invalid.
     #[error("the shim process does not respond")]
-    Silent,
+    Unresponsive,
     /// The shim is not running and left no exit file: it was killed.
     #[error("the shim process was killed")]
     Lost,
@@ -88,8 +88,8 @@ pub async fn spawn(loopgate: &Path, spec: &Spec) -> Result<(ShimHandle, ShimStat
             stdin.write_all(&serde_json::to_vec(spec).map_err(io::Error::other)?).await?;
             stdin.shutdown().await?;
         }
-        let stdout = child.stdout.take().ok_or(ShimError::Silent)?;
-        read::<StartReport>(&mut BufReader::new(stdout)).await?.ok_or(ShimError::Silent)
+        let stdout = child.stdout.take().ok_or(ShimError::Unresponsive)?;
+        read::<StartReport>(&mut BufReader::new(stdout)).await?.ok_or(ShimError::Unresponsive)
     };
     match timeout(START_TIMEOUT, handshake).await {
         Ok(Ok(StartReport::Started(state))) => {
@@ -102,7 +102,8 @@ pub async fn spawn(loopgate: &Path, spec: &Spec) -> Result<(ShimHandle, ShimStat
             // terminated.
             super::reap(spec.loop_id, Duration::ZERO).await;
             let _ = child.start_kill();
-            Err(failure.map_or(ShimError::Silent, |report| report.err().unwrap_or(ShimError::Silent)))
+            Err(failure
+                .map_or(ShimError::Unresponsive, |report| report.err().unwrap_or(ShimError::Unresponsive)))
         }
     }
 }
@@ -122,8 +123,8 @@ pub async fn attach(socket: &Path, exit_file: &Path) -> Option<ShimHandle> {
 
 /// Re-attaches to a shim whose starter died during the start: a shim without a socket has [`SOCKET_TIMEOUT`]
 /// to create it. Returns `None` when the shim is not running, or exited before it started its program;
-/// [`has_begun`] distinguishes the two.
-pub async fn attach_young(loop_id: LoopId, socket: &Path, exit_file: &Path) -> Option<ShimHandle> {
+/// [`has_started`] distinguishes the two.
+pub async fn attach_starting(loop_id: LoopId, socket: &Path, exit_file: &Path) -> Option<ShimHandle> {
     let until = Instant::now() + SOCKET_TIMEOUT;
     loop {
         // Checked before the connection attempt: a shim that creates its socket in between is then found by
@@ -146,7 +147,7 @@ pub async fn attach_young(loop_id: LoopId, socket: &Path, exit_file: &Path) -> O
 /// Returns whether a shim that is not running has started its program. A shim creates its socket before that,
 /// and removes it only after the exit file was written. Blocks.
 #[must_use]
-pub fn has_begun(socket: &Path, exit_file: &Path) -> bool {
+pub fn has_started(socket: &Path, exit_file: &Path) -> bool {
     socket.exists() || exit_file.exists()
 }
 
@@ -159,20 +160,20 @@ impl ShimHandle {
     /// Returns the state of the program.
     ///
     /// # Errors
-    /// Fails with [`ShimError::Lost`] when the shim is not running, and with [`ShimError::Silent`] when it
+    /// Fails with [`ShimError::Lost`] when the shim is not running, and with [`ShimError::Unresponsive`] when it
     /// does not answer.
     pub async fn state(&self) -> Result<ShimState, ShimError> {
         let reply = timeout(REPLY_TIMEOUT, async {
             let mut stream = self.open().await?;
             match request_reply(&mut stream, &ShimRequest::ShimState).await {
                 Ok(Some(ShimReply::ShimState(state))) => Ok(state),
-                Ok(Some(_)) => Err(ShimError::Silent),
+                Ok(Some(_)) => Err(ShimError::Unresponsive),
                 Ok(None) => Err(ShimError::Lost),
                 Err(error) if means_not_running(&error) => Err(ShimError::Lost),
                 Err(error) => Err(error.into()),
             }
         });
-        reply.await.map_err(|_| ShimError::Silent)?
+        reply.await.map_err(|_| ShimError::Unresponsive)?
     }
 
     /// Terminates the program and all its descendants: SIGTERM, the grace period, SIGKILL. Returns when none
@@ -180,7 +181,7 @@ impl ShimHandle {
     ///
     /// # Errors
     /// Fails with [`ShimError::Lost`] when the shim is not running and left no exit file, and with
-    /// [`ShimError::Silent`] when the termination takes much longer than the grace period.
+    /// [`ShimError::Unresponsive`] when the termination takes much longer than the grace period.
     pub async fn kill(&self, grace: Duration) -> Result<Exit, ShimError> {
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
         let reply = timeout(grace.saturating_add(TERMINATION_MARGIN), async {
@@ -193,7 +194,7 @@ impl ShimHandle {
                 Err(error) => Err(error),
             }
         });
-        reply.await.map_err(|_| ShimError::Silent)?
+        reply.await.map_err(|_| ShimError::Unresponsive)?
     }
 
     /// Waits without a timeout until the program and all its descendants have exited.
@@ -216,7 +217,7 @@ impl ShimHandle {
                 let _ = timeout(CLOSE_TIMEOUT, stream.read_u8()).await;
                 Ok(exit)
             }
-            Ok(Some(_)) => Err(ShimError::Silent),
+            Ok(Some(_)) => Err(ShimError::Unresponsive),
             Ok(None) | Err(_) => self.read_exit(),
         }
     }

@@ -26,7 +26,7 @@ use loopgate_api::ids::LoopId;
 use serde::{Deserialize, Serialize};
 
 pub use exit::Exit;
-pub use handle::{ShimError, ShimHandle, attach, attach_young, has_begun, spawn};
+pub use handle::{ShimError, ShimHandle, attach, attach_starting, has_started, spawn};
 pub use protocol::ShimState;
 pub use reaper::{ReapReport, reap};
 pub use registry::{ProcessRegistry, RegisteredProcess};

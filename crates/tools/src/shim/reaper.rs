@@ -14,16 +14,16 @@ const POLL: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReapReport {
     /// Number of processes that were running at the first check.
-    pub found: usize,
+    pub running: usize,
     /// Number of processes that survived SIGKILL.
-    pub left: usize,
+    pub survivors: usize,
 }
 
 /// Terminates every process of this user with the loop id in its environment, and its descendants: SIGTERM,
 /// the grace period, SIGKILL. A running shim has the id in its environment as well, and is terminated too.
 pub async fn reap(loop_id: LoopId, grace: Duration) -> ReapReport {
     let mut termination = Termination::within(grace);
-    let mut found = None;
+    let mut initially_running = None;
     loop {
         // Reads the environment of every process, which blocks. The state moves to the blocking thread and
         // back.
@@ -33,11 +33,11 @@ pub async fn reap(loop_id: LoopId, grace: Duration) -> ReapReport {
             termination.signal(&running);
             (running.len(), termination)
         });
-        let Ok((running, returned)) = signalled.await else { return ReapReport { found: 0, left: 0 } };
+        let Ok((running, returned)) = signalled.await else { return ReapReport { running: 0, survivors: 0 } };
         termination = returned;
-        let found = *found.get_or_insert(running);
+        let initially_running = *initially_running.get_or_insert(running);
         if running == 0 || termination.timed_out() {
-            return ReapReport { found, left: running };
+            return ReapReport { running: initially_running, survivors: running };
         }
         sleep(POLL).await;
     }

@@ -19,7 +19,7 @@ pub struct RegisteredProcess {
     /// The worktree that the process uses exclusively; `None` for a chat.
     pub worktree: Option<PathBuf>,
     /// The directories that the process works on.
-    pub about: Vec<PathBuf>,
+    pub directories: Vec<PathBuf>,
 }
 
 /// A map of running processes by the id of their run. Clones share it.
@@ -43,12 +43,12 @@ impl ProcessRegistry {
     }
 
     /// Returns the directories that the process with this pid works on.
-    pub fn about(&self, pid: u32) -> Option<Vec<PathBuf>> {
-        self.lock().values().find(|run| run.pid == pid).map(|run| run.about.clone())
+    pub fn directories(&self, pid: u32) -> Option<Vec<PathBuf>> {
+        self.lock().values().find(|run| run.pid == pid).map(|run| run.directories.clone())
     }
 
     /// Returns the process that uses this worktree exclusively.
-    pub fn at(&self, worktree: &Path) -> Option<RegisteredProcess> {
+    pub fn by_worktree(&self, worktree: &Path) -> Option<RegisteredProcess> {
         self.lock().values().find(|run| run.worktree.as_deref() == Some(worktree)).cloned()
     }
 

@@ -78,7 +78,7 @@ impl OidcError {
 }
 
 /// A sign-in to continue at the provider.
-pub struct StartedSignIn {
+pub struct ProviderRedirect {
     /// URL of the provider to redirect to.
     pub url: Url,
     /// Secret for the browser's cookie, which must come back with the callback.
@@ -86,7 +86,7 @@ pub struct StartedSignIn {
 }
 
 /// The result of a completed sign-in.
-pub struct FinishedSignIn {
+pub struct SignInResult {
     /// Token of a one-time link, which the page exchanges for a session.
     pub link_token: String,
     /// Path of the page to open next.
@@ -95,7 +95,7 @@ pub struct FinishedSignIn {
 
 /// Query parameters of the callback from the provider.
 #[derive(Debug, Default)]
-pub struct ProviderAnswer {
+pub struct ProviderCallback {
     /// The `state` parameter of the sign-in request.
     pub state: String,
     /// The authorization code; absent when the sign-in failed.
@@ -117,7 +117,7 @@ pub async fn start(
     app: &ControlPlaneState,
     return_to: Option<String>,
     invitation_token: Option<&str>,
-) -> Result<StartedSignIn, OidcError> {
+) -> Result<ProviderRedirect, OidcError> {
     let provider = DiscoveredProvider::discover(configured(app)?, &callback_url(app)).await?;
     let SignInRequest { url, state, nonce, pkce_verifier } = provider.sign_in_request();
     let browser_secret = hex::encode(random_secret());
@@ -135,7 +135,7 @@ pub async fn start(
     let expired = oidc_sign_in::Column::ExpiresAt.lte(now());
     oidc_sign_in::Entity::delete_many().filter(expired).exec(db).await?;
     oidc_sign_in::Entity::insert(row).exec_without_returning(db).await?;
-    Ok(StartedSignIn { url, browser_secret })
+    Ok(ProviderRedirect { url, browser_secret })
 }
 
 /// Completes a sign-in after the callback. Failures are recorded in the audit log.
@@ -143,8 +143,8 @@ pub async fn finish(
     app: &ControlPlaneState,
     client: &ClientInfo,
     browser_secret: Option<&str>,
-    callback: ProviderAnswer,
-) -> Result<FinishedSignIn, OidcError> {
+    callback: ProviderCallback,
+) -> Result<SignInResult, OidcError> {
     let result = try_finish(app, client, browser_secret, callback).await;
     if let Err(error) = &result {
         let details = json!({"method": "oidc", "reason": error.code()});
@@ -162,8 +162,8 @@ async fn try_finish(
     app: &ControlPlaneState,
     client: &ClientInfo,
     browser_secret: Option<&str>,
-    callback: ProviderAnswer,
-) -> Result<FinishedSignIn, OidcError> {
+    callback: ProviderCallback,
+) -> Result<SignInResult, OidcError> {
     let config = configured(app)?;
     // Consume before contacting the provider, so that a replayed callback fails early.
     let pending = consume(app, browser_secret, &callback.state).await?;
@@ -181,7 +181,7 @@ async fn try_finish(
     // Roles may have changed; connections and streams check their credentials again.
     app.bus.publish(crate::bus::Topic::Credentials);
     let link_token = session::create_link(&app.store, user.id, "oidc").await?;
-    Ok(FinishedSignIn { link_token, return_to: pending.return_to })
+    Ok(SignInResult { link_token, return_to: pending.return_to })
 }
 
 /// Consumes the pending sign-in of a state. Fails when it is unknown, expired, or was started by another

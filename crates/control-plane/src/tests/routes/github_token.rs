@@ -121,7 +121,7 @@ async fn loop_requires_repositories_and_branches_of_the_installation() {
     assert_eq!((status, code), (503, "code_host_unavailable"));
     assert!(text.starts_with("The repositories cannot be checked: the code host is unavailable: "), "{text}");
     assert!(text.contains("Bad gateway") && !text.contains("backtrace"), "{text}");
-    host.heal();
+    host.clear_faults();
     assert_eq!(create(&owner, repo("acme/shop", "main"), &[]).await.status, 200);
 }
 

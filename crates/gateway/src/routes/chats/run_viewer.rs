@@ -113,7 +113,7 @@ async fn send(
 ) -> Result<Response, HttpError> {
     let message = body.message.ok_or_else(|| HttpError::missing_field("message is required"))?;
     let agents = agents_of(&app, PATH)?;
-    let requested = body.provider.and_then(|name| agents.providers.named(&name));
+    let requested = body.provider.and_then(|name| agents.providers.by_name(&name));
     let provider = requested.unwrap_or_else(|| agents.providers.assistant());
     let run_directory = body.run_dir.as_ref().map(|directory| format!("Directory of the run: {directory}\n"));
     let introduction = format!("{ROLE}\n{}\n---\n\n", run_directory.unwrap_or_default());

@@ -28,7 +28,7 @@ pub(super) const WEB_TOOLS: &str = "WebSearch,WebFetch";
 /// Returns the tools of a chat: `names`, and those of the MCP server at `expected_mcp_url` or, without a URL,
 /// of the most recently detected one.
 pub(in crate::routes) fn tools(app: &App, names: &str, expected_mcp_url: Option<&str>) -> String {
-    app.mcp.known(McpHost::Assistant, expected_mcp_url).added_to(names)
+    app.mcp.cached(McpHost::Assistant, expected_mcp_url).added_to(names)
 }
 
 /// Stores the user's message, starts the provider and streams its events.

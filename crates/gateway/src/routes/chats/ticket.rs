@@ -155,7 +155,7 @@ async fn send(
         return Err(HttpError::missing_field(REQUIRED));
     };
     let agents = agents_of(&app, PATH)?;
-    let requested = body.provider.and_then(|name| agents.providers.named(&name));
+    let requested = body.provider.and_then(|name| agents.providers.by_name(&name));
     let provider = requested.unwrap_or_else(|| agents.providers.assistant());
     let ticket = TicketId::new(ticket);
     let introduction = context.introduction(body.repo_path.as_deref());

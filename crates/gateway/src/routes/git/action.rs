@@ -111,7 +111,7 @@ enum GitCommand {
 
 impl GitCommand {
     fn read(body: GitRequest) -> Result<Self, HttpError> {
-        let action = body.action.as_deref().and_then(Action::named);
+        let action = body.action.as_deref().and_then(Action::parse);
         Ok(match action.ok_or_else(|| HttpError::bad_request("Invalid action"))? {
             Action::Status => Self::Status,
             Action::Branch => {

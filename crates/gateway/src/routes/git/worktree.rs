@@ -87,8 +87,8 @@ async fn remove(
     match tokio::spawn(work).await.map_err(|_| HttpError::internal())? {
         Ok(RemovalMethod::ByGit) => Ok(removed("Worktree removed successfully")),
         Ok(RemovalMethod::ByForce) => Ok(removed("Worktree forcefully removed")),
-        Err(NamedRemovalError::HasWork) => {
-            Err(HttpError::new(StatusCode::CONFLICT, NamedRemovalError::HasWork.to_string())
+        Err(NamedRemovalError::UncommittedChanges) => {
+            Err(HttpError::new(StatusCode::CONFLICT, NamedRemovalError::UncommittedChanges.to_string())
                 .with("hasChanges", true)
                 .with("message", "Use force=true to remove anyway"))
         }
@@ -111,7 +111,7 @@ async fn clean_up(State(app): State<App>) -> JsonResult<CleanupReport> {
     app.sandbox.base().ok_or_else(HttpError::not_configured)?;
     let lookup_app = app.clone();
     let candidates = spawn_blocking(move || candidates(&lookup_app)).await??;
-    let work = async move { app.git.clean_up(candidates).await };
+    let work = async move { app.git.remove_merged_worktrees(candidates).await };
     // Spawned for the same reason as a single removal.
     let cleaned = tokio::spawn(work).await.map_err(|_| HttpError::internal())?;
     Ok(Json(cleaned.into()))
@@ -146,7 +146,7 @@ impl RemovalTarget {
         let linked = matches!(git::CheckoutKind::of(&directory), git::CheckoutKind::Linked(_));
         // A forced removal deletes recursively; never a directory that contains the sandbox or a managed
         // repository.
-        if !directory.is_dir() || ((force || linked) && app.worktree_layout.is_precious(&directory)) {
+        if !directory.is_dir() || ((force || linked) && app.worktree_layout.is_protected(&directory)) {
             return Err(not_a_worktree());
         }
         let leftover = app.worktree_layout.may_be_leftover(&directory);
@@ -155,7 +155,7 @@ impl RemovalTarget {
 }
 
 fn candidates(app: &App) -> Result<Vec<PathBuf>, HttpError> {
-    let parent = app.repos.named_worktree_parents().into_iter().next().ok_or_else(|| {
+    let parent = app.repos.configured_worktree_parents().into_iter().next().ok_or_else(|| {
         let text = format!("{CLEANUP_FAILED}: Worktree parent directory not configured");
         HttpError::failed(text)
     })?;
@@ -177,6 +177,6 @@ fn not_a_worktree() -> HttpError {
 impl From<CleanupOutcome> for CleanupReport {
     fn from(cleanup: CleanupOutcome) -> Self {
         let paths = |paths: Vec<PathBuf>| paths.iter().map(path_text).collect();
-        Self { removed: paths(cleanup.removed), kept: paths(cleanup.kept), errors: cleanup.errors }
+        Self { removed: paths(cleanup.removed), kept: paths(cleanup.retained), errors: cleanup.errors }
     }
 }

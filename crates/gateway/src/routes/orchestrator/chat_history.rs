@@ -248,7 +248,7 @@ fn remove_all(
 const NO_HISTORY: &str = "No history to delete";
 
 fn remove_one(file: &HistoryFile, index: usize) -> Result<RemoveFromHistoryResponse, HttpError> {
-    let remaining = file.change_known(|history| {
+    let remaining = file.update_existing(|history| {
         if index >= history.messages.len() {
             // An error from the closure leaves the file unchanged.
             return Err(RemoveMessageError::OutOfBounds);

@@ -178,7 +178,7 @@ async fn process_of(
         Ok(files.map(|files| files.worktree().to_owned()))
     });
     let Some(worktree) = worktree.await? else { return Ok(None) };
-    let process = runtime_of(app, PATH)?.stopper.working_at(&worktree).await;
+    let process = runtime_of(app, PATH)?.stopper.process_in_worktree(&worktree).await;
     process.map_err(|error| HttpError::operation("Failed to process kill request", &error))
 }
 

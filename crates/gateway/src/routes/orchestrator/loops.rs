@@ -153,7 +153,7 @@ pub(crate) fn start_endpoint() -> Endpoint {
     )
     .with_action_members(&["command"])
     .with_limit(BodyLimit::LOOP)
-    .accepting_while_held()
+    .accepted_before_approval()
 }
 
 pub(crate) fn end_endpoint() -> Endpoint {

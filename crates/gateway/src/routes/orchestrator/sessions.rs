@@ -138,7 +138,7 @@ async fn note(
         if is_outside {
             return Err(HttpError::directory_not_allowed());
         }
-        app.sessions.note(&ticket, note).map_err(|error| save_failed(&error))
+        app.sessions.upsert(&ticket, note).map_err(|error| save_failed(&error))
     });
     recorded.await??;
     Ok(SuccessResponse::YES)
@@ -155,7 +155,7 @@ async fn note(
 async fn forget(State(app): State<App>, query: QueryMembers) -> JsonResult<SuccessResponse> {
     require_sandbox(&app)?;
     let ticket = query.required("ticketId", "ticketId parameter is required")?.to_owned();
-    spawn_blocking(move || app.sessions.forget(&ticket)).await?.map_err(|error| save_failed(&error))?;
+    spawn_blocking(move || app.sessions.remove(&ticket)).await?.map_err(|error| save_failed(&error))?;
     Ok(SuccessResponse::YES)
 }
 
@@ -174,7 +174,7 @@ async fn unread(State(app): State<App>) -> JsonResult<UnreadCount> {
             app.sessions.all().into_iter().map(|session| expand_home(&session.note.worktree_path));
         worktrees
             // Sessions of removed worktrees stay in the file until the next `list`.
-            .filter(|worktree| worktree.is_dir() && history::awaits_person(&app.sandbox, worktree))
+            .filter(|worktree| worktree.is_dir() && history::awaits_user(&app.sandbox, worktree))
             .count()
     });
     Ok(Json(UnreadCount { count: count.await? }))

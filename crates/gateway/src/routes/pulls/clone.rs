@@ -50,7 +50,7 @@ impl LocalClone {
 impl From<CodeHostError> for HttpError {
     fn from(error: CodeHostError) -> Self {
         tracing::warn!(%error, "code host request failed");
-        Self::failed(error.sentence())
+        Self::failed(error.user_message())
     }
 }
 

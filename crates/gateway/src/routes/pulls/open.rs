@@ -77,10 +77,10 @@ async fn open(
     match result {
         Ok(opened) => Ok(Json(opened.into())),
         // The caller can fix this one, by checking out a branch.
-        Err(error @ OpenPullRequestError::Detached) => Err(HttpError::bad_request(error.sentence())),
+        Err(error @ OpenPullRequestError::Detached) => Err(HttpError::bad_request(error.user_message())),
         Err(error) => {
             tracing::warn!(%error, "failed to open pull request");
-            Err(HttpError::failed(error.sentence()))
+            Err(HttpError::failed(error.user_message()))
         }
     }
 }

@@ -73,7 +73,7 @@ async fn reply(
     let reply = PullRequestReply {
         number: number.ok_or_else(|| missing("prNumber is required"))?,
         body: text,
-        answers: body.comment_id,
+        reply_to: body.comment_id,
         request_changes: body.request_changes == Some(true),
     };
     let clone = LocalClone::open(&app, &path).await?;

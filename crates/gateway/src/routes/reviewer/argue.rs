@@ -94,7 +94,7 @@ async fn argue(
     let agents = agents_of(&app, PATH)?;
     let (model, effort) =
         (argument("model", body.model)?, argument("reasoningEffort", body.reasoning_effort)?);
-    let reviewer = body.provider.and_then(|name| agents.providers.named(&name));
+    let reviewer = body.provider.and_then(|name| agents.providers.by_name(&name));
     let (worktree, directory) = {
         let app = app.clone();
         spawn_blocking(move || {

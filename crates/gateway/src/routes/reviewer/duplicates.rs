@@ -5,7 +5,7 @@ use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::provider::ProviderId;
 use loopgate_api::review::ReviewFinding;
-use loopgate_review::{DuplicatePair, StructuredOutput, compare_findings, settle_doubts};
+use loopgate_review::{DuplicatePair, StructuredOutput, compare_findings, resolve_uncertain_pairs};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -103,7 +103,7 @@ async fn find(
         Some(StructuredOutput::new(agents.runs.clone(), agents.providers.get(&id)?, directory))
     });
     let duplicates = match output {
-        Some(output) => settle_doubts(comparison, &first, &second, &output).await,
+        Some(output) => resolve_uncertain_pairs(comparison, &first, &second, &output).await,
         None => comparison.duplicates,
     };
     Ok(Json(Duplicates { duplicates }))

@@ -112,7 +112,7 @@ async fn review(
 ) -> Result<Response, HttpError> {
     let repo = body.repo_path.clone().ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
     let agents = agents_of(&app, PATH)?;
-    let requested = body.provider.as_deref().and_then(|name| agents.providers.named(name));
+    let requested = body.provider.as_deref().and_then(|name| agents.providers.by_name(name));
     let provider = requested.unwrap_or_else(|| agents.providers.reviewer());
     let base = branch(body.base_branch.as_deref().unwrap_or(DEFAULT_BASE))?;
     // Validated before the review creates a worktree or a log.
@@ -160,7 +160,7 @@ async fn review(
 async fn reject_busy_worktree(app: &App, worktree: &SandboxedPath) -> Result<(), HttpError> {
     // Starting a review checks out its branch, which would change the files under the loop.
     let Some(runtime) = &app.runtime else { return Ok(()) };
-    let process = runtime.stopper.working_at(worktree.as_path()).await;
+    let process = runtime.stopper.process_in_worktree(worktree.as_path()).await;
     match process.map_err(|error| HttpError::operation("Failed to start review", &error))? {
         Some((pid, _)) => {
             Err(HttpError::new(StatusCode::CONFLICT, "A loop is running in this worktree").with("pid", pid))

@@ -77,7 +77,7 @@ async fn verdict(
 ) -> JsonResult<VerdictBody> {
     let body = unwrap_body(body)?;
     let agents = agents_of(&app, PATH)?;
-    let provider = body.provider.and_then(|name| agents.providers.named(&name));
+    let provider = body.provider.and_then(|name| agents.providers.by_name(&name));
     let (Some(repo), Some(session), Some(provider)) =
         // The session id is passed to the provider's program, where a leading `-` would be an option.
         (body.repo_path, argument("sessionId", body.session_id)?, provider)

@@ -102,7 +102,7 @@ async fn only_local_token_holders_skip_approval() {
         approvals.set_policy(Coverage::default(), Effect::Allow).unwrap();
         for request in [page, over_link] {
             let (reply, pending) = held(&fixture, request.clone()).await;
-            assert_eq!(approvals.always_allow(pending.id), Err(crate::AskEachTimeError));
+            assert_eq!(approvals.always_allow(pending.id), Err(crate::ApprovalEachTimeError));
             assert!(approvals.coverage_of(pending.id, crate::Remember::Origin, Effect::Allow).is_none());
             assert_eq!(approvals.pending().len(), 1, "still pending");
             approvals.approve(pending.id).unwrap();

@@ -17,7 +17,7 @@ impl Handle {
         if real.is_dir() { Ok(Self(real)) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
-    pub(super) fn held_path(&self) -> Option<PathBuf> {
+    pub(super) fn proc_path(&self) -> Option<PathBuf> {
         None
     }
 
@@ -73,7 +73,7 @@ impl Handle {
         Ok(entries)
     }
 
-    pub(super) fn holds(&self, path: &Path) -> bool {
+    pub(super) fn exists(&self, path: &Path) -> bool {
         self.kind(path).is_some()
     }
 

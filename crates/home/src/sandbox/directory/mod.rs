@@ -71,8 +71,8 @@ impl Directory {
     /// Returns a path that refers to this directory while the handle is open, even after the directory was
     /// renamed. For child processes. `None` where the system has no such paths.
     #[must_use]
-    pub fn held_path(&self) -> Option<std::path::PathBuf> {
-        self.0.held_path()
+    pub fn proc_path(&self) -> Option<std::path::PathBuf> {
+        self.0.proc_path()
     }
 
     /// Returns device and inode number.
@@ -109,11 +109,11 @@ impl Directory {
     ///
     /// # Errors
     /// As [`Directory::directory`].
-    pub fn make_directory(&self, path: &Path) -> io::Result<Self> {
+    pub fn create_directory(&self, path: &Path) -> io::Result<Self> {
         self.make_each(path, Audience::Everybody)
     }
 
-    /// As [`Directory::make_directory`]; created directories have mode 0700.
+    /// As [`Directory::create_directory`]; created directories have mode 0700.
     ///
     /// # Errors
     /// As [`Directory::directory`].
@@ -168,8 +168,8 @@ impl Directory {
 
     /// Returns whether an entry exists at a path below this directory. A dangling link counts.
     #[must_use]
-    pub fn holds(&self, path: &Path) -> bool {
-        plain(path).is_ok() && self.0.holds(path)
+    pub fn exists(&self, path: &Path) -> bool {
+        plain(path).is_ok() && self.0.exists(path)
     }
 
     /// Creates a file with mode 0600 and opens it for writing.

@@ -25,7 +25,7 @@ impl Handle {
         Ok(Self(rustix::fs::open(path, DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
     }
 
-    pub(super) fn held_path(&self) -> Option<PathBuf> {
+    pub(super) fn proc_path(&self) -> Option<PathBuf> {
         // `/proc/self` would refer to the child process, and the descriptor is close-on-exec.
         use std::os::fd::AsRawFd as _;
         let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd()));
@@ -124,7 +124,7 @@ impl Handle {
         Ok(PathBuf::from(OsStr::from_bytes(target.to_bytes())))
     }
 
-    pub(super) fn holds(&self, path: &Path) -> bool {
+    pub(super) fn exists(&self, path: &Path) -> bool {
         // `openat2` with `O_PATH` answers in one system call: callers check every entry of large directories.
         #[cfg(target_os = "linux")]
         {

@@ -91,9 +91,12 @@ async fn presence_reports_every_change() {
         }
     };
     let paused = "cloud commands paused by user";
-    let lost = error_after(&|executor| executor.set_gateway_lost(Some("no port".to_owned()))).await;
+    let lost = error_after(&|executor| executor.set_gateway_unreachable(Some("no port".to_owned()))).await;
     assert_eq!(lost.as_deref(), Some("gateway recovering: no port"));
-    assert_eq!(error_after(&|executor| executor.set_gateway_lost(None)).await.as_deref(), Some(paused));
+    assert_eq!(
+        error_after(&|executor| executor.set_gateway_unreachable(None)).await.as_deref(),
+        Some(paused)
+    );
     assert_eq!(error_after(&|executor| executor.set_paused(false)).await, None);
 }
 

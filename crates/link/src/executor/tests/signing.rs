@@ -29,12 +29,16 @@ impl LoopCredentials for SingleUseCredentials {
     }
 }
 
-fn signing(home: &Path, required: bool, key_asks: impl Fn(Fingerprint) + Send + Sync + 'static) -> Signing {
+fn signing(
+    home: &Path,
+    required: bool,
+    on_key_request: impl Fn(Fingerprint) + Send + Sync + 'static,
+) -> Signing {
     Signing {
         keys: AuthorizedKeys::of_home(home),
         required: Box::new(move || required),
         gateway_id: GATEWAY,
-        key_asks: Box::new(key_asks),
+        on_key_request: Box::new(on_key_request),
         loop_credentials: Arc::new(SingleUseCredentials(Mutex::new(Some(
             json!({"loopId": "a-loop", "command": "PLAN"}),
         )))),

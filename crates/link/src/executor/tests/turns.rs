@@ -32,7 +32,7 @@ async fn rejections_are_checked_in_order() {
     );
     bench.executor.set_paused(true);
     assert_eq!(bench.reject(command("")).await, "cloud commands paused by user");
-    bench.executor.set_gateway_lost(Some("the listener was lost".to_owned()));
+    bench.executor.set_gateway_unreachable(Some("the listener was lost".to_owned()));
     assert_eq!(bench.reject(command("a")).await, "gateway recovering: the listener was lost");
     assert!(bench.no_call());
 }

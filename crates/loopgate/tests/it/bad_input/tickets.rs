@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{DENIED, check, get, row};
-use crate::origin_checks::encoded;
+use crate::origin_checks::percent_encode;
 use crate::test_gateway::{TestGateway, write};
 use crate::test_system::TestSystem;
 
@@ -15,7 +15,7 @@ const API: &str = "/api/gateway/orchestrator";
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ticket_outside_the_sandbox_is_refused() -> Result<()> {
     let system = TestSystem::story().await?;
-    let repo = encoded(&system.clone.to_string_lossy());
+    let repo = percent_encode(&system.clone.to_string_lossy());
     let mut rows = vec![
         get(format!("{API}/status"), 400, "workDir parameter is required", "missing_field"),
         get(format!("{API}/status?workDir="), 400, "workDir parameter is required", "missing_field"),
@@ -46,7 +46,7 @@ async fn ticket_outside_the_sandbox_is_refused() -> Result<()> {
         format!("{home}/src/way-out/ssh"),
         format!("{home}/loopgate-data"),
     ];
-    for path in outside.iter().map(|path| encoded(path)) {
+    for path in outside.iter().map(|path| percent_encode(path)) {
         rows.push(get(format!("{API}/status?workDir={path}"), 403, DENIED.0, DENIED.1));
         for view in ["status", "logs", "plan"] {
             rows.push(get(format!("{API}/{view}/SHOP-7?repo={path}"), 403, DENIED.0, DENIED.1));
@@ -75,7 +75,7 @@ async fn ticket_outside_the_sandbox_is_refused() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn id_never_escapes_its_directory() -> Result<()> {
     let system = TestSystem::story().await?;
-    let repo = encoded(&system.clone.to_string_lossy());
+    let repo = percent_encode(&system.clone.to_string_lossy());
     let secret_dir = system.testbed.sandbox().join("secret/.loopgate/work");
     std::fs::create_dir_all(&secret_dir)?;
     std::fs::write(secret_dir.join("state.json"), r#"{"status":"SECRET"}"#)?;
@@ -108,7 +108,7 @@ async fn worktree_parent_outside_the_sandbox_discloses_nothing() -> Result<()> {
     }
     write(&work.join("assistant-output.jsonl"), "{\"SECRET\":1}\n")?;
     let before = std::fs::read_dir(&work)?.count();
-    let repo = encoded(&repository.to_string_lossy());
+    let repo = percent_encode(&repository.to_string_lossy());
     for (method, view) in [
         (Method::GET, "status/SHOP-7?"),
         (Method::GET, "logs/SHOP-7?"),
@@ -141,7 +141,8 @@ async fn broken_files_are_reported_without_their_paths() -> Result<()> {
     let worktree = system.testbed.sandbox().join("garden-notes-SHOP-7");
     let work = worktree.join(".loopgate/work");
     std::fs::create_dir_all(&work)?;
-    let (repo, dir) = (encoded(&system.clone.to_string_lossy()), encoded(&worktree.to_string_lossy()));
+    let (repo, dir) =
+        (percent_encode(&system.clone.to_string_lossy()), percent_encode(&worktree.to_string_lossy()));
     let plan_missing =
         json!({"error": "Plan not found yet", "code": "not_found", "exists": false, "planExists": false});
     let plan = format!("{API}/plan/SHOP-7?repo={repo}");

@@ -201,7 +201,7 @@ async fn old_runs_are_deleted_at_startup() -> Result<()> {
     write(&temporary.join("run-viewer-new/file"), "")?;
     let tmpdir = temporary.clone();
     let _local = TestGateway::in_home(home, |setup| setup.env("TMPDIR", tmpdir)).await?;
-    wait::vanishes(&temporary.join("run-viewer-old")).await?;
+    wait::until_removed(&temporary.join("run-viewer-old")).await?;
     ensure!(temporary.join("other/file").exists() && temporary.join("run-viewer-new/file").exists());
     Ok(())
 }

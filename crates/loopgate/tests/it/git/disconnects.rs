@@ -16,7 +16,7 @@ async fn disconnect_at(local: &TestGateway, body: Value, signal_file: &Path) -> 
     let request = local.loopgate.gateway(Method::POST, "/api/gateway/git").json(&body).send();
     tokio::select! {
         answer = request => anyhow::bail!("the request completed: {:?}", answer?.status()),
-        created = wait::appears(signal_file) => created?,
+        created = wait::until_exists(signal_file) => created?,
     }
     Ok(())
 }
@@ -54,6 +54,6 @@ async fn commit_completes_after_disconnect() -> Result<()> {
     tokio::fs::write(&go, "go\n").await?;
     let last = || git(&repo, &["log", "-1", "--format=%s"]).unwrap_or_default();
     let finished = async || (last().trim() == "Finished").then_some(());
-    let committed = wait::seen(&repo.join(".git/refs/heads"), finished).await;
+    let committed = wait::until(&repo.join(".git/refs/heads"), finished).await;
     committed.with_context(|| format!("the last commit is {}", last()))
 }

@@ -10,7 +10,7 @@ use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
 use super::Shop;
-use crate::origin_checks::encoded;
+use crate::origin_checks::percent_encode;
 use crate::owner::Owner;
 use crate::test_gateway::write;
 use crate::test_system::TestSystem;
@@ -89,7 +89,7 @@ impl ChatFixture {
     /// Waits until the last stored message has this content.
     async fn wait_for_stored(&self, content: &str) -> Result<()> {
         let directory = self.file.parent().context("a file has a directory")?;
-        let wait_for_stored = wait::seen(directory, async || {
+        let wait_for_stored = wait::until(directory, async || {
             let history = self.history();
             let last = history["messages"].as_array().and_then(|messages| messages.last());
             last.is_some_and(|last| last["content"] == content).then_some(())
@@ -337,7 +337,7 @@ async fn context_repositories_are_added_to_prompt() -> Result<()> {
     let other = shop.local.repository("other", &[])?;
     shop.assistant("cat > prompt")?;
     let body = json!({"message": "Why?", "contextRepoPaths": [other, 5], "provider": "reviewer"});
-    let route = format!("chat/SHOP-7?repo={}", encoded(&shop.repo.to_string_lossy()));
+    let route = format!("chat/SHOP-7?repo={}", percent_encode(&shop.repo.to_string_lossy()));
     let events = shop.chat(&route, body).await?;
     ensure!(event_types(&events) == ["status", "result", "done"], "{events:?}");
     let prompt = std::fs::read_to_string(shop.repo.join("prompt"))?;
@@ -363,7 +363,7 @@ async fn slow_client_receives_all_events() -> Result<()> {
     let last = format!("{LINES}....................................,");
     let directory = file.parent().context("a file has a directory")?;
     let text = || std::fs::read_to_string(&file).unwrap_or_default();
-    wait::seen(directory, async || text().contains(&last).then_some(())).await?;
+    wait::until(directory, async || text().contains(&last).then_some(())).await?;
     let events = LineReader { answer, pending: Vec::new() }.remaining().await?;
     let texts: Vec<_> = events.iter().filter_map(|event| event["content"].as_str()).collect();
     ensure!(texts.len() == LINES, "{} of {LINES}", texts.len());
@@ -422,7 +422,7 @@ async fn comment_chat_includes_comment_context() -> Result<()> {
         "cat >> prompt; echo '{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"Right.\"}]}}'",
     )?;
     let context = json!({"author": "octo", "body": "Leaks?", "path": "src/a.rs", "line": 7, "replies": []});
-    let with_repo = format!("{route}&repo={}", encoded(&shop.repo.to_string_lossy()));
+    let with_repo = format!("{route}&repo={}", percent_encode(&shop.repo.to_string_lossy()));
     let events = shop.chat(&with_repo, json!({"message": "Is it so?", "commentContext": context})).await?;
     ensure!(event_types(&events) == ["status", "text", "result", "done"], "{events:?}");
     let prompt = std::fs::read_to_string(shop.repo.join("prompt"))?;
@@ -450,7 +450,7 @@ async fn comment_chat_includes_comment_context() -> Result<()> {
     ensure!(!file.exists());
     let already_terminated = shop.local.at("gone");
     let missing_repo =
-        format!("orchestrator/{route}&repo={}", encoded(&already_terminated.to_string_lossy()));
+        format!("orchestrator/{route}&repo={}", percent_encode(&already_terminated.to_string_lossy()));
     let answer = shop.local.post(&missing_repo, json!({"message": "Why?"})).await?;
     answer.refused(404, "Work directory not found", "not_found")
 }

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::Shop;
-use crate::origin_checks::encoded;
+use crate::origin_checks::percent_encode;
 use crate::test_gateway::write;
 use crate::test_system::TestSystem;
 
@@ -84,7 +84,7 @@ async fn real_assistant_writes_message() -> Result<()> {
     let worktree = system.testbed.sandbox().join("garden-notes-SHOP-7");
     git(&system.clone, &["worktree", "add", "--quiet", "-b", "shop-7", &worktree.to_string_lossy()])?;
     write(&worktree.join("README.md"), "A garden\n")?;
-    let repo = encoded(&system.clone.to_string_lossy());
+    let repo = percent_encode(&system.clone.to_string_lossy());
     let path = format!("/api/gateway/orchestrator/commit-message/SHOP-7?repo={repo}");
     let answer: Value = system.loopgate.gateway(Method::GET, &path).send().await?.json().await?;
     let expected = json!({"title": "Grow a garden", "description": "It was bare.", "source": "assistant"});

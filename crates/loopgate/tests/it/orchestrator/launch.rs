@@ -63,7 +63,7 @@ async fn ticket_is_launched_once_and_killed_with_children() -> Result<()> {
         "worktreePath": shop.worktree, "pid": pid, "logFile": shop.work_dir.join("orchestrator-launch.log"),
         "prdFile": shop.work_dir.join("prd.md"), "baseBranch": "HEAD"});
     ensure!(launched == expected, "{launched}\n{expected}");
-    wait::appears(&shop.work_dir.join("started")).await?;
+    wait::until_exists(&shop.work_dir.join("started")).await?;
     ensure!(git(&shop.worktree, &["branch", "--show-current"])?.trim() == "feature/SHOP-7");
     let log = shop.read("orchestrator-launch.log")?;
     let expected_output = format!("1 {w} {w}\n{}\n", shop.worktree.display(), w = shop.work_dir.display());
@@ -116,7 +116,7 @@ async fn running_script_is_recognized_after_restart() -> Result<()> {
     let mut shop = Shop::new().await?;
     shop.script("1.9.3", SCRIPT)?;
     let launched = shop.launch(shop.launch_body()).await?.ok()?;
-    wait::appears(&shop.work_dir.join("started")).await?;
+    wait::until_exists(&shop.work_dir.join("started")).await?;
     shop.local.loopgate.kill().await?;
     shop.local.restart().await?;
     let second = shop.launch(shop.launch_body()).await?.ok()?;
@@ -131,7 +131,7 @@ async fn script_is_recognized_with_partial_records() -> Result<()> {
     let mut shop = Shop::new().await?;
     shop.script("1.9.3", SCRIPT)?;
     let launched = shop.launch(shop.launch_body()).await?.ok()?;
-    wait::appears(&shop.work_dir.join("started")).await?;
+    wait::until_exists(&shop.work_dir.join("started")).await?;
     shop.local.loopgate.kill().await?;
     for name in ["process.pid", "process.start"] {
         std::fs::remove_file(shop.work_dir.join(name))?;

@@ -16,7 +16,7 @@ use anyhow::Result;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::origin_checks::encoded;
+use crate::origin_checks::percent_encode;
 use crate::test_gateway::{Answer, TestGateway, write};
 
 /// A gateway without control plane, and ticket `SHOP-7` of a repository in its sandbox. The worktree does not
@@ -50,7 +50,7 @@ impl Shop {
     /// Sends a request about the repository. `route` may contain a query.
     async fn send(&self, method: Method, route: &str, body: &str) -> Result<Answer> {
         let separator = if route.contains('?') { '&' } else { '?' };
-        let repo = encoded(&self.repo.to_string_lossy());
+        let repo = percent_encode(&self.repo.to_string_lossy());
         let route = format!("orchestrator/{route}{separator}repo={repo}");
         self.local.send(method, &route, body.to_owned()).await
     }

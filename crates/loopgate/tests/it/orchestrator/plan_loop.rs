@@ -118,7 +118,7 @@ async fn confirmed_plan_is_recorded_once() -> Result<()> {
     let logs = shop.local.loopgate.setup().data_dir().join("logs");
     for id in [id, other] {
         let job =
-            wait::seen(&logs, async || shop.job(id).await.ok()?.filter(|job| job["status"] == "UNKNOWN"));
+            wait::until(&logs, async || shop.job(id).await.ok()?.filter(|job| job["status"] == "UNKNOWN"));
         let job = job.await?;
         ensure!(job["completedAt"].is_string() && job["cloudFinalizedAt"].is_string(), "{job}");
         ensure!(job.get("liveActivity").is_none(), "{job}");

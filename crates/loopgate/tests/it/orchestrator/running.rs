@@ -53,10 +53,10 @@ impl RunningLoop {
 
     /// Checks the final event and the job record, and waits until all processes of the loop have exited.
     async fn expect_end(&self, code: &str, status: &str) -> Result<()> {
-        let last = self.desktop.ended(self.id).await;
+        let last = self.desktop.wait_finished(self.id).await;
         ensure!(last["type"] == "error" && last["code"] == code, "{last}");
         ensure!(last["abortReason"] == "cancelled" && last["loopId"] == json!(self.id), "{last}");
-        self.desktop.free(self.id).await?;
+        self.desktop.wait_released(self.id).await?;
         test_system::wait_for_loop_processes(&self.id.to_string()).await?;
         let job = self.record().await?;
         ensure!(job["status"] == status && job["completedAt"].is_string(), "{job}");
@@ -135,7 +135,7 @@ async fn loop_is_stopped_by_ticket_during_delivery() -> Result<()> {
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))?;
     let order = json!({"command": "EXECUTE", "prompt": "Do it", "ticketId": "SHOP-7"});
     let (id, started) = desktop.start(order).await?;
-    wait::appears(&push_started).await?;
+    wait::until_exists(&push_started).await?;
     let worktree = started["worktreePath"].as_str().context("a worktree")?.into();
     let running = RunningLoop { pid: started["pid"].as_u64().context("a pid")?, desktop, id, worktree };
     ensure!(running.record().await?["status"] == "RUNNING");
@@ -162,7 +162,7 @@ async fn running_plan_is_cancelled_when_the_control_plane_is_unreachable() -> Re
     let text = refused["error"].as_str().unwrap_or_default();
     ensure!(status == 502 && text.starts_with("Failed to reach API: "), "{status} {refused}");
     test_system::wait_for_loop_processes(&running.id.to_string()).await?;
-    running.desktop.free(running.id).await?;
+    running.desktop.wait_released(running.id).await?;
     let job = running.record().await?;
     ensure!(job["status"] == "CANCELLED" && job.get("cloudFinalizedAt").is_none(), "{job}");
     Ok(())

@@ -153,7 +153,7 @@ async fn errors_have_reasons() -> Result<()> {
 
     let fail_requests = |status: u16, message: &str| {
         let (on, message) = ("PullRequestComments".to_owned(), message.to_owned());
-        desktop.host.heal();
+        desktop.host.clear_faults();
         desktop.host.fail(HostFault { on, status, message, times: None });
     };
     fail_requests(401, "Bad credentials");
@@ -169,7 +169,7 @@ async fn errors_have_reasons() -> Result<()> {
     let text = "GitHub rate limit reached. Try again later.";
     let limited = json!({"error": text, "code": "unavailable", "reason": "rate_limit"});
     get_comments(&SCOPED).await?.is(503, &limited)?;
-    desktop.host.heal();
+    desktop.host.clear_faults();
     let before = desktop.host.calls().len();
     get_comments(&SCOPED).await?.is(503, &limited)?;
     let reviews = desktop.local.get("git/pr/reviews", &SCOPED[..3]).await?;

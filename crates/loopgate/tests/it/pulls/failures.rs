@@ -160,7 +160,7 @@ async fn code_host_errors_have_one_sentence_on_all_routes() -> Result<()> {
         ),
         (404, "Not Found", "Repository not found or no access."),
     ] {
-        desktop.host.heal();
+        desktop.host.clear_faults();
         desktop.host.fail(HostFault { on: String::new(), status, message: message.to_owned(), times: None });
         for route in routes {
             send(&desktop, route).await?.refused(500, sentence, "operation_failed")?;

@@ -122,8 +122,8 @@ async fn install_agents(worktree: SandboxedPath) {
         let Ok(output) = worktree.directory(Path::new(OUTPUT_DIR)) else { return Ok(()) };
         for DirEntry { name, .. } in output.entries()?.into_iter().filter(is_markdown) {
             let Ok(agent) = output.read(Path::new(&name), MAX_AGENT) else { continue };
-            let agents = worktree.make_directory(Path::new(AGENTS))?;
-            if !agents.holds(Path::new(&name)) {
+            let agents = worktree.create_directory(Path::new(AGENTS))?;
+            if !agents.exists(Path::new(&name)) {
                 agents.replace_public(&name, &agent)?;
             }
         }

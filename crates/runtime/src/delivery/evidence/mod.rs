@@ -193,7 +193,7 @@ async fn collect(
     let (repository, tree) = (clone.clone(), directory.to_owned());
     // The detected command comes from the assistant's tree. It only determines which advice is given and is
     // never run without the user's consent.
-    let lookup = tokio::task::spawn_blocking(move || match store.known(&repository) {
+    let lookup = tokio::task::spawn_blocking(move || match store.entry(&repository) {
         Some(trusted) if trusted.test_command.is_some() => (Some(trusted), false),
         _ => (None, Directory::of(&tree).is_ok_and(|tree| test_command(&tree).is_some())),
     });

@@ -74,7 +74,7 @@ pub enum StoreError {
 impl StoreError {
     /// Returns whether the same change may succeed later, e.g. when the disk has space again.
     #[must_use]
-    pub const fn may_pass(&self) -> bool {
+    pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Database(_))
     }
 }

@@ -78,7 +78,7 @@ impl Prompt<'_> {
                 command => self.command.as_str(),
                 directory => text(self.directory),
                 work_dir => text(self.work_dir),
-                in_worktree => matches!(spec.place, WorkLocation::Worktree(_)),
+                in_worktree => matches!(spec.location, WorkLocation::Worktree(_)),
                 repository => self.repository.map(text),
                 inputs,
                 request => self.request,

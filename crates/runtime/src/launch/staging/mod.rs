@@ -244,7 +244,7 @@ pub fn materialize(
             continue;
         }
         let text = format!("{}\n", agent.prompt.trim_end_matches('\n'));
-        let agents = worktree_handle.make_directory(Path::new(AGENTS))?;
+        let agents = worktree_handle.create_directory(Path::new(AGENTS))?;
         agents.replace_public(OsStr::new(&format!("{name}.md")), text.as_bytes())?;
     }
     let gates = request.repo_configs.iter().find(|config| Some(config.repo_full_name.as_str()) == repository);
@@ -404,7 +404,7 @@ mod tests {
             let site =
                 StagingDirs { root: &root, work_dir: &work_dir, peers: &[], detected: None, targets: vec![] };
             assert!(stage(&request, &site).is_err() && prepare_peer(&request, &work_dir).is_err());
-            assert!(crate::process::spawn::clear_traces(&work_dir).is_err());
+            assert!(crate::process::spawn::reset_output_files(&work_dir).is_err());
             assert_eq!(std::fs::read_dir(outside.join(shown)).unwrap().count(), 1);
         }
     }

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 /// Writes a file and creates its directory.
 pub(super) fn put(worktree: &SandboxedPath, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let worktree = worktree.make_directory()?;
-    let work_dir = worktree.make_directory(Path::new(WORK_DIR))?;
+    let worktree = worktree.create_directory()?;
+    let work_dir = worktree.create_directory(Path::new(WORK_DIR))?;
     work_dir.replace(OsStr::new(name), bytes)
 }
 

@@ -38,7 +38,7 @@ pub(super) fn acquire(
     let parent = worktree.as_path().parent().unwrap_or(Path::new("/"));
     let place = parent.join(STATE_DIR).join("locks").join(worktree.base_name());
     let place = sandbox.check(place).map_err(|_| TicketLaunchError::NotAllowed)?;
-    let directory = place.make_directory().map_err(failed)?;
+    let directory = place.create_directory().map_err(failed)?;
     if is_stale(&directory) {
         let _ = directory.remove_file(OsStr::new(NAME));
     }

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::files::{get, put};
 use super::{TicketLaunchError, TicketLauncher, blocking, failed};
 use crate::commands::plugins;
-use crate::process::spawn::own_program_first;
+use crate::process::spawn::prepend_exe_to_path;
 use crate::stop::ProcessOwner;
 use loopgate_tools::shim::RegisteredProcess;
 
@@ -38,7 +38,7 @@ impl TicketLauncher {
     /// Returns the pid of the process that works in a worktree: a registered script, or the live process that
     /// the pid files there name.
     pub(super) async fn script_at(&self, worktree: &SandboxedPath) -> Result<Option<u32>, TicketLaunchError> {
-        let own = self.processes.at(worktree.as_path());
+        let own = self.processes.by_worktree(worktree.as_path());
         if let Some(run) = own.filter(|run| identity(run.pid).is_some()) {
             return Ok(Some(run.pid));
         }
@@ -74,7 +74,7 @@ impl TicketLauncher {
         environment.insert(env::WORKDIR.into(), work_dir.clone().into());
         environment.insert(env::ASSISTANT_BIN.into(), assistant.into());
         // The script calls the driver by the name of this program.
-        own_program_first(&mut environment, &self.shims.exe);
+        prepend_exe_to_path(&mut environment, &self.shims.exe);
         let log = work_dir.join(LAUNCH_LOG);
         let spec = Spec {
             program: script,
@@ -155,9 +155,9 @@ impl TicketLauncher {
 
     /// Registers a script until it has ended.
     fn register_script(self: &Arc<Self>, id: Uuid, pid: u32, shim: ShimHandle, worktree: PathBuf) {
-        let about = vec![worktree.clone()];
+        let directories = vec![worktree.clone()];
         self.processes
-            .add(id, RegisteredProcess { pid, shim: shim.clone(), worktree: Some(worktree), about });
+            .add(id, RegisteredProcess { pid, shim: shim.clone(), worktree: Some(worktree), directories });
         let launcher = self.clone();
         self.tasks.spawn(async move {
             tokio::select! {

@@ -137,7 +137,7 @@ impl PerfReader {
     }
 
     fn record_phase(&mut self, record: &PerfRecord) {
-        if let Some((iteration, phase)) = record.event.begins_phase() {
+        if let Some((iteration, phase)) = record.event.started_phase() {
             if self.phases.len() >= MAX_PHASES {
                 // Only the current iterations matter, so eviction can be crude.
                 self.phases.clear();
@@ -148,7 +148,7 @@ impl PerfReader {
 
     /// Sets the current phase of an event's iteration.
     pub fn with_phase(&self, mut record: PerfRecord) -> PerfRecord {
-        if let Some((iteration, phase)) = record.event.belongs_to_phase() {
+        if let Some((iteration, phase)) = record.event.phase_slot() {
             *phase = self.phases.get(&(record.run_id.clone(), iteration)).cloned();
         }
         record

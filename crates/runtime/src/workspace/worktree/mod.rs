@@ -15,7 +15,7 @@ use loopgate_api::ids::{BranchName, LoopId};
 use loopgate_api::redact;
 use loopgate_home::{RepositoryError, Sandbox, SandboxedPath};
 use loopgate_tools::code_host::CodeHost;
-use loopgate_tools::git::{Git, PreservedState, free_locks, rename_out_of_place, time};
+use loopgate_tools::git::{Git, PreservedState, remove_stale_locks, rename_aside, time};
 use loopgate_tools::process::{Command, Limits};
 
 use crate::jobs::Jobs;
@@ -167,14 +167,14 @@ async fn prepare_once(
         reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
         return Ok(ready(worktrees, dir, Some(branch), false, Vec::new()).await);
     }
-    let visit = request.checkout == WorktreeSource::Visited;
+    let visit = request.checkout == WorktreeSource::ExistingOrDetached;
     let branch = (!visit).then(|| request.naming.branch.clone());
     let dir = new_worktree_path(worktrees, request, if visit { REVIEW_PREFIX } else { "" })?;
     reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
     let is_worktree = repair::is_worktree_of_loop(worktrees, request, &dir).await?;
     if is_worktree {
         // Killed git processes leave lock files, which make every later git command fail.
-        free_locks(worktrees.sandbox.clone(), dir.as_path()).await;
+        remove_stale_locks(worktrees.sandbox.clone(), dir.as_path()).await;
     }
     let mut notes = Vec::new();
     if fresh || visit {
@@ -200,7 +200,7 @@ async fn ready(
     notes: Vec<String>,
 ) -> PreparedWorktree {
     if !created {
-        free_locks(worktrees.sandbox.clone(), dir.as_path()).await;
+        remove_stale_locks(worktrees.sandbox.clone(), dir.as_path()).await;
     }
     if let Err(error) = worktrees.git.hide_state_dir(dir.as_path()).await {
         tracing::info!(%error, "cannot hide the state directory from git");
@@ -253,7 +253,7 @@ async fn clear(
 ) -> Result<(), WorktreeError> {
     let repository = request.repository.as_path();
     let mut stale: Vec<PathBuf> = Vec::new();
-    if request.checkout != WorktreeSource::Visited {
+    if request.checkout != WorktreeSource::ExistingOrDetached {
         let on_branch = worktrees.git.worktree_on(repository, &request.naming.branch).await;
         stale.extend(on_branch.map_err(|error| WorktreeError::failed(&error))?);
     }
@@ -267,7 +267,7 @@ async fn clear(
             Ok(saved) => notes.extend(saved.map(|name| saved_note(&name))),
             Err(error) => {
                 tracing::info!(%error, "cannot remove an earlier worktree; renaming it");
-                notes.push(renamed_note(&blocking(move || rename_out_of_place(&path)).await?));
+                notes.push(renamed_note(&blocking(move || rename_aside(&path)).await?));
             }
         }
     }
@@ -312,7 +312,7 @@ async fn create(
         move || if is_left { preserved.preserve_or_rename() } else { preserved.preserve().map(|()| None) }
     });
     notes.extend(moved.await?.map(|place| renamed_note(&place)));
-    let added = if request.checkout == WorktreeSource::Visited {
+    let added = if request.checkout == WorktreeSource::ExistingOrDetached {
         worktrees.git.worktree_add_detached(repository, dir.as_path(), &from).await.map(|()| None)
     } else {
         worktrees.git.worktree_add(repository, dir.as_path(), branch, &from).await
@@ -330,9 +330,9 @@ async fn create(
 /// document. A further loop continues from it: a branch with a new start could not be pushed without force.
 async fn open_pull_request(worktrees: &Worktrees, request: &WorktreeRequest<'_>) -> Option<String> {
     let continues = match request.checkout {
-        WorktreeSource::Fresh { stays, .. } => stays,
+        WorktreeSource::Fresh { is_retained, .. } => is_retained,
         WorktreeSource::Continued => true,
-        WorktreeSource::Visited => false,
+        WorktreeSource::ExistingOrDetached => false,
     };
     let (clone, branch) = (request.repository.as_path(), &request.naming.branch);
     let tracked = format!("refs/remotes/origin/{branch}");
@@ -412,7 +412,7 @@ pub(crate) fn exclude(sandbox: &Sandbox, worktree: &Path) -> std::io::Result<()>
         Err(RepositoryError::None) => return Ok(()),
         found => found.map_err(std::io::Error::other)?,
     };
-    let info = repository.handles.common.make_directory(Path::new("info"))?;
+    let info = repository.handles.common_dir.create_directory(Path::new("info"))?;
     let mut text = match info.read(Path::new("exclude"), MAX_EXCLUDE) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),

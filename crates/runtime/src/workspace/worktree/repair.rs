@@ -56,7 +56,10 @@ pub(super) async fn branch_of_worktree(
     let (location, clone) =
         (worktrees.git.repository(place).await?, worktrees.git.repository(repository).await?);
     // Only in a linked worktree the git directory differs from that of the clone.
-    if !location.is_root() || location.common != clone.common || location.own == location.common {
+    if !location.is_root()
+        || location.common_dir != clone.common_dir
+        || location.git_dir == location.common_dir
+    {
         return Err(GitError::Unreadable("rev-parse"));
     }
     worktrees.git.current_branch(place).await

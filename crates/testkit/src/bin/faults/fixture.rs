@@ -205,7 +205,7 @@ impl FaultFixture {
         let count = processes.iter().filter(|process| act(process.pid).is_ok()).count();
         if scenario.fault == Fault::Sleep {
             clock::advance(self.testbed.home.path(), 24)?;
-            self.cloud.give_up(self.loop_id(), RUNNER_TOKEN);
+            self.cloud.time_out(self.loop_id(), RUNNER_TOKEN);
         }
         Ok(count > 0)
     }
@@ -225,7 +225,8 @@ impl FaultFixture {
                 let has_new_token =
                     |cloud: &Cloud| cloud.tokens(self.loop_id()).len() > 1 || self.last_event().is_some();
                 let result =
-                    timeout(RESUME_LIMIT, self.cloud.seen(|cloud| has_new_token(cloud).then_some(()))).await;
+                    timeout(RESUME_LIMIT, self.cloud.wait_for(|cloud| has_new_token(cloud).then_some(())))
+                        .await;
                 result.context("the desktop did not detect that the machine was suspended")?;
                 self.to_model.mend();
             }

@@ -54,7 +54,7 @@ async fn execute(scenario: &Scenario, slot: &mut Option<FaultFixture>) -> Result
     };
     if !matches!(answer, LaunchResult::Rejected(..)) {
         // Bounded by the timeout of the whole run.
-        fixture.cloud.seen(|_| fixture.last_event()).await;
+        fixture.cloud.wait_for(|_| fixture.last_event()).await;
     }
     fixture.wait_until_settled().await?;
     let hit = match scenario.fault {
@@ -84,7 +84,7 @@ async fn strike(scenario: &Scenario, fixture: &FaultFixture) -> Result<bool> {
     let has_requests = |requests: &[_]| requests.len() >= scenario.requests;
     tokio::select! {
         result = fixture.testbed.model.wait_for(has_requests) => result?,
-        _ = fixture.cloud.seen(|_| fixture.last_event()) => {}
+        _ = fixture.cloud.wait_for(|_| fixture.last_event()) => {}
     }
     for _ in 0..scenario.changes {
         if is_finished() || timeout(CHANGE_TIMEOUT, changes.next()).await.is_err() {

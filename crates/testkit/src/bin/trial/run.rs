@@ -201,7 +201,7 @@ impl TrialRun {
                 self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
             }
             Intervention::CancelInPreparation => {
-                wait::appears(&self.testbed.home.path().join("preparing")).await?;
+                wait::until_exists(&self.testbed.home.path().join("preparing")).await?;
                 self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
             }
             Intervention::Shell(command) => {

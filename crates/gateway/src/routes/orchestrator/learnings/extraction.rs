@@ -113,7 +113,7 @@ fn chat_file(name: Option<String>) -> Result<String, HttpError> {
 /// Returns the name of a repository at its host, or the name of its directory without a remote. Performs
 /// blocking I/O.
 fn repo_name(repository: &SandboxedPath) -> String {
-    let origin = loopgate_home::origin_of_chosen(repository.as_path());
+    let origin = loopgate_home::origin_of_clone(repository.as_path());
     let name = origin.and_then(|name| name.as_str().rsplit('/').next().map(str::to_owned));
     name.unwrap_or_else(|| repository.base_name())
 }

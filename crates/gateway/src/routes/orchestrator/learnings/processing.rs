@@ -99,7 +99,7 @@ async fn start(
     let worktree = worktree(&place);
     if is_truthy(&body.wait_for_extraction) {
         let (extractions, work_dir) = (app.learnings.extractions.clone(), worktree.work_dir.clone());
-        let extracted = async move { extractions.ended(&work_dir).await };
+        let extracted = async move { extractions.wait_finished(&work_dir).await };
         // Waits in a background task: an extraction takes minutes, longer than clients wait for a response.
         app.learnings.processing.start_after(worktree, extracted).await;
         return Ok(Json(ProcessingStarted::new(StartStatus::Waiting)));

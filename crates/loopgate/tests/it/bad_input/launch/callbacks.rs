@@ -42,10 +42,10 @@ async fn local_loop_starts_only_when_its_events_are_accepted() -> Result<()> {
     let request = fixture.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
     let (status, started) = status_and_body(request.json(&body).send().await?).await?;
     ensure!(status == 200 && started["success"] == true, "{status} {started}");
-    fixture.cloud.answer_well();
+    fixture.cloud.answer_successfully();
     ensure!(fixture.kill(id).await?.0 == 200);
     wait_for_loop_processes(&id.to_string()).await?;
-    let end = fixture.cloud.seen(|cloud| (!cloud.events(id, "error").is_empty()).then_some(()));
+    let end = fixture.cloud.wait_for(|cloud| (!cloud.events(id, "error").is_empty()).then_some(()));
     tokio::time::timeout(wait::LIMIT, end).await.context("no terminal event")?;
     ensure!(fixture.cloud.events(id, "started").len() == 1);
     ensure!(fixture.cloud.events(id, "error")[0]["code"] == "CANCELLED");
