@@ -1410,7 +1410,7 @@ export interface components {
             /** @description Id of the BOOTSTRAP run that created or last changed it. */
             bootstrapRunId?: string | null;
             /** @description User who created the agent. */
-            createdBy: components["schemas"]["PersonName"];
+            createdBy: components["schemas"]["UserName"];
             /** @description Prompt of the current version. */
             prompt: string;
         };
@@ -1465,7 +1465,7 @@ export interface components {
         /** @description A version of an agent without its prompt. */
         AgentVersionSummary: {
             /** @description User who made the change. */
-            changedBy: components["schemas"]["PersonName"];
+            changedBy: components["schemas"]["UserName"];
             /** @description Description of the change. */
             changeNote?: string | null;
             /** @description Creation time, ISO 8601. */
@@ -1997,7 +1997,7 @@ export interface components {
                 /** @description Id of the BOOTSTRAP run that created or last changed it. */
                 bootstrapRunId?: string | null;
                 /** @description User who created the agent. */
-                createdBy: components["schemas"]["PersonName"];
+                createdBy: components["schemas"]["UserName"];
                 /** @description Prompt of the current version. */
                 prompt: string;
             };
@@ -4278,18 +4278,6 @@ export interface components {
              */
             password: string;
         };
-        /** @description User who performed a change. */
-        PersonName: {
-            /** @description First name; null when unknown. */
-            firstName?: string | null;
-            /**
-             * Format: uuid
-             * @description Id of the user.
-             */
-            id: string;
-            /** @description Last name; null when unknown. */
-            lastName?: string | null;
-        };
         /** @description A registered browser key. */
         PublicKeyRecord: {
             /** @description Registration time, ISO 8601. */
@@ -5043,6 +5031,18 @@ export interface components {
             signature: string;
             /** @description The exact text that was signed. */
             signaturePayload: string;
+        };
+        /** @description User who performed a change. */
+        UserName: {
+            /** @description First name; null when unknown. */
+            firstName?: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the user.
+             */
+            id: string;
+            /** @description Last name; null when unknown. */
+            lastName?: string | null;
         };
         /** @description Usage of one user. */
         UserUsage: {

@@ -3725,6 +3725,40 @@ export interface components {
             hasNextPage: boolean;
         };
         /**
+         * @description Requests held for the owner's approval.
+         * @example {
+         *       "waiting": [
+         *         {
+         *           "id": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718",
+         *           "createdAt": "2031-04-02T08:15:30.250Z",
+         *           "waitsUntil": "2031-04-02T08:17:30.250Z",
+         *           "operationId": "git_action",
+         *           "riskTier": "medium",
+         *           "method": "POST",
+         *           "path": "/api/gateway/git",
+         *           "action": "action=commit",
+         *           "directories": [
+         *             "/home/dev/src/shop"
+         *           ],
+         *           "location": "https://loopgate.example.com",
+         *           "reason": "git_action has risk tier medium; requests above low require approval"
+         *         }
+         *       ],
+         *       "command": "loopgate approvals"
+         *     }
+         */
+        PendingApprovals: {
+            /**
+             * @description Command on this machine that lists the same requests. Followed by `approve` or `deny` and an id, or by
+             *     the last eight characters of an id, it decides a request.
+             */
+            command: string;
+            /** @description Errors in the owner's approval rules and policies. Absent when there are none. */
+            problems?: string[];
+            /** @description Held requests, newest first. */
+            waiting: components["schemas"]["WaitingRequest"][];
+        };
+        /**
          * @description Number of learnings that are not processed yet.
          * @example {
          *       "totalCount": 7,
@@ -4959,40 +4993,6 @@ export interface components {
             waitsUntil: string;
         };
         /**
-         * @description Requests held for the owner's approval.
-         * @example {
-         *       "waiting": [
-         *         {
-         *           "id": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718",
-         *           "createdAt": "2031-04-02T08:15:30.250Z",
-         *           "waitsUntil": "2031-04-02T08:17:30.250Z",
-         *           "operationId": "git_action",
-         *           "riskTier": "medium",
-         *           "method": "POST",
-         *           "path": "/api/gateway/git",
-         *           "action": "action=commit",
-         *           "directories": [
-         *             "/home/dev/src/shop"
-         *           ],
-         *           "location": "https://loopgate.example.com",
-         *           "reason": "git_action has risk tier medium; requests above low require approval"
-         *         }
-         *       ],
-         *       "command": "loopgate approvals"
-         *     }
-         */
-        WaitingRequests: {
-            /**
-             * @description Command on this machine that lists the same requests. Followed by `approve` or `deny` and an id, or by
-             *     the last eight characters of an id, it decides a request.
-             */
-            command: string;
-            /** @description Errors in the owner's approval rules and policies. Absent when there are none. */
-            problems?: string[];
-            /** @description Held requests, newest first. */
-            waiting: components["schemas"]["WaitingRequest"][];
-        };
-        /**
          * @description The work directory of a ticket, if it exists.
          * @example {
          *       "exists": true,
@@ -5046,7 +5046,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WaitingRequests"];
+                    "application/json": components["schemas"]["PendingApprovals"];
                 };
             };
             /** @description Called over the link */

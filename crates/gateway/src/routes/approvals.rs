@@ -35,7 +35,7 @@ use crate::route::Endpoint;
     "location": "https://loopgate.example.com",
     "reason": "git_action has risk tier medium; requests above low require approval"
 }], "command": "loopgate approvals"}))]
-pub(crate) struct WaitingRequests {
+pub(crate) struct PendingApprovals {
     /// Held requests, newest first.
     waiting: Vec<WaitingRequest>,
     /// Command on this machine that lists the same requests. Followed by `approve` or `deny` and an id, or by
@@ -102,13 +102,13 @@ impl From<PendingApproval> for WaitingRequest {
 /// held for approval, is not recorded as activity, and is not available over the link.
 #[utoipa::path(get, path = "/api/gateway/approvals", operation_id = "waiting_approvals", tag = "gateway",
     responses(
-        (status = 200, body = WaitingRequests, description = "The held requests"),
+        (status = 200, body = PendingApprovals, description = "The held requests"),
         (status = 403, body = ErrorBody, description = "Called over the link", example = json!(ErrorBody::not_available_over_relay())),
     ))]
-async fn approvals(State(app): State<App>, _: LocalRequest) -> JsonResult<WaitingRequests> {
+async fn approvals(State(app): State<App>, _: LocalRequest) -> JsonResult<PendingApprovals> {
     let waiting = app.approvals.pending().into_iter().map(WaitingRequest::from).collect();
     let problems = app.approvals.problems();
-    Ok(Json(WaitingRequests { waiting, command: app.approvals_command.text().to_owned(), problems }))
+    Ok(Json(PendingApprovals { waiting, command: app.approvals_command.text().to_owned(), problems }))
 }
 
 pub(crate) fn endpoint() -> Endpoint {
