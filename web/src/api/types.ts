@@ -37,4 +37,4 @@ export type GatewaySession = GatewaySchemas["ExchangeAnswer"];
 export type GatewayRepos = GatewaySchemas["ReposAnswer"];
 export type ListedRepo = GatewaySchemas["ListedRepo"];
 export type WaitingRequest = GatewaySchemas["WaitingRequest"];
-export type WaitingRequests = GatewaySchemas["WaitingRequests"];
+export type PendingApprovals = GatewaySchemas["PendingApprovals"];

@@ -10,7 +10,7 @@ import type {
   GatewayRepos,
   GatewaySession,
   ListedRepo,
-  WaitingRequests,
+  PendingApprovals,
 } from "@/api/types";
 
 /** Default ports of a gateway, in the order in which it tries to bind them. */
@@ -74,9 +74,9 @@ export class LocalGateway {
   }
 
   /** Returns the requests that wait for the owner's approval. */
-  async approvals(signal?: AbortSignal): Promise<WaitingRequests> {
+  async approvals(signal?: AbortSignal): Promise<PendingApprovals> {
     const response = await this.#get("/api/gateway/approvals", signal);
-    return (await response.json()) as WaitingRequests;
+    return (await response.json()) as PendingApprovals;
   }
 
   async #get(path: string, signal: AbortSignal | undefined): Promise<Response> {
