@@ -102,7 +102,7 @@ pub enum AmendCommand {
 /// Argument that selects the session file.
 #[derive(Debug, clap::Args)]
 pub struct SessionFile {
-    /// AmendSession file [default: amend-session.json of the work directory]
+    /// Session file [default: amend-session.json of the work directory]
     #[arg(long)]
     state_file: Option<PathBuf>,
 }
