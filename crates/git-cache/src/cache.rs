@@ -101,8 +101,8 @@ impl GitCache {
         Ok(Branches::of(listing, directory).await)
     }
 
-    /// Returns the cached repository of a directory, unless another git program would be run now than when it
-    /// was opened.
+    /// Returns the cached repository of a directory, unless the directory is missing, or another git program would
+    /// be run now than when the repository was opened.
     pub(crate) async fn repository(&self, directory: &Path) -> Option<Arc<CachedRepository>> {
         let repository = {
             let now = Instant::now();
@@ -114,7 +114,9 @@ impl GitCache {
             let EntryState::Open(repository) = &entry.state else { return None };
             repository.clone()
         };
-        if repository.program() != self.git.executable().await {
+        // The listing of branches depends on the git directory only, which exists longer than a removed worktree.
+        let is_present = tokio::fs::try_exists(directory).await.unwrap_or(false);
+        if !is_present || repository.program() != self.git.executable().await {
             repository.close();
             self.close_if_invalid(&repository);
             return None;
