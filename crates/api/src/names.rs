@@ -131,6 +131,10 @@ pub mod env {
     pub const LOOP_ID: &str = "LOOPGATE_LOOP_ID";
     /// Whether loops wait until the assistant's usage limits reset: `true` or `false`.
     pub const WAIT_FOR_LIMITS: &str = "LOOPGATE_WAIT_FOR_LIMITS";
+    /// Model of the assistant in loops that plan or implement.
+    pub const LOOP_MODEL: &str = "LOOPGATE_LOOP_MODEL";
+    /// Reasoning effort of the assistant in these loops.
+    pub const LOOP_EFFORT: &str = "LOOPGATE_LOOP_EFFORT";
     /// Spending limit of a loop in US dollars, 0 for no limit.
     pub const MAX_SPEND_USD: &str = "LOOPGATE_MAX_SPEND_USD";
     /// Path of Loopgate's data directory.

@@ -75,6 +75,10 @@ pub struct Settings {
     pub hold_back_files: bool,
     /// Whether loops wait for the end of the assistant's usage and rate limits instead of failing.
     pub wait_for_limits: bool,
+    /// Model of the assistant in loops that plan or implement, as its `--model` accepts it.
+    pub loop_model: String,
+    /// Reasoning effort of the assistant in these loops, as its `--effort` accepts it.
+    pub loop_effort: String,
     /// Spending limit of a loop in US dollars; absent or 0 means unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_spend_usd: Option<Usd>,
@@ -185,6 +189,8 @@ impl Default for Settings {
             min_free_memory_mb: None,
             hold_back_files: true,
             wait_for_limits: true,
+            loop_model: "claude-opus-4-6".to_owned(),
+            loop_effort: "high".to_owned(),
             max_spend_usd: None,
             learnings_enabled: true,
             loop_approval_hours: 24,
@@ -238,6 +244,12 @@ impl Settings {
             }
             *file = expanded;
         }
+        for (value, name) in [(&self.loop_model, "loop_model"), (&self.loop_effort, "loop_effort")] {
+            // Passed to the assistant as the value of an option.
+            if value.is_empty() || value.starts_with('-') || value.contains(char::is_whitespace) {
+                return Err(SettingsError::Invalid(format!("{name} must be a single word, not \"{value}\"")));
+            }
+        }
         self.notify = self.notify.normalized().map_err(SettingsError::Invalid)?;
         Ok(self)
     }
@@ -262,6 +274,10 @@ pub struct Overrides {
     pub min_free_memory_mb: Option<u64>,
     /// Value of `--wait-for-limits`, a Boolean.
     pub wait_for_limits: Option<bool>,
+    /// Value of `--loop-model`, a model of the assistant.
+    pub loop_model: Option<String>,
+    /// Value of `--loop-effort`, an effort of the assistant.
+    pub loop_effort: Option<String>,
     /// Value of `--max-spend-usd`, in US dollars.
     pub max_spend_usd: Option<Usd>,
     /// Value of `--notify-desktop`, a Boolean.
@@ -401,6 +417,8 @@ fn overlay(stored: &Settings, overrides: &Overrides) -> Result<Settings, Setting
     settings.max_loops = overrides.max_loops.or(settings.max_loops);
     settings.min_free_memory_mb = overrides.min_free_memory_mb.or(settings.min_free_memory_mb);
     settings.wait_for_limits = overrides.wait_for_limits.unwrap_or(settings.wait_for_limits);
+    settings.loop_model = overrides.loop_model.unwrap_or(settings.loop_model);
+    settings.loop_effort = overrides.loop_effort.unwrap_or(settings.loop_effort);
     settings.max_spend_usd = overrides.max_spend_usd.or(settings.max_spend_usd);
     settings.notify.desktop = overrides.notify_desktop.unwrap_or(settings.notify.desktop);
     settings.notify.command =

@@ -63,6 +63,12 @@ pub struct DesktopArgs {
     /// Whether loops wait until usage and rate limits of the assistant reset, instead of failing.
     #[arg(long, env = "LOOPGATE_WAIT_FOR_LIMITS", value_name = "BOOL")]
     pub wait_for_limits: Option<bool>,
+    /// Model of the assistant in loops, for example opus. Default: claude-opus-4-6.
+    #[arg(long, env = "LOOPGATE_LOOP_MODEL", value_name = "MODEL")]
+    pub loop_model: Option<String>,
+    /// Reasoning effort of the assistant in loops. Default: high.
+    #[arg(long, env = "LOOPGATE_LOOP_EFFORT", value_name = "EFFORT")]
+    pub loop_effort: Option<String>,
     /// Spending limit of a loop in US dollars; 0 means no limit. Default: no limit.
     #[arg(long, env = "LOOPGATE_MAX_SPEND_USD", value_name = "AMOUNT")]
     pub max_spend_usd: Option<Usd>,
@@ -92,6 +98,8 @@ impl DesktopArgs {
             ("--max-loops", self.max_loops.is_some()),
             ("--min-free-memory", self.min_free_memory.is_some()),
             ("--wait-for-limits", self.wait_for_limits.is_some()),
+            ("--loop-model", self.loop_model.is_some()),
+            ("--loop-effort", self.loop_effort.is_some()),
             ("--max-spend-usd", self.max_spend_usd.is_some()),
             ("--notify-desktop", self.notify_desktop.is_some()),
             ("--notify-command", self.notify_command.is_some()),

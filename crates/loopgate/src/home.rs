@@ -77,6 +77,8 @@ pub fn settings(dir: &DataDir, desktop: &DesktopArgs) -> anyhow::Result<Settings
         max_loops: desktop.max_loops,
         min_free_memory_mb: desktop.min_free_memory,
         wait_for_limits: desktop.wait_for_limits,
+        loop_model: desktop.loop_model.clone(),
+        loop_effort: desktop.loop_effort.clone(),
         max_spend_usd: desktop.max_spend_usd,
         notify_desktop: desktop.notify_desktop,
         notify_command: desktop.notify_command.clone(),

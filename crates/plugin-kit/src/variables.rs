@@ -3,8 +3,8 @@
 //! Those that the runtime also sets are defined in `loopgate_api::names::env`.
 
 pub use loopgate_api::names::env::{
-    ADD_DIR_NAMES, ADD_DIRS, ASSISTANT_BIN, COMMAND, FAILURE_SECRET, MAX_SPEND_USD, PLAN_FILE, PLUGIN_DIR,
-    REPO_MAP, SETTING_SOURCES, WAIT_FOR_LIMITS, WORKDIR,
+    ADD_DIR_NAMES, ADD_DIRS, ASSISTANT_BIN, COMMAND, FAILURE_SECRET, LOOP_EFFORT, LOOP_MODEL, MAX_SPEND_USD,
+    PLAN_FILE, PLUGIN_DIR, REPO_MAP, SETTING_SOURCES, WAIT_FOR_LIMITS, WORKDIR,
 };
 
 /// Path of the requirements file.

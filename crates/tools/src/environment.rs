@@ -20,10 +20,34 @@ const USER_SETTINGS: &str = "user";
 /// Makes the assistant read the CLAUDE.md of directories that are passed with `--add-dir`.
 const READ_INSTRUCTIONS: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
 
-/// Set by the assistant for its children. Removed, because a loop never runs inside another assistant
-/// session.
-const OUTER_SESSION: [&str; 4] =
-    ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID"];
+/// Variables of the assistant that are removed from its environment.
+const REMOVED_VARIABLES: [&str; 10] = [
+    // Set by the assistant for its children. Neither a loop nor a chat runs inside another session.
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_SESSION_ID",
+    // Modes for interactive sessions in which the assistant runs no hooks, or starts subagents in the background.
+    "CLAUDE_CODE_SIMPLE",
+    "CLAUDE_CODE_SAFE_MODE",
+    "CLAUDE_CODE_PERSONAL_HOOKS_OFF",
+    "CLAUDE_AUTO_BACKGROUND_TASKS",
+    "CLAUDE_CODE_FORK_SUBAGENT",
+    // Takes precedence over the option `--effort`.
+    "CLAUDE_CODE_EFFORT_LEVEL",
+];
+/// Makes the assistant run subagents and commands in the foreground. Newer versions run subagents in the background by
+/// default; the process then prints a `result` although its work continues, and does not exit until a command in the
+/// background ends, such as a development server.
+const NO_BACKGROUND_TASKS: &str = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS";
+
+/// Prepares an environment for the assistant without a user: no outer session, hooks enabled, no background tasks.
+pub fn prepare_for_assistant(environment: &mut BTreeMap<OsString, OsString>) {
+    for name in REMOVED_VARIABLES {
+        environment.remove(OsStr::new(name));
+    }
+    environment.insert(NO_BACKGROUND_TASKS.into(), "1".into());
+}
 
 /// Arguments and variables that keep a program from executing anything that its checkouts contain. Empty when
 /// the user trusts all of them.
@@ -61,13 +85,10 @@ impl ProcessEnvironment {
         Self { programs, git }
     }
 
-    /// Returns the environment for a loop's programs: the one of every program, without the variables of an
-    /// assistant session.
+    /// Returns the environment for a loop's programs: the one of every program, prepared for the assistant.
     pub async fn inherited(&self) -> BTreeMap<OsString, OsString> {
         let mut environment = self.programs.environment().await;
-        for name in OUTER_SESSION {
-            environment.remove(&OsString::from(name));
-        }
+        prepare_for_assistant(&mut environment);
         environment
     }
 

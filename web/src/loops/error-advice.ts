@@ -59,6 +59,20 @@ const spendingLimit: Advice = {
 const SUBCODES: Record<string, Advice> = {
   ASSISTANT_AUTH_CHALLENGE: signIn,
   ASSISTANT_CONTEXT_LIMIT: contextLimit,
+  ASSISTANT_MODEL_UNAVAILABLE: {
+    title: "The model is not available",
+    explanation:
+      "The assistant's account cannot use the model that loops are configured to use. Its message is in the technical details.",
+    steps: [
+      "Set `loop_model` in the desktop's `settings.toml` to a model that the account can use, for example `opus`.",
+      "Resume the loop.",
+    ],
+  },
+  ASSISTANT_REQUEST_REJECTED: {
+    title: "The model's provider rejected the request",
+    explanation: "The request appears to violate the provider's usage policy.",
+    steps: ["Change the request, then start a new loop."],
+  },
   ASSISTANT_RATE_LIMIT: {
     title: "The assistant's rate limit was reached",
     explanation:

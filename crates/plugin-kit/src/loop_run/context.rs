@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use loopgate_api::usd::Usd;
 use loopgate_home::{Overrides, Settings, SettingsStore};
+use loopgate_tools::environment::prepare_for_assistant;
 use secrecy::SecretString;
 
 use crate::plugins::{Plugins, is_plugin};
@@ -19,8 +20,6 @@ const TOOLS: &str = "Agent,Bash,Edit,Read,SendMessage,Skill,TaskCreate,TaskGet,T
     mcp__playwright__browser_click,mcp__playwright__browser_type,mcp__playwright__browser_evaluate";
 /// Tools that a review or a fix may use without permission.
 const REVIEW_TOOLS: &str = "Agent,Bash,Edit,Read,SendMessage,Skill,TaskCreate,TaskList,TaskUpdate,Write";
-/// Model of the iterations. Pinned, so that a change of the assistant's default does not change the loops.
-const MODEL: &str = "claude-opus-4-6";
 /// Default time limit of an iteration.
 const DEFAULT_ITERATION_LIMIT: Duration = Duration::from_hours(4);
 /// Default pause before the next iteration.
@@ -28,10 +27,11 @@ const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
 /// Directory of our installed plugins in the assistant's plugin cache, relative to the home directory.
 const PLUGIN_CACHE: &str = ".claude/plugins/cache/loopgate";
 
-/// Variables that mark an assistant as nested in another session. A loop started from a session must not
-/// inherit them.
-const PARENT_SESSION_VARIABLES: [&str; 4] =
-    ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", var::ASSISTANT_SESSION];
+/// Settings that take precedence over those of the user. The guards of a loop are hooks of its plugin, and the
+/// settings can also set variables.
+const SETTINGS: &str = r#"{"disableAllHooks":false,"env":{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS":"1"}}"#;
+/// Permission mode of the user's sessions, for example `plan`, would prevent the work.
+const PERMISSION_MODE: &str = "acceptEdits";
 
 /// Configuration that is constant during a run.
 #[derive(Debug)]
@@ -51,6 +51,10 @@ pub struct RunContext {
     pub secret: Option<SecretString>,
     /// Tools that an iteration may use without permission, comma-separated.
     pub tools: String,
+    /// Model of the iterations.
+    pub model: String,
+    /// Reasoning effort of the iterations.
+    pub effort: String,
     /// Time limit of an iteration.
     pub iteration_limit: Duration,
     /// Pause between two iterations; grows after failures.
@@ -86,6 +90,8 @@ impl RunContext {
             setting_sources: var::text(var::SETTING_SOURCES),
             secret: var::text(var::FAILURE_SECRET).map(SecretString::from),
             tools: [Some(TOOLS), more_tools].into_iter().flatten().collect::<Vec<_>>().join(","),
+            model: setting(var::LOOP_MODEL, settings.as_ref(), |settings| &settings.loop_model),
+            effort: setting(var::LOOP_EFFORT, settings.as_ref(), |settings| &settings.loop_effort),
             iteration_limit: milliseconds(var::ITERATION_TIMEOUT_MS).unwrap_or(DEFAULT_ITERATION_LIMIT),
             pause: pause(),
             wait_for_limits: waits_for_limits(settings.as_ref()),
@@ -111,8 +117,8 @@ impl RunContext {
         session: Option<&str>,
         prompt: &str,
     ) -> Vec<OsString> {
-        let mut args: Vec<OsString> = vec![format!("--allowed-tools={}", self.tools).into()];
-        args.extend(["--model", MODEL, "--effort", "high"].map(OsString::from));
+        let mut args = tool_args(&self.tools);
+        args.extend(["--model", &self.model, "--effort", &self.effort].map(OsString::from));
         args.extend(run_args(budget, session));
         self.finish_args(args, dirs, prompt)
     }
@@ -120,12 +126,13 @@ impl RunContext {
     /// Builds the arguments of a review or a fix, which uses the assistant's default model.
     #[must_use]
     pub fn review_args(&self, budget: Option<Usd>, session: Option<&str>, prompt: &str) -> Vec<OsString> {
-        let mut args: Vec<OsString> = vec![format!("--allowed-tools={REVIEW_TOOLS}").into()];
+        let mut args = tool_args(REVIEW_TOOLS);
         args.extend(run_args(budget, session));
         self.finish_args(args, &[], prompt)
     }
 
     fn finish_args(&self, mut args: Vec<OsString>, dirs: &[PathBuf], prompt: &str) -> Vec<OsString> {
+        args.extend(["--permission-mode", PERMISSION_MODE, "--settings", SETTINGS].map(OsString::from));
         args.extend(["--output-format", "stream-json", "--verbose"].map(OsString::from));
         if let Some(sources) = &self.setting_sources {
             // Without the project among its setting sources the assistant ignores the CLAUDE.md of its
@@ -143,6 +150,16 @@ impl RunContext {
         args.push(prompt.into());
         args
     }
+}
+
+/// Builds the arguments that make exactly these tools available and allowed. An assistant that only has them allowed
+/// also offers tools that leave the worktree or wait, such as those for worktrees, schedules and workflows.
+fn tool_args(tools: &str) -> Vec<OsString> {
+    // MCP tools are not built in; a rule such as `Bash(git *)` names its tool before the parenthesis.
+    let built_in = tools.split(',').map(|tool| tool.split('(').next().unwrap_or(tool).trim());
+    let built_in: Vec<&str> = built_in.filter(|tool| !tool.starts_with("mcp__")).collect();
+    // With `=`, because the options otherwise consume all following arguments.
+    vec![format!("--tools={}", built_in.join(",")).into(), format!("--allowed-tools={tools}").into()]
 }
 
 /// Builds the arguments for session and budget.
@@ -212,6 +229,13 @@ fn max_spend(settings: Option<&Settings>) -> std::io::Result<Option<Usd>> {
     }
 }
 
+/// Returns a value from the environment, else from the settings, else its default.
+fn setting(name: &str, settings: Option<&Settings>, of: impl Fn(&Settings) -> &String) -> String {
+    var::text(name).unwrap_or_else(|| {
+        settings.map_or_else(|| of(&Settings::default()).clone(), |settings| of(settings).clone())
+    })
+}
+
 fn milliseconds(name: &str) -> Option<Duration> {
     var::text(name)?.parse().ok().map(Duration::from_millis)
 }
@@ -220,11 +244,9 @@ fn milliseconds(name: &str) -> Option<Duration> {
 /// executable to `PATH` for the commands of the plugins, and exports its path for their hooks, so that both
 /// use this version.
 pub(super) fn environment() -> BTreeMap<OsString, OsString> {
-    let mut env: BTreeMap<OsString, OsString> = std::env::vars_os()
-        .filter(|(name, _)| {
-            name != var::FAILURE_SECRET && PARENT_SESSION_VARIABLES.iter().all(|parent| name != parent)
-        })
-        .collect();
+    let mut env: BTreeMap<OsString, OsString> =
+        std::env::vars_os().filter(|(name, _)| name != var::FAILURE_SECRET).collect();
+    prepare_for_assistant(&mut env);
     let program = std::env::current_exe().ok();
     let program_dir = program.as_deref().and_then(Path::parent).map(Path::to_owned);
     let path = env.get(OsStr::new("PATH")).cloned().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Failures of the assistant that another iteration cannot fix: rate limits, context limits and account
-//! problems.
+//! Failures of the assistant that another iteration cannot fix: rate limits, context limits, account problems,
+//! a model that does not exist, and a request that violates the provider's policy.
 //!
 //! Only records that are errors by their structure are examined, so that a conversation about rate limits
 //! does not match. The assistant's own retries are skipped, because they may still succeed.
@@ -21,8 +21,12 @@ const STDERR_CHARS: usize = 800;
 pub enum FailureKind {
     /// Too many requests, or the usage limit of the subscription is reached.
     RateLimit,
-    /// The conversation exceeds the model's context.
+    /// The conversation exceeds the model's context, or a request its maximum size.
     ContextLimit,
+    /// The model does not exist, or the account may not use it.
+    Model,
+    /// The provider's usage policy rejects the request.
+    Policy,
     /// Sign-in or billing problem, or an overloaded service.
     Account,
 }
@@ -44,6 +48,8 @@ impl FailureKind {
         match self {
             Self::RateLimit => "assistant_rate_limit",
             Self::ContextLimit => "context_limit",
+            Self::Model => "assistant_model_unavailable",
+            Self::Policy => "assistant_request_rejected",
             Self::Account => "assistant_auth_error",
         }
     }
@@ -54,6 +60,8 @@ impl FailureKind {
         match self {
             Self::RateLimit => "ASSISTANT_RATE_LIMIT",
             Self::ContextLimit => "ASSISTANT_CONTEXT_LIMIT",
+            Self::Model => "ASSISTANT_MODEL_UNAVAILABLE",
+            Self::Policy => "ASSISTANT_REQUEST_REJECTED",
             Self::Account => "ASSISTANT_AUTH_CHALLENGE",
         }
     }
@@ -62,6 +70,10 @@ impl FailureKind {
         match self {
             Self::RateLimit => "The assistant's rate limit is reached.",
             Self::ContextLimit => "The assistant's context limit is reached.",
+            Self::Model => {
+                "The assistant's account cannot use the model of the loop. Set `loop_model` in settings.toml to another one."
+            }
+            Self::Policy => "The model's provider rejects the request.",
             Self::Account => "The assistant cannot use its account.",
         }
     }
@@ -70,18 +82,22 @@ impl FailureKind {
         match self {
             Self::RateLimit => "Wait until it resets, then run the loop again.",
             Self::ContextLimit => "Start the loop again, with smaller inputs if it recurs.",
+            Self::Model => "The model was not found.",
+            Self::Policy => "Change the request, then start the loop again.",
             Self::Account => "Sign in to the assistant in a terminal, then run the loop again.",
         }
     }
 
-    const fn all() -> [Self; 3] {
-        [Self::RateLimit, Self::ContextLimit, Self::Account]
+    const fn all() -> [Self; 5] {
+        [Self::RateLimit, Self::ContextLimit, Self::Model, Self::Policy, Self::Account]
     }
 
     fn matches(self, text: &str) -> bool {
         match self {
             Self::RateLimit => RATE_LIMIT.is_match(text),
             Self::ContextLimit => CONTEXT_LIMIT.is_match(text),
+            Self::Model => MODEL.is_match(text),
+            Self::Policy => POLICY.is_match(text),
             Self::Account => ACCOUNT.is_match(text),
         }
     }
@@ -106,9 +122,16 @@ static RATE_LIMIT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)you['’]ve hit your (?:\w+ )?limit|usage limit|rate[ _-]?limit"));
 static CONTEXT_LIMIT: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"(?i)prompt is too long|exceeds? (?:the )?context limit|context limit reached|conversation too long",
+        r"(?i)prompt is too long|exceeds? (?:the )?context limit|context limit reached|conversation too long|request_too_large|request too large",
     )
 });
+static MODEL: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)model_not_found|issue with the selected model|\bmodel\b.{0,80}\b(?:not found|does not exist)\b",
+    )
+});
+static POLICY: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)violates? (?:our|the) (?:\w+ )?usage policy|content filtering policy"));
 static ACCOUNT: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)authentication_error|authentication_failed|invalid bearer token|invalid (?:x-)?api[ -]key|billing_error|permission_error|overloaded_error|api overloaded|\bunauthorized\b|\btoken\b.{0,80}\bexpired\b|not authenticated|please (?:log in|run /login)|login required",
@@ -134,6 +157,14 @@ pub fn in_record(record: &Value) -> Option<KnownFailure> {
     }
     if !is_error(record) {
         return None;
+    }
+    let by_status = match status(record) {
+        Some(404) => Some(FailureKind::Model),
+        Some(413) => Some(FailureKind::ContextLimit),
+        _ => None,
+    };
+    if let Some(kind) = by_status {
+        return Some(kind.failure(detail));
     }
     FailureKind::all()
         .into_iter()
@@ -183,8 +214,12 @@ fn is_rate_limited(record: &Value) -> bool {
     let is_named = record.get("error").and_then(Value::as_str).is_some_and(|error| {
         ["rate_limit", "rate_limit_error"].iter().any(|name| error.eq_ignore_ascii_case(name))
     });
-    let status = ["api_error_status", "apiErrorStatus"].iter().find_map(|name| record.get(name)?.as_u64());
-    is_named || status == Some(429)
+    is_named || status(record) == Some(429)
+}
+
+/// Returns the HTTP status of the model service's response.
+fn status(record: &Value) -> Option<u64> {
+    ["api_error_status", "apiErrorStatus"].iter().find_map(|name| record.get(name)?.as_u64())
 }
 
 fn is_error(record: &Value) -> bool {
@@ -269,6 +304,33 @@ mod tests {
         for (record, expected) in cases {
             assert_eq!(kind(&record), Some(expected), "{record}");
         }
+    }
+
+    #[test]
+    fn failures_that_no_retry_repairs_are_recognized_by_status_or_text() {
+        let result = |text: &str| json!({"type": "result", "is_error": true, "result": text});
+        let cases = [
+            (json!({"type": "assistant", "error": "model_not_found"}), FailureKind::Model),
+            (json!({"type": "result", "is_error": true, "api_error_status": 404}), FailureKind::Model),
+            (result("There's an issue with the selected model (x). It may not exist."), FailureKind::Model),
+            (json!({"type": "result", "is_error": true, "api_error_status": 413}), FailureKind::ContextLimit),
+            (result("Request too large (max 32MB)"), FailureKind::ContextLimit),
+            (
+                result(
+                    "API Error: unable to respond to this request, which appears to violate our Usage Policy",
+                ),
+                FailureKind::Policy,
+            ),
+        ];
+        for (record, expected) in cases {
+            assert_eq!(kind(&record), Some(expected), "{record}");
+        }
+        let failure = in_record(&json!({"type": "assistant", "error": "model_not_found"})).unwrap();
+        assert!(failure.message.contains("`loop_model`"), "{}", failure.message);
+        assert_eq!(
+            kind(&json!({"type": "result", "is_error": false, "result": "model_not_found is handled"})),
+            None
+        );
     }
 
     // PL-19

@@ -47,6 +47,9 @@ Environment:
   LOOPGATE_ASSISTANT_BIN           Assistant to run [default: claude]
   LOOPGATE_COMMAND                 PLAN ends with a valid plan, EXECUTE implements one; if unset, the
                                    loop does whichever is next
+  LOOPGATE_LOOP_MODEL              Model of the assistant, and loop_model in settings.toml
+                                   [default: claude-opus-4-6]
+  LOOPGATE_LOOP_EFFORT             Effort of the assistant, and loop_effort in settings.toml [default: high]
   LOOPGATE_MAX_SPEND_USD           Same as --max-spend-usd, and as max_spend_usd in settings.toml
   LOOPGATE_ITERATION_TIMEOUT_MS    Time limit of a run of the assistant [default: 4 hours]
   POST_LOOP_REVIEW_CYCLES          Maximum number of reviews after the loop [default: 2]

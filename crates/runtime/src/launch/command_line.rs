@@ -47,6 +47,9 @@ pub(crate) struct ProcessRequest<'a> {
     pub data_dir: &'a Path,
     /// Whether the driver waits until the assistant's usage limits reset.
     pub wait_for_limits: bool,
+    /// Model and reasoning effort of the loop driver's iterations.
+    pub model: &'a str,
+    pub effort: &'a str,
     /// Spending limit of the loop.
     pub max_spend: Option<Usd>,
 }
@@ -180,6 +183,8 @@ fn variables(launch: &ProcessRequest<'_>) -> BTreeMap<OsString, OsString> {
     set(env::WAIT_FOR_LIMITS, launch.wait_for_limits.to_string().into());
     // The secret signs the driver's failure marker, so other runners must not receive it.
     if matches!(runner, Runner::Driver(_)) {
+        set(env::LOOP_MODEL, launch.model.into());
+        set(env::LOOP_EFFORT, launch.effort.into());
         set(env::MAX_SPEND_USD, launch.max_spend.unwrap_or_default().to_string().into());
         set(env::FAILURE_SECRET, launch.failure_secret.expose_secret().into());
         if let Some(plugin) = launch.plugin {

@@ -61,6 +61,7 @@ impl Launcher {
 
         let process = ProcessRecord::new(&self.shims, request.loop_id, ProcessKind::Main, work_dir);
         let secret = failure_marker::new_secret();
+        let settings = self.settings.get();
         let launch = ProcessRequest {
             id: request.loop_id,
             command: request.command,
@@ -75,8 +76,10 @@ impl Launcher {
             session: request.parent_session_id.as_deref(),
             guard: &guard,
             data_dir: &self.data_dir,
-            wait_for_limits: self.settings.get().wait_for_limits,
-            max_spend: max_spend(self.settings.get().max_spend_usd, request.max_spend),
+            wait_for_limits: settings.wait_for_limits,
+            model: &settings.loop_model,
+            effort: &settings.loop_effort,
+            max_spend: max_spend(settings.max_spend_usd, request.max_spend),
         };
         let previous = self.jobs.store.job(request.loop_id).await.map_err(LoopRequestError::from)?;
         let mut job = self.record(request, headers, repository, workspace, previous.as_ref());
