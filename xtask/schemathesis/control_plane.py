@@ -1,5 +1,5 @@
-"""What schemathesis must know of the control plane: who asks, what there is to ask about, and which of its answers
-are failures."""
+"""Hooks of schemathesis for the control plane: credentials, ids of existing records, and a check of the
+responses."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from values import each, known_of, number_of
 MADE = json.loads(os.environ["LOOPGATE_KNOWN"])
 SESSION = MADE["session"]
 LOOPS = [runner["id"] for runner in MADE["runners"]]
-# A token is refreshed for these alone, so that the others go on reporting.
+# Number of runners whose token is refreshed; the tokens of the others stay valid for reports.
 REFRESHED = 2
 NONE = "00000000-0000-4000-8000-000000000000"
 KNOWN = {
@@ -39,7 +39,7 @@ SUCCESS = {
     "status": "success", "fullName": MADE["repository"], "prUrl": "https://github.com/acme/shop/pull/7",
     "prNumber": 7, "branchName": "a-cart", "baseBranch": "main", "hasChanges": True,
 }
-# What runners report; the document says no more of an event than that it is an object.
+# Events of runners. The OpenAPI document only defines that an event is an object.
 EVENTS = [
     {"type": "started", "sessionId": "s", "timestamp": TIME},
     {"type": "output", "chunk": "A line.\n", "tokenUsage": {"inputTokens": 1, "outputTokens": 1}},
@@ -63,7 +63,7 @@ FROM_A_RUNNER = {
 
 
 def changed(value, number, given):
-    """The value with one of its members, at any depth, replaced by a given one."""
+    """Returns the value with one of its members, at any depth, replaced by `given`."""
     if not isinstance(value, dict) or not value:
         return given
     name = sorted(value)[number % len(value)]
@@ -71,7 +71,7 @@ def changed(value, number, given):
 
 
 def event_of(body):
-    """Three of four bodies become an event of a runner; of these, half have a member that is taken from the body."""
+    """Replaces three of four bodies by an event of a runner; two of the three contain a value of the body."""
     number = number_of(body)
     if number % 4 == 0:
         return body
@@ -83,13 +83,13 @@ def event_of(body):
 
 @schemathesis.hook
 def map_query(context, query):
-    # Events of a command that never end.
+    # With `stream`, a command returns an endless stream of events.
     return {name: value for name, value in (each(query, known) or {}).items() if name != "stream"}
 
 
 @schemathesis.hook
 def map_path_parameters(context, path_parameters):
-    # What is deleted cannot be asked about any more.
+    # Known ids are not deleted, because later requests need them.
     return path_parameters if context.operation.method.upper() == "DELETE" else each(path_parameters, known)
 
 
@@ -100,7 +100,7 @@ def map_body(context, body):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Lets the runner of a loop ask what runners ask, and the owner's page everything else."""
+    """Sends requests of runners with a runner's token, and all others with the owner's session."""
     headers = case.headers
     if case.operation.method.upper() == "POST" and case.operation.path in FROM_A_RUNNER:
         number = number_of(case.body)
@@ -119,7 +119,7 @@ def before_call(context, case, kwargs):
 
 @schemathesis.check
 def named_server_errors(context, response, case):
-    """A failure of the server gives a reason."""
+    """Checks that a server error has a specific code."""
     if response.status_code >= 500:
         body = response.json()
         assert body.get("code") not in (None, "internal_error"), f"no reason is given: {body}"

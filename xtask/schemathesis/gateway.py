@@ -1,12 +1,11 @@
-"""What schemathesis must know of the gateway: which of its answers are failures, and what lies in
-the sandbox that it is asked about."""
+"""Hooks of schemathesis for the gateway: values that exist in the sandbox, and a check of the responses."""
 
 import schemathesis
 
 from values import each, known_of, number_of
 
-# Values of members that lead somewhere. Left to chance, hardly any question would get beyond the
-# first refusal.
+# Values for members of requests. With random values, nearly every request would fail at the first
+# validation.
 REPOSITORIES = [
     "~/src/shop", "~/src/shop/", "~/src/worktrees/shop-AB-1", "~/src/bare.git", "~/src/unborn",
     "~/src/plain", "~/src", "~/src/none", "~", "/", "/etc", "~/src/../..", "shop",
@@ -40,7 +39,7 @@ KNOWN = {
     "codeHost": ["/usr/bin/gh", "gh"],
 }
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
-# An archive with one file, `a.txt`, and the end of an empty one.
+# An archive with the file `a.txt`, and an empty archive.
 ARCHIVES = [
     b"PK\x03\x04\x14\0\0\0\0\0\0\0!\0\xac*\x93\xd8\x02\0\0\0\x02\0\0\0\x05\0\0\0a.txthi"
     b"PK\x01\x02\x14\x03\x14\0\0\0\0\0\0\0!\0\xac*\x93\xd8\x02\0\0\0\x02\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x80\x01"
@@ -53,7 +52,7 @@ known = known_of(KNOWN)
 
 
 def of_form(name, value):
-    """Half of the files become ones that are taken."""
+    """Replaces half of the files by valid ones."""
     if number_of(value) % 2 == 0:
         return value
     if name == "files":
@@ -82,18 +81,18 @@ def map_headers(context, headers):
 def map_body(context, body):
     members = each(body, known)
     forms = ("POST /api/gateway/orchestrator/upload/{ticketId}", "POST /api/gateway/run-viewer-extract")
-    # Anywhere else bytes could not be sent.
+    # Other routes do not accept bytes.
     return each(members, of_form) if context.operation.label in forms else members
 
 
 @schemathesis.check
 def documented_server_errors(context, response, case):
-    """A failure of the server is one that the route names, with its reason."""
+    """Checks that a server error is documented for the route and has a specific code."""
     if response.status_code < 500:
         return
     body = response.json()
     if case.method.upper() != case.operation.method.upper():
-        # A method that the path does not have.
+        # The path does not support this method.
         assert body.get("code") == "operation_not_implemented", f"not the answer to {case.method}: {body}"
         return
     documented = case.operation.definition.raw.get("responses", {})

@@ -1,15 +1,15 @@
-"""How the hooks choose values."""
+"""Selection of values for the hooks."""
 
 import zlib
 
 
 def number_of(value):
-    """A number that follows from a value, so that a question can be asked again."""
+    """Returns a number derived from a value, so that requests are reproducible."""
     return zlib.crc32(repr(value).encode("utf-8", "backslashreplace"))
 
 
 def known_of(lists):
-    """A change of members: three of four values become one of their list, which leads somewhere."""
+    """Returns a function that replaces three of four values by a value from the list of their name."""
 
     def known(name, value):
         values, number = lists.get(name), number_of(value)

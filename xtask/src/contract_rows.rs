@@ -1,9 +1,9 @@
 //! Compares the cases of `docs/cases/` with the tests that name them.
 //!
-//! A page lists cases in tables, one row each, with the id in the first column. A test that shows a case names
-//! the id in a comment, so that a search for it finds the proof. Both directions are checked: a case
-//! without a test, and an id in a source that no page explains. Rows below the heading
-//! [`NOT_BUILT`] describe what does not exist yet; no test may name them.
+//! A page lists cases in tables, one row each, with the id in the first column. A test of a case names the id
+//! in a comment, so that a search for the id finds the test. Both directions are checked: a case without a
+//! test, and an id in a source that no page explains. Rows below the heading [`NOT_BUILT`] describe what
+//! does not exist yet; no test may name them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -117,12 +117,12 @@ fn add_references(
     Ok(())
 }
 
-/// The words of a text that have the form of an id.
+/// Returns the words of a text that have the form of an id.
 fn ids(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').filter(|word| is_id(word))
 }
 
-/// Whether a word is an area of two capitals, a hyphen and a number: `GF-12`, `DL-B03`, `LR-05a`.
+/// Returns whether a word is an area of two capitals, a hyphen and a number: `GF-12`, `DL-B03`, `LR-05a`.
 fn is_id(word: &str) -> bool {
     let Some((area, number)) = word.split_once('-') else { return false };
     let digits = number.strip_prefix('B').unwrap_or(number);

@@ -208,7 +208,7 @@ impl SignalWords {
     }
 }
 
-/// The part of a Rust file that is not test code. By convention a module of tests ends its file.
+/// Returns the part of a Rust file that is not test code. By convention a module of tests ends its file.
 fn without_tests<'a>(path: &str, source: &'a str) -> &'a str {
     let is_test = path.contains("/tests/") || path.ends_with("/tests.rs") || path.starts_with("fuzz/");
     if is_test || path.contains("/examples/") {
@@ -217,7 +217,7 @@ fn without_tests<'a>(path: &str, source: &'a str) -> &'a str {
     source.find("#[cfg(test)]\nmod tests {").map_or(source, |end| &source[..end])
 }
 
-/// Comments of a Rust file, and the string literals with a space that are not part of a test.
+/// Returns the comments of a Rust file, and the string literals with a space that are not part of a test.
 fn rust_texts<'a>(path: &str, source: &'a str) -> Vec<TextPiece<'a>> {
     let for_users = without_tests(path, source).len();
     let (mut texts, mut offset, mut line) = (Vec::new(), 0, 1);
@@ -237,8 +237,8 @@ fn rust_texts<'a>(path: &str, source: &'a str) -> Vec<TextPiece<'a>> {
     texts
 }
 
-/// Names of the structs, enums and traits that Rust code defines. Type aliases are not counted: associated types look
-/// the same.
+/// Returns the names of the structs, enums and traits that Rust code defines. Type aliases are not counted:
+/// associated types look the same.
 fn type_names(source: &str) -> Vec<&str> {
     let (mut names, mut offset, mut after_keyword) = (Vec::new(), 0, false);
     for token in tokenize(source, FrontmatterAllowed::No) {
@@ -258,14 +258,15 @@ fn type_names(source: &str) -> Vec<&str> {
     names
 }
 
-/// The files of a source, sorted.
+/// Returns the files of a source, sorted.
 fn files(folder: &Path, source: &TextFolder) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         if entry.file_type()?.is_dir() {
-            // The source at the root is its own files; each folder with text has an entry of its own.
+            // The entry of the root covers only the files directly in it; each folder with text has its own
+            // entry.
             if folder != root() && !GENERATED_FOLDERS.contains(&name.as_str()) {
                 found.extend(files(&path, source)?);
             }

@@ -2,7 +2,7 @@
 
 /// Escapes control characters and bidirectional formatting characters of untrusted text.
 ///
-/// These characters could move the cursor, change colours or reorder the displayed text.
+/// These characters could move the cursor, change colors or reorder the displayed text.
 #[must_use]
 pub fn escape_control(text: &str) -> String {
     let is_bidi = |c: char| matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -110,8 +110,8 @@ impl ControlPlane {
     /// Sets the first owner's password, which allows sign-in with the e-mail address. Keeps an existing
     /// password.
     ///
+    /// # Errors
     /// Fails when the address or the password is not acceptable, or the database fails.
-    /// The address or the password does not fit, or the database failed.
     pub async fn set_first_password(
         &self,
         owner: &Owner,

@@ -52,7 +52,8 @@ pub async fn store_settings(
     organization_id: Uuid,
     settings: &OrganizationSettings,
 ) -> ApiResult<()> {
-    // FOR UPDATE on PostgreSQL: concurrent writers would merge into the same old row, and one change would be lost.
+    // FOR UPDATE on PostgreSQL: concurrent writers would merge into the same old row, and one change would be
+    // lost.
     let row = organization::Entity::find_by_id(organization_id).lock_exclusive().one(tx).await?;
     let mut members: Map<String, Value> =
         row.and_then(|row| row.settings.as_object().cloned()).unwrap_or_default();

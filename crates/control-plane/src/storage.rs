@@ -180,7 +180,7 @@ mod tests {
     async fn temporary_objects_are_removed_when_storage_opens() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("storage");
-        // Opening the storage again stands for a restart after a kill in the middle of an upload.
+        // Opening the storage again simulates a restart after a kill in the middle of an upload.
         let open = || Storage::open(&folder, "http://localhost", &SecretString::from("secret")).unwrap();
         // A `#` elsewhere in the key must not be mistaken for a temporary file.
         let key = "org/loops/a#b/plan.md";

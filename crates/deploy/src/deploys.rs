@@ -288,7 +288,7 @@ impl Inner {
         self.notes.join(run.id.to_string())
     }
 
-    /// Returns all records. Blocks on file access.
+    /// Returns all records. Performs blocking I/O.
     pub(crate) fn all(&self) -> Vec<DeployRun> {
         let records = self.records.read().unwrap_or_else(|error| {
             tracing::warn!(%error, "failed to read the deployment records");
@@ -297,13 +297,13 @@ impl Inner {
         records.unwrap_or_default().runs.into_values().collect()
     }
 
-    /// Returns the run of a worktree. Blocks on file access.
+    /// Returns the run of a worktree. Performs blocking I/O.
     pub(crate) fn run_in(&self, worktree: &Path) -> Option<DeployRun> {
         self.all().into_iter().find(|run| run.worktree == worktree)
     }
 
     /// Moves a run to a later phase, unless another run has replaced it. Calls `write_marker` before the
-    /// phase is recorded. Blocks on file access.
+    /// phase is recorded. Performs blocking I/O.
     pub(crate) fn advance(&self, run: &DeployRun, phase: DeployPhase, write_marker: impl FnOnce()) {
         let result = self.records.update(|records| {
             let record = records.as_mut().and_then(|records| records.runs.get_mut(&run.worktree));
@@ -320,7 +320,7 @@ impl Inner {
         }
     }
 
-    /// Starts the process of a run and records it. Blocks on file access.
+    /// Starts the process of a run and records it. Performs blocking I/O.
     fn spawn(
         &self,
         repository: &Path,

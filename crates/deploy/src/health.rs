@@ -32,8 +32,8 @@ pub async fn accepts_connections(port: u16) -> bool {
     connect(&addresses.unwrap_or_default()).await
 }
 
-/// Checks whether a server is up. Any HTTP status counts, because development servers may reject `HEAD` or
-/// have no page at `/`.
+/// Checks that a server is up. Any HTTP status counts, because development servers may reject `HEAD` or have
+/// no page at `/`.
 ///
 /// # Errors
 /// Returns the reason for the user when the server is not up.

@@ -22,7 +22,7 @@ static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Returns the end of a log without terminal escapes, or `None` when it is empty or missing.
 pub(crate) fn tail(path: &Path) -> Option<String> {
     let read = || -> io::Result<Vec<u8>> {
-        // The worktree is untrusted: a run may replace its log by a link or a named pipe.
+        // The worktree is untrusted: a run may replace its log with a link or a named pipe.
         let mut file = untrusted::open(path)?;
         let size = file.metadata()?.len();
         file.seek(SeekFrom::Start(size.saturating_sub(TAIL)))?;

@@ -51,8 +51,8 @@ impl LoopbackUrl {
         self.0.port_or_known_default().unwrap_or_default()
     }
 
-    /// Returns the socket addresses. Names are not resolved: they stand for the loopback addresses, whatever
-    /// DNS returns.
+    /// Returns the socket addresses. Names are not resolved: they denote the loopback addresses, whatever DNS
+    /// returns.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
         let addresses = match self.0.host() {
             Some(Host::Ipv4(address)) => vec![IpAddr::V4(address)],

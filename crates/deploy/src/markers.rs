@@ -67,7 +67,7 @@ pub(crate) struct DeployResult {
     pub(crate) service_id: Option<String>,
 }
 
-/// The marker files of one worktree. All methods block on file access.
+/// The marker files of one worktree. All methods perform blocking I/O.
 #[derive(Debug, Clone)]
 pub(crate) struct Markers(PathBuf);
 

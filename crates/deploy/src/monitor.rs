@@ -14,8 +14,8 @@ use crate::loopback::LoopbackUrl;
 use crate::markers::{DeployFailure, FailedCommand, Markers};
 use crate::run::{DeployPhase, DeployRun, GRACE, RunNote, end_process, read_note};
 
-// Interval of the first checks; it grows by half each time up to `MAX_PAUSE`, so that fast servers are seen
-// quickly.
+// Interval of the first checks; it grows by half each time up to `MAX_PAUSE`, so that fast servers are
+// detected quickly.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
@@ -103,8 +103,8 @@ async fn record_exit(inner: &Arc<Inner>, run: &DeployRun, markers: &Markers) {
     end_process(run, GRACE).await;
     let note = inner.note_path(run);
     let failure = match read_note(&note) {
-        // `compose up -d` exits with 0 while its containers run, so containers are exempt.
         RunNote::Failed(failure) => Some(failure),
+        // `compose up -d` exits with 0 while its containers run, so containers are exempt.
         RunNote::Succeeded
             if run.phase == DeployPhase::Starting && run.health_url.is_some() && !run.in_container =>
         {

@@ -53,8 +53,8 @@ impl DeployStatus {
 }
 
 impl Deploys {
-    /// Returns the status of a worktree's deployment. `pid` is the process id known to the caller. Blocks on
-    /// file access.
+    /// Returns the status of a worktree's deployment. `pid` is the process id known to the caller. Performs
+    /// blocking I/O.
     #[must_use]
     pub fn status(&self, worktree: &Path, pid: Option<u32>) -> DeployStatus {
         let markers = Markers::of(worktree);
@@ -86,21 +86,21 @@ impl Deploys {
         DeployStatus { status, logs, pid, deployed_url, service_id, error, reason }
     }
 
-    /// Returns the worktrees whose runs have one of these process ids. Blocks on file access.
+    /// Returns the worktrees whose runs have one of these process ids. Performs blocking I/O.
     #[must_use]
     pub fn worktrees_of(&self, pids: &[u32]) -> Vec<std::path::PathBuf> {
         let runs = self.inner().all().into_iter().filter(|run| pids.contains(&run.pid) && run.is_alive());
         runs.map(|run| run.worktree).collect()
     }
 
-    /// Returns the teardown command that was recorded when the run of a worktree started. Blocks on file
-    /// access.
+    /// Returns the teardown command that was recorded when the run of a worktree started. Performs blocking
+    /// I/O.
     #[must_use]
     pub fn teardown_command(&self, worktree: &Path) -> Option<String> {
         self.inner().run_in(worktree)?.teardown_command
     }
 
-    /// Returns the allocated port of a worktree's run while its process is alive. Blocks on file access.
+    /// Returns the allocated port of a worktree's run while its process is alive. Performs blocking I/O.
     #[must_use]
     pub fn port_of(&self, worktree: &Path) -> Option<u16> {
         self.inner().run_in(worktree).filter(|run| run.is_alive())?.port

@@ -54,7 +54,7 @@ pub enum TeardownOutcome {
     Stopped,
     /// A process of the run is still alive, the teardown command failed, or one of the ports is in use.
     NotStopped,
-    /// There is no run, port, process id or command to stop anything by.
+    /// There is no run, and no port, process id or teardown command by which to stop one.
     NothingToStop,
 }
 

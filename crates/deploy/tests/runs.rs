@@ -68,7 +68,7 @@ impl DeployFixture {
         self.sandbox.check(&tree).unwrap()
     }
 
-    /// Replaces the login shell by a script of one line, which receives these variables.
+    /// Replaces the login shell with a script of one line, which receives these variables.
     fn use_login_shell(&mut self, line: &str, variables: BTreeMap<OsString, OsString>) {
         let shell = self.dir.path().join("shell");
         script(&shell, &format!("#!/bin/sh\n{line}\n"));

@@ -39,8 +39,8 @@ impl TestCommand {
     }
 }
 
-/// Returns the command that runs the tests of a working tree; the most specific project file wins. Blocks on
-/// file access.
+/// Returns the command that runs the tests of a working tree; the most specific project file wins. Performs
+/// blocking I/O.
 #[must_use]
 pub fn test_command(tree: &Directory) -> Option<TestCommand> {
     let files = ProjectFiles::new(tree);

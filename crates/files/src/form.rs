@@ -121,7 +121,7 @@ impl MultipartForm {
     /// Reads all images in order, into unnamed files in `directory`.
     ///
     /// # Errors
-    /// Fails with [`FormError`] when the form contains no image, or one that is not accepted.
+    /// Fails with [`FormError`] when the form contains no image, or an invalid image.
     pub async fn images(mut self, directory: &Path) -> Result<Vec<SentImage>, FormError> {
         let mut images = Ok(Vec::new());
         while let Some(part) = self.next_part().await? {
@@ -143,7 +143,7 @@ impl MultipartForm {
     /// Reads the first part that is an archive, into an unnamed file in `directory`.
     ///
     /// # Errors
-    /// Fails with [`FormError`] when the form contains no archive, or one that exceeds the size limit.
+    /// Fails with [`FormError`] when the form contains no archive, or an archive that exceeds the size limit.
     pub async fn archive(mut self, directory: &Path) -> Result<File, FormError> {
         let mut archive = None;
         while let Some(part) = self.next_part().await? {
@@ -169,7 +169,7 @@ impl ByteCount {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// Splits the body into pieces of at most `PIECE_SIZE` bytes. The parser buffers everything that the stream
+    /// Splits the body into pieces of at most `PIECE_SIZE` bytes. The parser buffers all data that the stream
     /// has ready before it parses any of it, and reports data that arrives together with the end of the
     /// stream as incomplete. Returning `Pending` after each piece makes it parse in between.
     fn in_pieces<E: Into<BoxError>>(

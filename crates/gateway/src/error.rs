@@ -29,7 +29,7 @@ pub(crate) struct HttpError {
     pub(crate) body: Box<ErrorBody>,
     /// Close the connection: the remainder of the request will not be read.
     pub(crate) close: bool,
-    /// Forbid caches to store the response.
+    /// Forbid caches from storing the response.
     pub(crate) no_store: bool,
     /// Count the response as a blocked access (see [`OutsideSandbox`]).
     outside_sandbox: bool,

@@ -125,7 +125,8 @@ impl Endpoint {
         self
     }
 
-    /// Accepts requests over the link before their approval; see [`RequestPolicy::is_accepted_before_approval`].
+    /// Accepts requests over the link before their approval; see
+    /// [`RequestPolicy::is_accepted_before_approval`].
     pub(crate) const fn accepted_before_approval(mut self) -> Self {
         self.policy.is_accepted_before_approval = true;
         self

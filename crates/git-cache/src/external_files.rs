@@ -56,7 +56,7 @@ impl ExternalFiles {
         Ok(Some(Self(versions)))
     }
 
-    /// Returns whether the metadata of all files are unchanged.
+    /// Returns whether the metadata of all files is unchanged.
     pub(crate) fn are_unchanged(&self) -> bool {
         self.0.iter().all(|(path, before)| FileVersion::of(path).is_ok_and(|current| current == *before))
     }

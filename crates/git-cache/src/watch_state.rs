@@ -31,7 +31,7 @@ pub(crate) struct Layout {
     pub(crate) root: PathBuf,
     /// Git directory of this worktree.
     pub(crate) git_dir: PathBuf,
-    /// Git directory that all worktrees share; in a clone the same as `own`.
+    /// Git directory that all worktrees share; in a clone the same as `git_dir`.
     pub(crate) common_dir: PathBuf,
 }
 

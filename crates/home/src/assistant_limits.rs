@@ -1,7 +1,7 @@
 //! Usage and rate limits of assistant accounts, and when they end.
 //!
 //! One file in the data directory stores the limits by account. All loops of this machine share it, so a
-//! limit outlives the process that met it. After a limit has ended, one process at a time acquires the
+//! limit outlives the process that reached it. After a limit has ended, one process at a time acquires the
 //! [`Probe`] and checks whether the account can be used again. All methods block on disk I/O.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ const LONGEST_BACKOFF: Duration = Duration::from_hours(1);
 /// account do not retry simultaneously.
 const JITTER_PART: f64 = 10.0;
 
-/// A limit that an account met.
+/// A limit that an account has reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AssistantLimit {

@@ -30,7 +30,7 @@ pub enum KeySource {
     Org,
     /// Added manually. Only removed manually.
     Manual,
-    /// Not recorded by an earlier version.
+    /// Not recorded, as by earlier versions, or not known to this version.
     #[default]
     #[serde(other)]
     Unknown,
@@ -47,7 +47,7 @@ pub struct BrowserKey {
     /// Name of the owner, as reported by the control plane.
     #[serde(default)]
     pub owner_name: String,
-    /// Email address of the owner.
+    /// E-mail address of the owner.
     #[serde(default)]
     pub owner_email: String,
     /// When the user authorized the key, ISO 8601; empty while it is pending.

@@ -189,7 +189,7 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
     /// Removes the file under the lock. Returns `false` when it does not exist.
     ///
     /// # Errors
-    /// [`JsonFileError::Io`].
+    /// Fails with [`JsonFileError::Io`].
     pub fn remove(&self) -> Result<bool, JsonFileError> {
         let remove = || {
             let directory = self.directory()?;

@@ -53,7 +53,7 @@ pub struct SessionNote {
     pub repo_path: String,
     /// Path of the ticket's worktree, possibly with a leading `~`.
     pub worktree_path: String,
-    /// Id of a process that works on the ticket. Displayed only; never signalled.
+    /// Id of a process that works on the ticket. Displayed only; never signaled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u64>,
     /// Paths of further repositories that the ticket refers to.

@@ -1,7 +1,7 @@
 //! Settings: one TOML file that users edit, cached in memory.
 //!
 //! Command-line flags and environment variables override the file and are never written to it. An update
-//! rewrites only the keys that changed, so comments and order survive.
+//! rewrites only the keys that changed, so comments and order are preserved.
 
 use std::collections::BTreeMap;
 use std::io;

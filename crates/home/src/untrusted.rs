@@ -22,8 +22,8 @@ pub const MAX_DOCUMENT: u64 = 8 * 1024 * 1024;
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// Any failure of the file system. [`crate::escaped_via_symlink`] recognizes a symbolic link in the path. Fails with
-/// `NotFound` when the path is not a regular file.
+/// Any failure of the file system. [`crate::escaped_via_symlink`] recognizes a symbolic link in the path.
+/// Fails with `NotFound` when the path is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     let (root, below) = split(path);
     Directory::of(root)?.open_file(below)

@@ -53,8 +53,8 @@ fn full_disk_fails_the_change_and_leaves_the_file() {
     let path = dir.path().join("list.json");
     let before = json!({"list": ["old"], "unknown": "x".repeat(100)});
     write(&path, &before);
-    // A file size limit stands in for a full disk. With `SIGXFSZ` ignored the write fails with `EFBIG` ("File
-    // too large").
+    // A file size limit simulates a full disk. With `SIGXFSZ` ignored the write fails with `EFBIG` ("File too
+    // large").
     let writer = Command::new("sh")
         .args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", WRITER])
         .arg(&path)

@@ -23,7 +23,7 @@ pub struct LearningUse {
     pub verified: bool,
 }
 
-/// Appends the uses of a ticket's chat to the log. Blocks on disk I/O.
+/// Appends the uses of a ticket's chat to the log. Performs blocking I/O.
 ///
 /// # Errors
 /// Fails on I/O errors, and when a component of the path is a symbolic link.

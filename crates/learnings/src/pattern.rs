@@ -103,8 +103,8 @@ impl Pattern {
     }
 }
 
-/// Converts a text to one line of at most `max_chars` characters; control characters and runs of whitespace become
-/// one space.
+/// Converts a text to one line of at most `max_chars` characters; control characters and runs of whitespace
+/// become one space.
 pub(crate) fn one_line(text: &str, max_chars: usize) -> String {
     let text: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -186,8 +186,8 @@ impl Pending {
     }
 }
 
-/// Returns the number of pending learnings, without files that report that there is nothing to learn. Blocks
-/// on disk I/O.
+/// Returns the number of pending learnings, without files that report that there is nothing to learn.
+/// Performs blocking I/O.
 #[must_use]
 pub fn pending_count(work_dir: &Path) -> usize {
     let pending = Pending::of(work_dir);

@@ -33,7 +33,7 @@ pub struct PluginDirs {
 
 impl PluginDirs {
     /// Returns the path of the processing script: the bundled one, else that of the newest installed version.
-    /// Blocks on disk I/O.
+    /// Performs blocking I/O.
     pub(crate) fn processing_script(&self) -> Option<PathBuf> {
         let bundled = self.bundled.as_ref().map(|root| root.join(PLUGIN).join(SCRIPT));
         if let Some(bundled) = bundled.filter(|script| script.is_file()) {

@@ -1,7 +1,7 @@
 //! Status files of extraction, processing and batch, which clients poll.
 //!
-//! Files are replaced atomically. An unreadable file counts as absent, and work whose process has died counts
-//! as failed, so that clients do not poll forever.
+//! Files are replaced atomically. An unreadable file counts as absent, and interrupted work counts as
+//! failed, so that clients do not poll forever.
 
 use std::io;
 use std::path::Path;
@@ -143,7 +143,7 @@ pub(crate) trait StatusFile: Serialize + DeserializeOwned + Default {
         untrusted::write_private(&path, &serde_json::to_vec(self)?)
     }
 
-    /// Like [`Self::write`], but logs errors: the caller has no one to return them to.
+    /// Like [`Self::write`], but logs errors, for callers that cannot return them.
     fn write_or_log(&self, work_dir: &Path) {
         if let Err(error) = self.write(work_dir) {
             tracing::warn!(%error, file = Self::NAME, "failed to write status of learnings");

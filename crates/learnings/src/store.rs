@@ -20,7 +20,7 @@ use crate::toon::PatternFile;
 const PATTERNS: &str = "org-patterns.toon";
 const BACKUP: &str = "org-patterns.toon.bak";
 const RECORDS: &str = "pattern-records.json";
-/// Maximum number of rows. A prompt has room for fewer than these, so further rows would never be used.
+/// Maximum number of rows. A prompt has room for fewer rows, so additional ones would never be used.
 const MAX_PATTERNS: usize = 50;
 /// Maximum size of the patterns file in bytes; users edit it, so it can have any size.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -53,7 +53,7 @@ pub struct ListedPattern {
     pub raw: String,
 }
 
-/// The files with patterns and records. All methods block on disk I/O.
+/// The files with patterns and records. All methods perform blocking I/O.
 #[derive(Debug, Clone)]
 pub struct PatternStore {
     directory: PathBuf,
@@ -124,7 +124,7 @@ impl PatternStore {
             let text = Self::read(&self.path())?;
             let records = records.get_or_insert_default();
             match &text {
-                // Deleting the file resets all learnings, including the memory of removed rows.
+                // Deleting the file resets all learnings, including the records of removed rows.
                 None => records.patterns.clear(),
                 Some(text) => detect_edits(&PatternFile::parse(text), records),
             }

@@ -29,8 +29,8 @@ pub(crate) enum OutboundMessage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CloseReason {
     pub code: u16,
-    /// Shown in the log of the peer. At most 123 bytes: a control frame carries 125, two of them are the
-    /// code.
+    /// Shown in the log of the peer. At most 123 bytes: a control frame carries 125, of which the code takes
+    /// two.
     pub reason: String,
 }
 
@@ -173,7 +173,7 @@ impl SendQueue {
                     return;
                 }
                 if last {
-                    // Best effort: the connection ends either way.
+                    // Best-effort: the connection ends either way.
                     let _ = sink.flush().await;
                     return;
                 }

@@ -29,7 +29,7 @@ pub async fn telemetry(mut events: Receiver<Telemetry>, executor: Arc<Executor>)
 /// Reports each path that was rejected because it is outside of the sandbox. Never reports the path itself.
 pub async fn blocked(mut rejections: watch::Receiver<u64>, client: Arc<Client>) {
     let mut reported = 0;
-    // A watch channel only keeps the latest value: one change can stand for several rejections.
+    // A watch channel only keeps the latest value: one change can represent several rejections.
     while rejections.changed().await.is_ok() {
         let total = *rejections.borrow_and_update();
         for _ in reported..total {

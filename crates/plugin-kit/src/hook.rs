@@ -4,14 +4,17 @@
 //! refusal of credentials applies. A hook that fails prints nothing, so that it never blocks the assistant.
 
 pub(crate) mod agents;
+pub(crate) mod answers;
 mod credentials;
 mod delivery;
+mod git_call;
 mod input;
 mod permission;
 mod session;
 mod shell;
 mod subagent;
 mod transcript;
+mod undo;
 
 use std::io::Read as _;
 use std::process::ExitCode;

@@ -23,7 +23,6 @@ mod task_report;
 mod text_check;
 mod tick;
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -32,14 +31,12 @@ use loopgate_home::untrusted;
 use serde_json::{Map, Value};
 
 use crate::console::print_result;
+use crate::hook::answers;
 
 pub use amend::AmendCommand;
 pub use state::SetStateArgs;
 pub(crate) use state::{await_user, record_phase, set_waiting_until};
 pub(crate) use task_report::says_blocked;
-
-/// Upper bound of a subagent's answer in bytes.
-const ANSWER_CAP: u64 = 1024 * 1024;
 
 /// Tools for the plan of a work directory.
 #[derive(Debug, clap::Subcommand)]
@@ -56,10 +53,12 @@ pub enum PlanCommand {
     Tick(TickArgs),
     /// Synchronize plan.json and plan.md after one of them was edited
     Sync(WorkdirArgs),
-    /// Read a subagent's answer about a task from standard input: tick the task, or record why it is blocked
+    /// Apply the last answer of a subagent about a task: tick the task, or record why it is blocked
     Report(TickArgs),
     /// List the files that have changed since the start of a task
     Changed(ChangedArgs),
+    /// Restore files as they were at the start of a task
+    Restore(RestoreArgs),
     /// Count a round of a step that may be repeated up to a limit
     Round(RoundArgs),
     /// Print whether the plan is small, and which critics review it
@@ -124,6 +123,18 @@ pub struct ChangedArgs {
     place: WorkdirArgs,
 }
 
+/// Arguments of `plan restore`.
+#[derive(Debug, clap::Args)]
+pub struct RestoreArgs {
+    /// Task whose start was recorded by set-state, for example T-1.2
+    task: String,
+    /// Files or directories to restore, relative to the project [default: all]
+    #[arg(long = "path")]
+    paths: Vec<String>,
+    #[command(flatten)]
+    place: WorkdirArgs,
+}
+
 /// Arguments of `plan round`.
 #[derive(Debug, clap::Args)]
 pub struct RoundArgs {
@@ -147,8 +158,9 @@ impl PlanCommand {
             Self::ExtractMd(args) => extract(&args.plan),
             Self::Tick(args) => tick::tick(&args.place.workdir, &args.task),
             Self::Sync(args) => sync(&args.workdir),
-            Self::Report(args) => report(&args),
+            Self::Report(args) => task_report::apply(&args.place.workdir, &args.task),
             Self::Changed(args) => task_changes::since(&args.place.workdir, &args.since_task, args.patch),
+            Self::Restore(args) => task_changes::restore(&args.place.workdir, &args.task, &args.paths),
             Self::Round(args) => rounds::next(&args.place.workdir, &args.step, args.max),
             Self::Evaluate(args) => evaluation::evaluate(&args.workdir),
             Self::Amend(command) => command.apply(),
@@ -177,15 +189,6 @@ pub(crate) fn sync(workdir: &Path) -> Result<String, String> {
     sync::sync(workdir).map(|outcome| outcome.to_string())
 }
 
-fn report(args: &TickArgs) -> Result<String, String> {
-    let mut answer = String::new();
-    std::io::stdin()
-        .take(ANSWER_CAP)
-        .read_to_string(&mut answer)
-        .map_err(|error| format!("Error: cannot read the answer: {error}"))?;
-    task_report::apply(&args.place.workdir, &args.task, &answer)
-}
-
 /// Deletes the records of an earlier loop on a work directory: its rounds, the trees of its tasks, and its
 /// blocked tasks.
 ///
@@ -200,6 +203,8 @@ pub(crate) fn start_over(workdir: &Path) -> Result<(), String> {
             _ => {}
         }
     }
+    answers::clear(workdir)
+        .map_err(|error| format!("Error: cannot remove the answers of agents: {error}"))?;
     task_report::unblock_all(workdir)
 }
 

@@ -89,6 +89,25 @@ impl<'a> ProjectGit<'a> {
         git.query_within(&["write-tree"], TREE_LIMIT).await
     }
 
+    /// Retains a tree under a reference of this worktree, until another tree takes its name.
+    pub async fn retain(&self, tree: &str, name: &str) -> Option<()> {
+        // References below `refs/worktree` belong to one worktree, are never pushed, and are removed with it.
+        let reference = format!("refs/worktree/loopgate/{name}");
+        self.query(&["update-ref", &reference, tree]).await.map(drop)
+    }
+
+    /// Restores files in the working tree from a tree: all of them, or those below `paths`.
+    pub async fn restore(&self, tree: &str, paths: &[String]) -> Option<()> {
+        let source = format!("--source={tree}");
+        let all = [":/".to_owned()];
+        let paths = if paths.is_empty() { &all } else { paths };
+        let args: Vec<&str> = ["restore", &source, "--worktree", "--"]
+            .into_iter()
+            .chain(paths.iter().map(String::as_str))
+            .collect();
+        self.query_within(&args, TREE_LIMIT).await.map(drop)
+    }
+
     /// Lists the differences of two trees, one line per file: status letter, tab, path.
     pub async fn changed_between(&self, from: &str, to: &str) -> Option<Vec<String>> {
         let names = self.query(&["diff", "--name-status", "--no-renames", from, to]).await?;
@@ -155,6 +174,14 @@ impl BlockingGit {
 
     pub fn snapshot(&self, dir: &Path) -> Option<String> {
         self.runtime.block_on(self.at(dir).snapshot())
+    }
+
+    pub fn retain(&self, dir: &Path, tree: &str, name: &str) -> Option<()> {
+        self.runtime.block_on(self.at(dir).retain(tree, name))
+    }
+
+    pub fn restore(&self, dir: &Path, tree: &str, paths: &[String]) -> Option<()> {
+        self.runtime.block_on(self.at(dir).restore(tree, paths))
     }
 
     pub fn changed_between(&self, dir: &Path, from: &str, to: &str) -> Option<Vec<String>> {

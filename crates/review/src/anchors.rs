@@ -24,7 +24,7 @@ const MAX_FILES: u64 = 32 * 1024 * 1024;
 const MAX_CANDIDATES: usize = 500;
 
 /// Sets the anchors of findings. Outdated findings, and those whose line cannot be read, keep their previous
-/// anchor. Blocks on disk I/O.
+/// anchor. Performs blocking I/O.
 pub(crate) fn set_anchors(findings: &mut [ReviewFinding], tree: &SourceTree) {
     for_each_file(findings, tree, |finding, content| {
         if let (FileContent::Text(lines), Some(line), false) = (content, finding.line, finding.outdated) {
@@ -36,7 +36,7 @@ pub(crate) fn set_anchors(findings: &mut [ReviewFinding], tree: &SourceTree) {
 }
 
 /// Moves findings to the lines where their anchors are located now. Findings whose anchor is not found keep
-/// their line and are marked outdated. Blocks on disk I/O.
+/// their line and are marked outdated. Performs blocking I/O.
 pub(crate) fn follow_lines(findings: &mut [ReviewFinding], tree: &SourceTree) {
     for_each_file(findings, tree, |finding, content| {
         let Some(anchor) = &finding.anchor else { return };
@@ -138,8 +138,8 @@ impl<'a> SourceLines<'a> {
         Some(LineAnchor { line, before, text, after })
     }
 
-    /// Locates an anchor. Among the lines with its text, the one with most matching context lines wins, then
-    /// the one nearest to the old position. A line without matching context is accepted only at the old
+    /// Locates an anchor. Among the lines with its text, the one with the most matching context lines wins,
+    /// then the one nearest to the old position. A line without matching context is accepted only at the old
     /// position or if its text is unique.
     fn find(&self, anchor: &LineAnchor) -> Option<u64> {
         let positions = self.positions.get(anchor.text.as_str())?;

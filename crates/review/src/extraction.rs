@@ -27,7 +27,7 @@ const LOCATION_SEPARATOR: &str = " — ";
 /// Characters from the end of a text that are sent to a provider.
 const MAX_TEXT: usize = 100_000;
 
-/// Reads the end of a provider's review as text; empty if there is none. Blocks on disk I/O.
+/// Reads the end of a provider's review as text; empty if there is none. Performs blocking I/O.
 ///
 /// # Errors
 /// Fails on any I/O error other than a missing file.
@@ -43,7 +43,7 @@ pub fn review_text(directory: &ReviewDirectory, provider: &ProviderId) -> io::Re
 #[must_use]
 pub fn findings_in(text: &str, worktree: &Path) -> Option<Vec<ReviewFinding>> {
     let fenced = || fenced_values(text).iter().rev().find_map(entries_in);
-    // Empty brackets outside of a block are usually code, such as `vec![]`.
+    // Empty brackets outside a block are usually code, such as `vec![]`.
     let bracketed = || entries_in(&bracketed_value(text, '[', ']')?).filter(|entries| !entries.is_empty());
     let entries = fenced().or_else(bracketed).or_else(|| comments_in(text))?;
     Some(into_findings(entries, worktree))

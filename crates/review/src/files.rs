@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::state::ReviewState;
 
 /// Work directory of a worktree. Files are opened relative to a sandbox handle, so symlinks in the worktree
-/// cannot redirect them. All functions block on disk I/O.
+/// cannot redirect them. All functions perform blocking I/O.
 #[derive(Debug, Clone)]
 pub struct ReviewDirectory {
     directory: SandboxedPath,

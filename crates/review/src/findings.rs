@@ -1,7 +1,7 @@
 //! Findings of a ticket's reviews, one JSON file per provider.
 //!
-//! Clients and other programs may modify a file concurrently; see [`JsonFile`]. All functions block on disk
-//! I/O.
+//! Clients and other programs may modify a file concurrently; see [`JsonFile`]. All functions perform
+//! blocking I/O.
 
 use std::sync::Arc;
 

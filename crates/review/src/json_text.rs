@@ -4,7 +4,7 @@ use serde_json::{Deserializer, Value};
 
 const FENCE: &str = "```json";
 
-/// Returns the values of all fenced `json` blocks in order. Ignores fences inside of JSON strings.
+/// Returns the values of all fenced `json` blocks in order. Ignores fences inside JSON strings.
 pub(crate) fn fenced_values(text: &str) -> Vec<Value> {
     let mut values = Vec::new();
     let mut remaining = text;

@@ -7,8 +7,8 @@ use loopgate_api::chat_event::ChatEvent;
 pub(crate) const LOG_SHOWN: u64 = 102_400;
 
 /// Returns the text of the end of a log. Lines are JSON events or plain text; of events, only text and errors
-/// are shown. With `cut`, the log was truncated at the front: the first line is partial and is omitted, unless
-/// it is the only one.
+/// are shown. With `cut`, the log was truncated at the front: the first line is partial and is omitted,
+/// unless it is the only one.
 pub(crate) fn readable(end: &[u8], cut: bool) -> String {
     let end = String::from_utf8_lossy(end);
     let whole = if cut { end.split_once('\n').map_or(&*end, |(_, lines)| lines) } else { &*end };

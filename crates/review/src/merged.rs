@@ -28,7 +28,7 @@ enum MergedError {
     NotApplied,
 }
 
-/// Returns the pull request number of a ticket, if its id contains one.
+/// Returns the pull request number of a ticket whose id is that number, with or without the prefix `pr-`.
 pub(crate) fn pull_request_number(ticket: &TicketId) -> Option<u64> {
     ticket.as_str().trim_start_matches("pr-").parse().ok()
 }
@@ -63,7 +63,7 @@ async fn restore(
     let merge_base = git
         .text(worktree, &["merge-base", "HEAD", &format!("refs/remotes/origin/{base}")], time::LOCAL)
         .await?;
-    // With commits of its own, or uncommitted changes, the worktree has something to review as it is.
+    // A worktree with its own commits or with uncommitted changes is reviewed as it is.
     if head != merge_base || !git.changes(worktree).await?.is_empty() {
         return Ok(false);
     }

@@ -114,7 +114,7 @@ pub enum StopReviewError {
 /// Result of stopping a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReviewOutcome {
-    /// The program with this pid is being terminated or had exited.
+    /// The program with this pid is being terminated, or it had already exited.
     Stopped(u32),
     /// The review had ended before, with this status.
     NotRunning(ReviewStatus),
@@ -291,7 +291,7 @@ impl Reviews {
         }
     }
 
-    /// Returns the report on a provider's review; `None` if none was started. Blocks on disk I/O.
+    /// Returns the report on a provider's review; `None` if none was started. Performs blocking I/O.
     ///
     /// # Errors
     /// Fails when the state file cannot be read.

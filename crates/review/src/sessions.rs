@@ -225,7 +225,7 @@ impl ProviderSessions {
     }
 }
 
-/// Stores the message of the other side, and returns the session to resume. Blocks on disk I/O.
+/// Stores the message of the other side, and returns the session to resume. Performs blocking I/O.
 fn prepare(
     file: &JsonFile<StoredSession>,
     key: &SessionKey,

@@ -55,7 +55,7 @@ impl Snapshots {
     /// rejected report.
     ///
     /// # Errors
-    /// [`StoreError`] when the records cannot be read.
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn active(&self) -> Result<Vec<Snapshot>, StoreError> {
         let mut jobs = self.store.active().await?;
         let mut refusals = self.store.rejections().await?;

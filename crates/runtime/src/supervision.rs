@@ -25,7 +25,8 @@ use crate::transcript::tailer::Transcripts;
 
 /// Grace period for processes that outlive a killed shim.
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
-/// Delays between attempts to store the end of a loop, e.g. while the disk is full; the last one repeats.
+/// Delays between attempts to store the end of a loop, for example while the disk is full; the last one
+/// repeats.
 const STORE_RETRY: [Duration; 4] =
     [Duration::from_millis(200), Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(30)];
 
@@ -120,7 +121,7 @@ impl SupervisionTask {
             let finished = self.services.finalizer.finish(self.id, &ended, &summary, self.source).await;
             let Err(error) = finished else { return };
             tracing::error!(loop_id = %self.id, %error, "cannot store the end of the loop");
-            // Retrying an error of the record itself, e.g. invalid JSON, would never end.
+            // Retrying an error of the record itself, for example invalid JSON, would never end.
             if !error.is_transient() {
                 return;
             }
@@ -141,7 +142,8 @@ impl SupervisionTask {
                 ProcessState::Running(shim) => self.wait(&shim).await,
                 ProcessState::Exited(exit) => exit,
             };
-            // A driver that died early may be restarted; the exit of the loop is that of its last process.
+            // A driver that was killed while it waited may be restarted; the exit of the loop is that of its
+            // last process.
             while let Some(shim) = self.services.restarts.restart(self.id, &exit).await {
                 exit = self.wait(&shim).await;
             }

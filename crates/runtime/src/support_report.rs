@@ -52,7 +52,7 @@ impl SupportReports {
     /// loop.
     ///
     /// # Errors
-    /// [`StoreError`] when the records cannot be read.
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn loop_diagnostics(&self, id: Option<LoopId>) -> Result<Option<LoopDiagnostics>, StoreError> {
         let job = match id {
             Some(id) => self.store.job(id).await?,

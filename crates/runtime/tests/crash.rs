@@ -136,7 +136,7 @@ fn running_loop_is_followed_after_a_restart_and_can_be_killed() {
 const HANGING_SHIM: &str =
     "echo up >> \"$STATE/shims\"; mkfifo \"$STATE/over\" 2>/dev/null; read word < \"$STATE/over\"; exit 1";
 
-/// Orders a plan and kills that many instances while they start it.
+/// Requests a PLAN and kills `times` instances, one after the other, while they start it.
 fn kill_during_start(desktop: &Desktop, id: LoopId, times: usize) {
     desktop.set_shim_prelude(HANGING_SHIM);
     for time in 1..=times {
@@ -245,8 +245,8 @@ fn killed_shim_leaves_no_process_and_the_loop_is_reported_lost() {
     assert_eq!(instance.block_on(shim::reap(id, Duration::ZERO)).running, 0);
 }
 
-/// Returns an ended loop whose messages several instances in a row sent in vain, because this call was
-/// answered with this status.
+/// Returns an ended loop whose final messages are not accepted: several successive instances sent them, and
+/// `call` was answered with `status` each time.
 fn unaccepted_message(desktop: &Desktop, call: &str, status: u16) -> LoopId {
     desktop.driver("wait_for_signal go");
     let (instance, id) = RuntimeInstance::with_loop(desktop, "PLAN");
@@ -341,7 +341,7 @@ fn leftovers_of_a_kill_after_the_last_report_are_removed() {
     let instance = RuntimeInstance::start(&desktop);
     instance.block_on(desktop.has_none("job WHERE to_clear"));
     instance.block_on(desktop.has_none("loop_token"));
-    // The same after a cleanup that failed, e.g. on a full disk: it is retried without a restart.
+    // The same after a cleanup that failed, for example on a full disk: it is retried without a restart.
     outer.block_on(desktop.change_records(leftovers));
     instance.block_on(desktop.has_none("job WHERE to_clear"));
 }

@@ -1,5 +1,5 @@
-//! Faults around a loop: its process dies while it waits, its worktree or a program is deleted, a git lock
-//! remains, the control plane is unreachable for long, the machine is suspended.
+//! Faults around a loop: its process is killed while it waits, its worktree or a program is deleted, a git
+//! lock remains, the control plane is unreachable for a long time, the machine is suspended.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -181,7 +181,7 @@ async fn events_of_an_outage_arrive_in_order_and_once() {
     desktop.cloud.answer_always("upload-artifacts", 503, away);
     desktop.signal("go");
     desktop.has_status(&runtime, id, JobStatus::Completed).await;
-    // More often than the limit of rejections: these are failures that do not count.
+    // More attempts than the limit of rejections: failures of this kind do not count.
     let many_failures = |cloud: &loopgate_testkit::cloud::Cloud| {
         (cloud.requests().iter().filter(|received| received.status == 502).count() > 15).then_some(())
     };

@@ -172,13 +172,13 @@ impl Cloud {
         }
     }
 
-    /// All requests in order of arrival.
+    /// Returns all requests in order of arrival.
     #[must_use]
     pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.lock().requests.clone()
     }
 
-    /// Requests of a route that were answered with status 200, in order.
+    /// Returns the requests of a route that were answered with status 200, in order.
     #[must_use]
     pub fn accepted(&self, id: LoopId, route: &str) -> Vec<ReceivedRequest> {
         let id = id.to_string();
@@ -186,7 +186,7 @@ impl Cloud {
         received.into_iter().filter(|r| r.loop_id == id && r.route == route && r.status == 200).collect()
     }
 
-    /// Accepted events of a type, in order.
+    /// Returns the accepted events of a type, in order.
     #[must_use]
     pub fn events(&self, id: LoopId, kind: &str) -> Vec<Value> {
         self.accepted(id, "events").into_iter().map(|r| r.body).filter(|b| b["type"] == kind).collect()

@@ -64,13 +64,13 @@ impl GitRemotes {
         &self.root
     }
 
-    /// Path of the bare repository of `<owner>/<name>`.
+    /// Returns the path of the bare repository of `<owner>/<name>`.
     #[must_use]
     pub fn bare(&self, full_name: &str) -> PathBuf {
         self.root.join(format!("{full_name}.git"))
     }
 
-    /// URL of the repository at the code host, as configured in clones.
+    /// Returns the URL of the repository at the code host, as configured in clones.
     #[must_use]
     pub fn url(full_name: &str) -> String {
         format!("git@github.com:{full_name}.git")

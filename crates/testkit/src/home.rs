@@ -163,7 +163,7 @@ impl UserHome {
         self.environment.insert(name.into(), value.into());
     }
 
-    /// Complete environment of the home's programs, to be set after clearing the inherited one.
+    /// Returns the complete environment of the home's programs, to be set after clearing the inherited one.
     #[must_use]
     pub const fn environment(&self) -> &BTreeMap<OsString, OsString> {
         &self.environment

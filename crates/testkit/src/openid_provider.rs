@@ -20,7 +20,8 @@ pub struct OpenIdProvider {
     /// Secret of its only registered client.
     pub client_secret: &'static str,
     process: Child,
-    /// Keeps the read end of the pipe open: the provider would die of SIGPIPE on its next line of output.
+    /// Keeps the read end of the pipe open: otherwise the provider would fail with EPIPE at its next line of
+    /// output.
     _output: Lines<BufReader<ChildStdout>>,
 }
 
@@ -39,7 +40,8 @@ impl OpenIdProvider {
             .arg(programs::OPENID_PROVIDER)
             .arg(script)
             .arg(options.to_string())
-            // The script exits at the end of its standard input, and with it when the test process dies.
+            // The script exits at the end of its standard input, and therefore also when the test process
+            // exits.
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())

@@ -53,7 +53,7 @@ const COMMIT_PROMPT: [&str; 2] = [r"git push -u origin HEAD", r"execution-result
 #[must_use]
 pub fn script() -> Script {
     let writers = [plan_writer(), plan_writer_for_other_requests()];
-    let subagents = [explorer(), colours(), rules(), button(), tests(), validator()];
+    let subagents = [explorer(), colours(), rules(), button(), tests(), reviewer(), validator()];
     let mut script = Script::new([plan(), execute(), commit()].into_iter().chain(writers).chain(subagents));
     script.otherwise = Some("Nothing to add.".to_owned());
     script
@@ -150,10 +150,8 @@ fn execute() -> Conversation {
         conversation = conversation
             .turn([ModelStep::text(format!("{task}: {description}")), ModelStep::bash(&implementing)])
             .turn([subagent("code:implementation-subagent", &format!("Implement {task}"), &prompt)])
-            .runs(&format!(
-                "loopgate plan report {task} '{{{{workdir}}}}' <<'END_OF_ANSWER'\n\
-                 IMPLEMENTATION_VERIFIED: {task}\nEND_OF_ANSWER"
-            ));
+            .turn([subagent("code:task-reviewer", &format!("Review {task}"), &format!("Review {task}."))])
+            .runs(&format!("loopgate plan report {task} '{{{{workdir}}}}'"));
     }
     conversation
         .turn([
@@ -206,6 +204,10 @@ fn tests() -> Conversation {
         .says("IMPLEMENTATION_VERIFIED: T-2.1\nThree tests for the rules.\n<promise>IMPLEMENTATION_VERIFIED</promise>")
 }
 
+fn reviewer() -> Conversation {
+    Conversation::when("reviewer", r"Review (?P<task>T-\d\.\d)\.").says("VERIFIED: {{task}}")
+}
+
 fn validator() -> Conversation {
     Conversation::when("validator", r"Validate the project in '(?P<root>[^']+)'")
         .runs("npm test --silent 2>&1 | tail -12")
@@ -234,8 +236,8 @@ cat execution-result.json"#;
         .runs("git push -u origin HEAD")
         .runs(&heredoc("pr-body.md", body))
         .runs(&format!(
+            // The pull request of an earlier attempt is updated instead of created.
             "base='{{{{base}}}}'\n\
-             // The pull request of an earlier attempt is updated instead of created.
              gh pr edit --title '{{{{slug}}}}{TITLE}' --body-file pr-body.md 2>/dev/null || \
              gh pr create --title '{{{{slug}}}}{TITLE}' --body-file pr-body.md --base \"${{base:-main}}\" \
              --label orchestrator"

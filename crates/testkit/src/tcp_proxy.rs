@@ -46,7 +46,7 @@ impl TcpProxy {
         Ok(Self { port, link_up, _accept_task: accept_task })
     }
 
-    /// Port on which the proxy listens.
+    /// Returns the port on which the proxy listens.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port

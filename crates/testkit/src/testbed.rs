@@ -84,7 +84,7 @@ impl Testbed {
         self.host.add_repository(full_name)
     }
 
-    /// Sandbox directory: the gateway rejects paths outside of it.
+    /// Returns the sandbox directory: the gateway rejects paths outside of it.
     #[must_use]
     pub fn sandbox(&self) -> PathBuf {
         self.home.path().join("src")

@@ -34,10 +34,16 @@ fn script() -> Script {
         .says("The plan is ready.\n\n<promise>COMPLETE</promise>");
     let implementer = orchestrator("execute", "EXECUTE")
         .turn([usage, ModelStep::bash(CHANGE)])
-        .runs("loopgate plan report T-1.1 '{{workdir}}' <<'END'\nVERIFIED\nEND")
+        .turn([ModelStep::tool(
+            "Agent",
+            json!({"description": "review", "prompt": "Review T-1.1", "subagent_type": "code:task-reviewer"}),
+        )])
+        .runs("loopgate plan report T-1.1 '{{workdir}}'")
         .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
         .says("Done.\n\n<promise>COMPLETE</promise>");
-    Script::new([planner, implementer])
+    let reviewer =
+        Conversation::when("reviewer", "you do not know\\s+what they claim").says("VERIFIED: T-1.1");
+    Script::new([planner, implementer, reviewer])
 }
 
 async fn evaluate(home: &UserHome, args: &[&str]) -> anyhow::Result<Output> {

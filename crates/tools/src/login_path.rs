@@ -36,7 +36,7 @@ const CONFLICTING_VARIABLES: [&str; 2] = ["npm_config_prefix", "NPM_CONFIG_PREFI
 
 type SharedPath = Shared<BoxFuture<'static, Arc<str>>>;
 
-/// The login shell's PATH, resolved at most once until [`LoginPath::forget`].
+/// The login shell's PATH, resolved at most once until [`LoginPath::clear_cache`].
 pub struct LoginPath {
     shell: PathBuf,
     environment: BTreeMap<OsString, OsString>,

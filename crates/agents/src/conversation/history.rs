@@ -1,7 +1,7 @@
 //! Conversation histories, one JSON file each.
 //!
 //! Runs, clients and other programs may modify a history concurrently; see [`JsonFile`]. Files are opened
-//! relative to a sandbox handle, so symlinks cannot redirect them. All functions block on disk I/O.
+//! relative to a sandbox handle, so symlinks cannot redirect them. All functions perform blocking I/O.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -188,7 +188,7 @@ fn ticket_file(provider: Option<&ProviderId>) -> String {
     )
 }
 
-/// Returns whether the newest message in a ticket's chats, over all providers, is an answer, so that the
+/// Returns whether the newest message in a ticket's chats, across all providers, is an answer, so that the
 /// user's reply is awaited. Histories that cannot be read are skipped.
 #[must_use]
 pub fn awaits_user(sandbox: &Sandbox, worktree: &Path) -> bool {

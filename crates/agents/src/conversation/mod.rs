@@ -307,7 +307,7 @@ impl AnswerOwner {
         }
         let members = &self.session_members;
         match (end, &output.session_id) {
-            // A session of an account that is refused cannot be resumed; forget it, so that the next turn
+            // A session cannot be resumed after its account was rejected. Remove it, so that the next turn
             // creates one.
             (Some(end), _) if output.auth_failed && !end.success => {
                 history.set_session(members, &self.sender, None);

@@ -93,7 +93,7 @@ pub fn target(text: &str) -> String {
     cleaned
 }
 
-/// Cleans a log line: redacts credentials and long hex words, and preserves colours.
+/// Cleans a log line: redacts credentials and long hex words, and preserves colors.
 #[must_use]
 pub fn log_line(text: &str) -> String {
     let cleaned = rules::apply(text);

@@ -51,8 +51,8 @@ impl From<AgentError> for ApiError {
     }
 }
 
-/// Returns the normalized role, which is compared and used as slug: lower case, with each run of other
-/// characters than ASCII letters and digits replaced by a hyphen. Empty when there are none.
+/// Returns the normalized role, which is compared and used as slug: its runs of ASCII letters and digits in
+/// lower case, joined by hyphens. Empty when the role contains none.
 pub fn role_key(role: &str) -> String {
     let lower = role.to_lowercase();
     let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric());

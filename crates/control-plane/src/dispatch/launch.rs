@@ -73,7 +73,7 @@ pub async fn recover(app: ControlPlaneState) {
     let interrupted = agent_loop::Entity::find()
         .filter(Column::Status.is_in(status_values([LoopStatus::Pending])))
         .filter(Column::ComputeTargetId.is_not_null())
-        // With several instances, skip younger loops: another instance may still be launching them.
+        // With several instances, skip newer loops: another instance may still be launching them.
         .filter(Column::CreatedAt.lt(if app.store.is_embedded() {
             now() + 1
         } else {

@@ -68,7 +68,7 @@ pub fn metadata_with(row: &agent_loop::Model, cost: &Cost) -> Value {
     Value::Object(metadata)
 }
 
-/// Returns the usage columns of a failed loop. Failed loops count towards the usage like completed ones.
+/// Returns the usage columns of a failed loop. Failed loops count toward the usage like completed ones.
 pub fn of_failure(row: &agent_loop::Model, event: &RunnerEvent) -> Vec<(Column, SimpleExpr)> {
     let mut columns = Vec::new();
     let by_model: Option<BTreeMap<String, ModelTokens>> = parse_json(event.members.get("tokensByModel"));

@@ -124,7 +124,7 @@ async fn record(
     identity: EventIdentity,
 ) -> ApiResult<IngestOutcome> {
     let loop_id = row.id;
-    // Recorded even when the event itself is dropped below: the money is spent.
+    // Recorded even when the event itself is dropped below, because the cost was incurred.
     let spent = cost::total(&event);
     if let Some(total) = spent {
         spending::record(&tx, &row, total).await?;

@@ -26,9 +26,10 @@ const DAY: i64 = 24 * HOUR;
 /// Sweeps periodically until shutdown.
 pub async fn run(app: ControlPlaneState) {
     let listening_since = now();
-    // The first sweep runs one interval after the start. A restarted control plane first lets `launch::recover`
-    // resume interrupted launches, which may be older than the limit of a pending loop. The delay loses nothing:
-    // silence counts from `listening_since`, and every limit is longer than the interval.
+    // The first sweep runs one interval after the start. A restarted control plane first lets
+    // `launch::recover` resume interrupted launches, which may be older than the limit of a pending loop. The
+    // delay loses nothing: silence counts from `listening_since`, and every limit is longer than the
+    // interval.
     let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + EVERY, EVERY);
     loop {
         tokio::select! {
@@ -47,7 +48,7 @@ pub async fn run(app: ControlPlaneState) {
 pub async fn reap(app: &ControlPlaneState, at: i64, listening_since: i64) -> Result<usize, DbErr> {
     let active = agent_loop::Entity::find()
         .filter(agent_loop::Column::Status.is_in(status_values(ACTIVE)))
-        // The shortest limit below; younger loops cannot be overdue.
+        // The shortest limit below; newer loops cannot be overdue.
         .filter(agent_loop::Column::CreatedAt.lt(at - 30 * MINUTE))
         .all(app.store.reader())
         .await?;

@@ -62,7 +62,7 @@ async fn was_reaped(tx: &DatabaseTransaction, loop_id: Uuid) -> Result<bool, DbE
 /// Issues a token for a loop, and resumes the loop when the reaper timed it out.
 ///
 /// # Errors
-/// Fails with [`ended`] for a loop with another terminal status.
+/// Fails with [`terminal_loop_error`] for an unknown loop, or one with another terminal status.
 pub async fn issue_token(app: &ControlPlaneState, loop_id: Uuid) -> ApiResult<IssuedToken> {
     let tx = app.store.begin().await?;
     let row = agent_loop::Entity::find_by_id(loop_id)

@@ -27,7 +27,7 @@ pub struct Candidate {
 }
 
 /// Returns the ways to run a working tree, best one first: commands that start its files directly, then
-/// container images, then guesses. Blocks on file access.
+/// container images, then guesses. Performs blocking I/O.
 #[must_use]
 pub fn candidates(tree: &Directory) -> Vec<Candidate> {
     let files = ProjectFiles::new(tree);

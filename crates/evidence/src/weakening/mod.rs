@@ -60,7 +60,8 @@ fn file_flags(file: &DiffFile<'_>, language: &Language, present: &BTreeSet<&str>
     flags.extend(skips.map(|line| flag(TestFlagKind::TestSkipped, &file.path, line)));
     let removed = file.removed().filter(|line| language.asserts(line)).count();
     let added = file.added().filter(|line| language.asserts(line)).count();
-    // A removed or moved test takes its assertions with it, and is flagged itself.
+    // A removed or moved test takes its assertions with it. A removal has its own flag; a move does not
+    // weaken the tests.
     let keeps_tests = old.is_subset(&language.tests(file.lines_after()));
     if keeps_tests && removed > added {
         let detail = format!("{removed} removed, {added} added");

@@ -74,7 +74,7 @@ impl std::fmt::Debug for Approvals {
     }
 }
 
-/// How far a remembered decision reaches within its operation.
+/// Coverage, within its operation, of a policy that is set for a pending request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Remember {
@@ -186,9 +186,9 @@ impl Approvals {
         self.0.policies.remove(id)
     }
 
-    /// Returns the coverage for remembering a decision about a pending request. Returns `None` when the
-    /// request is no longer pending, needs an approval each time regardless of policies, or does not concern
-    /// exactly one repository.
+    /// Returns the coverage of a policy for requests like a pending one. Returns `None` when the request is
+    /// no longer pending, when the policy would allow an operation that needs an approval each time, or when
+    /// it should cover the repository and the request does not concern exactly one.
     #[must_use]
     pub fn coverage_of(&self, id: Uuid, remember: Remember, effect: Effect) -> Option<Coverage> {
         let state = self.state();

@@ -64,7 +64,7 @@ impl ControlSocket {
         let path = data_dir.join(CONTROL_SOCKET);
         // This process holds the lock of the data directory, so an existing socket is stale.
         let _ = std::fs::remove_file(&path);
-        // The data directory has mode 0700, so no other user can connect before the mode of the socket is set.
+        // The data directory has mode 0700, so no other user can connect before the socket's mode is set.
         let bound = UnixListener::bind(&path).and_then(|listener| {
             restrict_to_owner(&path)?;
             Ok(listener)
@@ -159,7 +159,7 @@ async fn watch(
 ) -> std::io::Result<()> {
     let mut changes = control.approvals.subscribe();
     loop {
-        // Before the read: a change between both is sent once more instead of being missed.
+        // Before the read, so that a change between the two is sent again instead of being missed.
         changes.mark_unchanged();
         let pending = json!({"id": id, "ok": true, "data": control.approvals.pending()});
         write.write_all(line_of(&pending).as_bytes()).await?;

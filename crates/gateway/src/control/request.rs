@@ -1,7 +1,7 @@
 //! Requests of the control socket: the verbs and their parameters.
 //!
-//! Unknown members are rejected. If a misspelt restriction were ignored, the request would apply to more than
-//! intended.
+//! Unknown members are rejected. If a misspelled restriction were ignored, the request would apply to more
+//! than intended.
 
 use loopgate_api::operation::OperationId;
 use serde::Deserialize;

@@ -156,8 +156,8 @@ pub(crate) struct SubjectSources {
 }
 
 impl SubjectSources {
-    /// Returns why an approval no longer applies: by now the request would do something else than the owner
-    /// was shown. Repositories and settings may have changed while the request was pending.
+    /// Returns why an approval no longer applies: the request would now do something other than what the
+    /// owner was shown, because repositories or settings have changed while it was pending.
     pub(crate) async fn outdated(self, app: &App, shown: &PendingApproval) -> Option<&'static str> {
         if with_preview(app, self.action, self.preview, &self.values).await != shown.action {
             return Some(ACTION_CHANGED);
@@ -272,8 +272,8 @@ impl PolicyRequest<'_> {
         RequestValues::read(self.route.map(|route| route.path), self.target, self.whole_body())
     }
 
-    /// Describes what the request does by the members of its body. A request without a
-    /// known route is described by its fingerprint instead, so that an approval covers identical requests only.
+    /// Describes what the request does by the members of its body. A request without a known route is
+    /// described by its fingerprint instead, so that an approval covers identical requests only.
     fn action(&self, values: &RequestValues) -> Option<String> {
         match self.route {
             Some(route) => shown(&values.action(route.policy.action_members)?),

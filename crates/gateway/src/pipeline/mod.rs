@@ -221,8 +221,8 @@ async fn gateway_route(
                 return failure.into_response();
             }
         }
-        // Before dispatch: handlers receive percent-decoded parameters and cannot report this error.
     }
+    // Before dispatch: handlers receive percent-decoded parameters and cannot report this error.
     if !target::decodes(parts.uri.path()) {
         return HttpError::malformed_path().into_response();
     }

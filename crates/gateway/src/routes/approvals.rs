@@ -1,8 +1,7 @@
 //! `GET /api/gateway/approvals`: the requests that are held until the owner approves or denies them.
 //!
 //! Read-only: decisions are accepted only on the owner-only socket of the command line. The response contains
-//! the
-//! command to run.
+//! the command to run.
 
 use axum::Json;
 use axum::extract::State;

@@ -30,10 +30,10 @@ use crate::pipeline::caller::RequestSource;
 const MAX_HEAD: usize = 16 * 1024;
 /// Size limit in bytes of hyper's read and write buffers per connection.
 const BUFFER: usize = 64 * 1024;
-// How long a closed connection is still read: until the client has been silent for LINGER_IDLE, at most LINGER.
-// Closing a socket with unread data sends a reset, and a client in the middle of an upload gets EPIPE instead of the
-// response. There is no limit in bytes: a client may write a whole upload before it reads. The values are
-// those of nginx (lingering_timeout, lingering_time).
+// How long a closed connection is still read: until the client has been silent for LINGER_IDLE, at most
+// LINGER. Closing a socket with unread data sends a reset, and a client in the middle of an upload gets EPIPE
+// instead of the response. There is no limit in bytes: a client may write a whole upload before it reads. The
+// values are those of nginx (lingering_timeout, lingering_time).
 const LINGER_IDLE: Duration = Duration::from_secs(5);
 const LINGER: Duration = Duration::from_secs(30);
 

@@ -124,8 +124,9 @@ impl AsyncWrite for LimitedStream {
 }
 
 impl Drop for LimitedStream {
-    /// Hyper drops a connection whose request body it has not read, for example after a 413. Closing the socket then
-    /// would reset it before the client has read the response, so the rest of the body is read first.
+    /// Hyper drops a connection whose request body it has not read, for example after a 413. Closing the
+    /// socket then would reset it before the client has read the response, so the rest of the body is read
+    /// first.
     fn drop(&mut self) {
         let Some((stream, permit)) = self.open.take() else { return };
         // Outside of a runtime, at its shutdown, the socket is closed at once.

@@ -39,7 +39,7 @@ pub enum BindError {
         /// Error of the last attempt.
         source: io::Error,
     },
-    /// Binding failed for another reason than a port in use.
+    /// Binding failed for a reason other than a port in use.
     #[error("failed to bind gateway server to port {port}: {source}")]
     Refused { port: u16, source: io::Error },
     /// The list of candidate ports was empty.

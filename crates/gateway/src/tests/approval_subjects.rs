@@ -242,7 +242,7 @@ fn deny(fixture: &TestGateway, repository: &Path) {
 }
 
 /// Creates a request with the given values and none of the other members that its handler requires. The
-/// policy has to refuse it before the handler complains.
+/// policy has to refuse it before the handler rejects it.
 fn request(fixture: &TestGateway, route: &Route, values: &[(At, Value)]) -> TestRequest {
     let mut path = route.path.to_owned();
     let mut query = url::form_urlencoded::Serializer::new(String::new());

@@ -61,8 +61,8 @@ impl SandboxedPath {
     /// Opens the checked directory. Blocks on disk I/O.
     ///
     /// # Errors
-    /// Any failure of the file system. [`escaped_via_symlink`] recognizes a component that became a symbolic link after
-    /// the check.
+    /// Any failure of the file system. [`escaped_via_symlink`] recognizes a component that became a symbolic
+    /// link after the check.
     pub fn open_directory(&self) -> io::Result<Directory> {
         Directory::of(&self.base)?.directory(self.below_base())
     }

@@ -15,7 +15,7 @@ use crate::pending::LearningSource;
 
 /// Timeout for both attempts together. Clients stop polling after two minutes.
 const TIMEOUT: Duration = Duration::from_secs(110);
-/// Maximum length of a chat in characters; only its end is used, which has the conclusions.
+/// Maximum length of a chat in characters; only its end is used, which contains the conclusions.
 const MAX_CHAT_CHARS: usize = 60_000;
 // Same limit as `maxItems` in SCHEMA; surplus elements are dropped instead of rejecting the response.
 const MAX_LEARNINGS: usize = 10;

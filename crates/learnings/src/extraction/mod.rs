@@ -45,7 +45,7 @@ impl Extractions {
         Self { programs, jobs: BackgroundJobs::default() }
     }
 
-    /// Returns the status of an extraction. Blocks on disk I/O.
+    /// Returns the status of an extraction. Performs blocking I/O.
     #[must_use]
     pub fn status(&self, work_dir: &Path) -> ExtractionStatus {
         match ExtractionStatus::read(work_dir, self.jobs.get(work_dir).is_some()) {

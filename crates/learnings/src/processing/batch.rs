@@ -62,14 +62,14 @@ impl Batch {
         Self { directory, processing, running: Arc::default() }
     }
 
-    /// Returns the status; a batch whose process has exited counts as failed. Blocks on disk I/O.
+    /// Returns the status; a batch whose process has exited counts as failed. Performs blocking I/O.
     #[must_use]
     pub fn status(&self) -> BatchStatus {
         let running = *self.lock();
         self.read(running)
     }
 
-    /// Starts processing the worktrees that have pending learnings. Blocks on disk I/O.
+    /// Starts processing the worktrees that have pending learnings. Performs blocking I/O.
     ///
     /// # Errors
     /// Fails when the status cannot be written.
@@ -130,7 +130,7 @@ impl Batch {
             if let Err(error) = self.write(&status) {
                 tracing::warn!(%error, "failed to write final status of learnings batch");
             }
-            // Under the same lock as the status, so that `status` never sees one without the other.
+            // Under the same lock as the status, so that `status` never reads one without the other.
             *running = false;
         });
         let _ = write.await;

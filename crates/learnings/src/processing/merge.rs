@@ -13,7 +13,7 @@ use crate::store::{MergeReport, PatternStore};
 /// Merges the pending learnings of a work directory into the patterns and writes the processing status.
 ///
 /// Learnings of agents are passed to `classify` first. `checkout` is the origin of learnings that do not
-/// state it. Blocks on disk I/O.
+/// state it. Performs blocking I/O.
 ///
 /// # Errors
 /// Returns an error message for the user; the pending files are then left in place.

@@ -29,7 +29,8 @@ const PLUGIN_MISSING: &str = "The self-learning plugin is not installed";
 const TIMEOUT: Duration = Duration::from_secs(15 * 60);
 /// Grace period for the script to exit after it has written its result.
 const EXIT_GRACE: Duration = Duration::from_secs(10);
-/// Interval at which a detached process is polled; it is not our child, so there is no exit notification.
+/// Interval at which a detached process is polled; it is not a child of this process, so there is no exit
+/// notification.
 const POLL_PAUSE: Duration = Duration::from_millis(100);
 // Between SIGTERM and SIGKILL.
 const KILL_GRACE: Duration = Duration::from_secs(2);
@@ -64,7 +65,7 @@ impl Processing {
         Self { programs, plugins, jobs: BackgroundJobs::default() }
     }
 
-    /// Returns the status of the processing. Blocks on disk I/O.
+    /// Returns the status of the processing. Performs blocking I/O.
     #[must_use]
     pub fn status(&self, work_dir: &Path) -> ProcessingStatus {
         ProcessingStatus::read(work_dir, self.jobs.get(work_dir).is_some())
@@ -130,7 +131,7 @@ impl Processing {
 
     /// Registers a job for the work directory; returns the pid of the running script when there is one.
     ///
-    /// Waits for a script that has written its result but not exited: it does not see learnings that were
+    /// Waits for a script that has written its result but not exited: it does not process learnings that were
     /// added since, so a new script is needed for them.
     async fn begin(&self, work_dir: &Path) -> Result<BackgroundJob<Option<u32>>, u32> {
         loop {

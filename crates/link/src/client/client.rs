@@ -88,7 +88,7 @@ impl Client {
             let since = *degraded_since.get_or_insert_with(Instant::now);
             // A failure that only the user can fix is not caused by a stale target id.
             if attempt.retry != Retry::Slow && since.elapsed() >= timing.watchdog {
-                // The target id is forgotten too: a stale one could be the reason for the failures. The hello
+                // The target id is discarded: a stale one could be the reason for the failures. The hello
                 // then registers the desktop by its gateway id.
                 tracing::warn!("degraded for too long, registering again");
                 target = None;

@@ -98,7 +98,7 @@ pub(super) async fn serve(
             let reason = closing.reason.clone();
             outbox.close(closing, !stop.is_cancelled());
             let close_handshake = async { tokio::join!(writer, drain(&mut stream)) };
-            // Best effort: the server may be unreachable, and its close frame changes nothing.
+            // Best-effort: the server may be unreachable, and its close frame changes nothing.
             let _ = timeout(context.config.timing.close, close_handshake).await;
             (None, reason)
         }

@@ -22,7 +22,7 @@ pub struct ClientTiming {
     pub slow_retry: Duration,
     /// Retry delay after another connection of the same target superseded this one.
     pub superseded_retry: Duration,
-    /// Time in state degraded after which the target id is forgotten and the desktop registers again.
+    /// Time in the degraded state after which the target id is discarded and the desktop registers again.
     pub watchdog: Duration,
     /// Time for queued frames and the close handshake before the socket is dropped.
     pub close: Duration,

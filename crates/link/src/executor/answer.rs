@@ -57,8 +57,8 @@ pub(crate) fn failure(code: CommandFailure, error: &str) -> EventBody {
 }
 
 /// Creates the terminal event of a command whose request the gateway rejected. It has no `code` member:
-/// control planes up to 0.13 take a code for a failure of the command only, and would not fail the loop it
-/// launches.
+/// control planes up to 0.13 interpret a code as a failure of the command only, and would not fail the loop
+/// that it launches.
 fn gateway_error(status: u16, body: &[u8]) -> EventBody {
     let text = format!("gateway returned {status}: {}", String::from_utf8_lossy(body));
     let error = GatewayError::new(status, &serde_json::from_slice(body).unwrap_or_default());

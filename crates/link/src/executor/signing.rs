@@ -14,8 +14,8 @@ use uuid::Uuid;
 const MAX_AGE: i64 = 45;
 /// Seconds by which the browser's clock may be ahead of the local clock.
 const MAX_AHEAD: i64 = 5;
-/// Nonces remembered at once. Above it signed commands are rejected until the oldest nonces expire: dropping
-/// one early would allow a replay.
+/// Nonces stored at once. Above it signed commands are rejected until the oldest nonces expire: dropping one
+/// early would allow a replay.
 const MAX_NONCES: usize = 10_000;
 
 /// Dependencies of the executor for signed commands.
@@ -77,7 +77,7 @@ impl SigningRejection {
     }
 }
 
-/// Verifies signatures, and remembers nonces until they expire, to reject replays.
+/// Verifies signatures, and stores nonces until they expire, to reject replays.
 pub(super) struct SignatureVerifier {
     /// Start of the process in seconds since the epoch. Earlier signatures are rejected, because an earlier
     /// process may have executed their commands.
@@ -125,8 +125,8 @@ impl SignatureVerifier {
         if !key.verifies(text, signature) {
             return Err(SigningRejection::InvalidSignature);
         }
-        // Only valid signatures are remembered, so that a forged one cannot block the nonce of the genuine
-        // one.
+        // Only the nonces of valid signatures are stored, so that a forged command cannot block the nonce of
+        // the genuine one.
         self.seen.insert(nonce, payload.timestamp);
         Ok(())
     }

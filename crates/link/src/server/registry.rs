@@ -17,7 +17,7 @@ use super::timing::ServerTiming;
 use crate::outbox::{CloseReason, SendQueue};
 
 /// Concurrent connections per API key, registered or not. A desktop has one, and a second during a reconnect
-/// while the first is not detected as lost; the surplus allows for desktops that share a key.
+/// until the loss of the first is detected; the surplus allows for desktops that share a key.
 const MAX_CONNECTIONS_PER_KEY: usize = 10;
 
 /// Error of sending a frame to a desktop.

@@ -70,7 +70,7 @@ async fn checkout(root: &Path) -> LearningSource {
     }
 }
 
-/// Classifies learnings by the assistant.
+/// Classifies learnings with the assistant.
 fn classify(learnings: &[UnclassifiedLearning]) -> Result<Vec<Classification>, String> {
     let result = block_on(async {
         // In an empty directory, where no repository configures the assistant.

@@ -40,7 +40,7 @@ struct LoopLine {
     live_activity: Option<String>,
     queue_place: Option<usize>,
     approval: Option<Value>,
-    // The gateway that is asked may be older than this program.
+    // The running gateway may be older than this program.
     #[serde(alias = "stillness")]
     stall: Option<ActivityInfo>,
     spend: Option<Spend>,

@@ -1,6 +1,6 @@
-# Sourced before each of these: they make a hostile repository in the current directory. $MARK is a
-# program that must never run: it leaves a file named after its first argument. Nothing below $OUTSIDE
-# may be read or changed; a repository with a secret lies there.
+# Sourced before each of the other scripts, which create a hostile repository in the current directory.
+# $MARK is a program that must never run: it creates a file with the name of its first argument. No file
+# below $OUTSIDE may be read or changed; it contains a repository with a secret.
 set -eu
 git() { command git -c core.hooksPath=/dev/null -c commit.gpgSign=false "$@"; }
 begin() {

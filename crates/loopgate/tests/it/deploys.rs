@@ -91,7 +91,7 @@ async fn deploys_are_recovered_and_terminated_after_a_restart() -> Result<()> {
     std::fs::remove_dir_all(&removed.worktree)?;
     signal(orphaned.pid, "KILL")?;
     wait::until_exited(orphaned.pid).await?;
-    // The leader is dead, but its child still serves the port: the process group has to be terminated as a
+    // The leader has exited, but its child still serves the port: the process group has to be terminated as a
     // whole.
     tokio::net::TcpStream::connect(("127.0.0.1", u16::try_from(orphaned.port)?)).await?;
 

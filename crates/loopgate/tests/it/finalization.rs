@@ -66,7 +66,7 @@ async fn wait_for_finalization(desktop: &TestDesktop, id: LoopId, status: &str) 
     finalized.await.with_context(|| format!("{id} does not end as {status}, or its token still exists"))
 }
 
-/// Returns the results without `tests`, which says `not-run`: the story's repository has no trusted test
+/// Returns the results without `tests`, which is `not-run`: the story's repository has no trusted test
 /// command.
 fn entries_without_tests(answer: &Value) -> Result<Value> {
     let mut results = answer["results"].clone();
@@ -149,7 +149,7 @@ async fn heartbeats_follow_the_process_when_the_control_plane_refuses_them() -> 
     ensure!(status(dead).await? == "UNKNOWN");
     let before = heartbeats(&desktop.cloud, dead);
 
-    // The second loop proves that time has passed: it sends five heartbeats while the dead one sends none.
+    // The second loop proves that time has passed: it sends five heartbeats while the killed loop sends none.
     let (running, _) = desktop.start(plan("SHOP-8")).await?;
     desktop.testbed.model.held_times("planning", 2).await?;
     wait_for_heartbeats(&desktop, running, 5).await;

@@ -1,4 +1,4 @@
-//! Questions about findings to a provider. Scripts stand in for both providers.
+//! Questions about findings to a provider. Scripts replace both providers.
 
 use std::path::PathBuf;
 

@@ -83,7 +83,7 @@ async fn loop_uses_only_expected_mcp_server() -> Result<()> {
     ])
     .await?;
     // The server is configured for the assistant in every case; only the permission differs. Port 9 (discard)
-    // stands for a server with another URL.
+    // represents a server with another URL.
     server.register(&desktop)?;
     let documents = json!([{"id": "1", "type": "PRD", "title": "", "content": "The gate is to be silent"}]);
     for (command, conversation) in [("DECOMPOSE", "split"), ("PLAN", "coding")] {

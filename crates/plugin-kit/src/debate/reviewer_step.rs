@@ -67,7 +67,7 @@ pub async fn print(options: ReviewOptions) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a review, and writes the findings into the feedback file. When the reviewer no longer knows the
+/// Runs a review, and writes the findings into the feedback file. When the reviewer no longer has the
 /// session, a new one is started.
 ///
 /// # Errors

@@ -26,7 +26,7 @@ const TURN_LIMIT: Duration = Duration::from_hours(2);
 const STDERR_CAP: usize = 64 * 1024;
 /// Tools that the assistant may use without permission while planning.
 const TOOLS: &str = "Read,Write,Edit,Bash(ls:*),Bash(git log:*),Agent(code:plan-agent)";
-/// Substrings of the error message of an assistant that no longer knows its session.
+/// Substrings of the error message of an assistant that no longer has its session.
 const SESSION_ERRORS: [&str; 4] = ["session", "not found", "invalid", "resume"];
 
 /// Runs a debate to its end, or resumes an interrupted one.
@@ -206,8 +206,8 @@ impl Debate {
         if !session_lost {
             return Err(failure.message);
         }
-        // Start a new session, which needs the original request again because it knows nothing of the old
-        // one.
+        // Start a new session, which needs the original request again because it does not contain the
+        // old one.
         self.state.session = Uuid::new_v4().to_string();
         self.save()?;
         let fresh: [OsString; 2] = ["--session-id".into(), self.state.session.clone().into()];

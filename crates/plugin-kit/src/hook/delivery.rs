@@ -8,24 +8,22 @@ use std::path::Path;
 
 use loopgate_api::names::env::LOOP_ID;
 
-use super::shell::ParsedCommandLine;
+use super::git_call::GitCall;
+use super::shell::{self, ParsedCommandLine};
 use crate::variables as var;
 
 /// Reason of the denial, read by the assistant.
 pub const REFUSAL: &str = "Blocked: Loopgate delivers this loop. At its end it pushes the branch and opens the \
     pull request, after it has checked what must not leave the machine. Leave the work in the working tree or \
     in local commits, and continue.";
-/// Options of `git` before the subcommand whose value is the next word.
-const GIT_OPTIONS: [&str; 8] =
-    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--attr-source"];
 /// Options of `gh` before or between the subcommands whose value is the next word.
 const GH_OPTIONS: [&str; 3] = ["-R", "--repo", "--hostname"];
 /// Options of `gh api` that result in a request other than GET.
 const API_WRITES: [&str; 7] = ["-X", "--method", "-f", "-F", "--field", "--raw-field", "--input"];
 /// Mutations of GitHub's GraphQL API that open or merge a pull request.
 const MUTATIONS: [&str; 3] = ["createPullRequest", "mergePullRequest", "enablePullRequestAutoMerge"];
-/// Programs that execute their standard input.
-const SHELLS: [&str; 5] = ["sh", "bash", "zsh", "dash", "ksh"];
+/// Upper bound of a script that is examined, in bytes.
+const MAX_SCRIPT: u64 = 64 * 1024;
 
 /// Returns whether this process belongs to an iteration of a loop that the runtime delivers. The runtime sets
 /// the loop's id for every stage, the driver the number of the iteration.
@@ -33,29 +31,31 @@ pub fn is_by_runtime() -> bool {
     var::text(LOOP_ID).is_some() && var::text(var::ITERATION).is_some()
 }
 
-/// Returns whether a shell command pushes, or opens or merges a pull request. Every word `git` or `gh` counts
-/// as the program, whichever program runs it (`env`, `timeout`, `xargs`, `if`, `find -exec`).
-pub fn in_command(text: &str, home: &Path) -> bool {
-    let line = ParsedCommandLine::read(&without_here_documents(text), &home.to_string_lossy());
-    line.commands.iter().any(|words| {
-        (0..words.len()).any(|at| match words[at].rsplit('/').next().unwrap_or_default() {
-            "git" => pushes(&words[at + 1..]),
-            "gh" => opens_or_merges(&words[at + 1..]),
-            _ => false,
+/// Returns whether a command line pushes, or opens or merges a pull request. Scripts that it runs are examined too.
+/// `calls` are its calls of git.
+pub fn delivers(line: &ParsedCommandLine, calls: &[GitCall]) -> bool {
+    calls.iter().any(pushes)
+        || line.commands.iter().any(|words| {
+            let calls = (0..words.len()).filter(|at| words[*at].rsplit('/').next() == Some("gh"));
+            calls.into_iter().any(|at| opens_or_merges(&words[at + 1..]))
         })
-    })
 }
 
-fn pushes(arguments: &[String]) -> bool {
-    let words = subcommands(arguments, &GIT_OPTIONS);
-    // `git -c alias.up=push up` pushes without the word `push` as its subcommand.
-    let is_alias_of_push = arguments.iter().any(|word| {
-        word.strip_prefix("alias.").and_then(|alias| alias.split_once('=')).is_some_and(|(_, command)| {
-            command.split_whitespace().any(|word| word.trim_start_matches('!') == "push")
-        })
-    });
-    is_alias_of_push
-        || matches!(words.as_slice(), ["push" | "send-pack", ..] | ["subtree" | "lfs", "push", ..])
+/// Returns the text of the scripts in a directory that a command line runs.
+pub fn scripts(line: &ParsedCommandLine, directory: &Path) -> Vec<String> {
+    let files = line.commands.iter().flat_map(|words| shell::scripts(words)).map(|file| directory.join(file));
+    files
+        .filter(|file| file.metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_SCRIPT))
+        .filter_map(|file| std::fs::read_to_string(file).ok())
+        .collect()
+}
+
+fn pushes(call: &GitCall) -> bool {
+    match call.subcommand.as_str() {
+        "push" | "send-pack" | "http-push" => true,
+        "subtree" | "lfs" => call.operands().next() == Some("push"),
+        _ => false,
+    }
 }
 
 fn opens_or_merges(arguments: &[String]) -> bool {
@@ -89,43 +89,14 @@ fn subcommands<'a>(arguments: &'a [String], valued: &[&str]) -> Vec<&'a str> {
     subcommands
 }
 
-/// Removes the bodies of here-documents, which are input and not commands, unless a shell reads them.
-fn without_here_documents(text: &str) -> String {
-    let mut remaining = String::new();
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        remaining.push_str(line);
-        remaining.push('\n');
-        let Some(delimiter) = here_document(line) else { continue };
-        let is_run = line.split([' ', '\t', '/', '|', ';', '&', '(']).any(|word| SHELLS.contains(&word));
-        for body in lines.by_ref().take_while(|body| body.trim_start_matches('\t') != delimiter) {
-            if is_run {
-                remaining.push_str(body);
-                remaining.push('\n');
-            }
-        }
-    }
-    remaining
-}
-
-/// Returns the delimiter of a here-document that starts on the line.
-fn here_document(line: &str) -> Option<&str> {
-    let (_, rest) = line.split_once("<<")?;
-    let rest = rest.strip_prefix('-').unwrap_or(rest).trim_start();
-    let delimiter = match rest.strip_prefix(['\'', '"', '\\']) {
-        Some(quoted) => quoted.split(['\'', '"', ' ']).next(),
-        None => rest.split([' ', '\t', ';', '&', '|', ')', '<', '>']).next(),
-    };
-    // `<<<` is a here-string, which has no body; its "delimiter" starts with `<` and is empty.
-    delimiter.filter(|delimiter| !delimiter.is_empty())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::git_call::git_calls;
     use super::*;
 
     fn is_denied(command: &str) -> bool {
-        in_command(command, Path::new("/home/u"))
+        let line = ParsedCommandLine::read(command, "/home/u");
+        delivers(&line, &git_calls(&line, Path::new("/"), "/home/u"))
     }
 
     #[test]
@@ -154,6 +125,12 @@ mod tests {
             "bash <<'END'\ngit push\nEND",
             "cat > notes.md <<'END'\nWork\nEND\ngit push",
             "git -c alias.up=push up",
+            "echo $((1 << 2)); git push",
+            "echo '<<END'\ngit push",
+            "cat <<'END' | sh\ngit push\nEND",
+            "bash <<< 'git push'",
+            "git submodule foreach 'git push'",
+            "g=git; $g push",
             "git subtree push --prefix docs origin docs",
             "git \\\n  push",
             "gh pr create --fill",

@@ -1,17 +1,27 @@
-//! Decides about the use of a tool: credentials are denied, delivery is denied if the runtime delivers, the
-//! loop's own files are allowed. Everything else is left to the assistant's permissions.
+//! Decides about the use of a tool: credentials are denied, delivery is denied if the runtime delivers. In a loop,
+//! everything that takes work out of the working tree or forges its records is denied, and the loop's own files are
+//! allowed. Everything else is left to the assistant's permissions.
 
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::STATE_DIR;
 use serde_json::{Value, json};
 
+use super::git_call::git_calls;
 use super::input::HookInput;
 use super::shell::ParsedCommandLine;
-use super::{credentials, delivery};
+use super::{answers, credentials, delivery, undo};
 
 /// Reason of the denial of credentials.
 const REFUSAL: &str = "Blocked: credential access denied by security policy";
+/// Reason of the denial of a separate worktree.
+const OTHER_WORKTREE: &str = "Blocked: the loop already has a worktree of its own. Work in the current directory, \
+    without isolation.";
+/// Reason of the denial of a statement about a task.
+const OWN_STATEMENT: &str = "Blocked: only the orchestrator reports tasks, with `loopgate plan report <task>`, after a \
+    checking agent has answered. Answer in the given form instead.";
+/// Reason of the denial of access to the records of agents' answers.
+const RECORDS: &str = "Blocked: Loopgate writes these records; `loopgate plan report <task>` reads them.";
 /// Programs that do nothing but read or write the files in their arguments.
 const FILE_PROGRAMS: [&str; 16] = [
     "ls", "cat", "head", "tail", "wc", "stat", "test", "mkdir", "touch", "cp", "mv", "rm", "rmdir", "sort",
@@ -37,9 +47,9 @@ pub fn decide(input: &HookInput, runtime_delivers: bool) -> Option<Value> {
     if refused {
         return Some(decision("deny", REFUSAL));
     }
-    let delivers = |command| delivery::in_command(command, &home);
-    if runtime_delivers && input.tool_name == "Bash" && argument("command").is_some_and(delivers) {
-        return Some(decision("deny", delivery::REFUSAL));
+    let in_loop = runtime_delivers || input.loop_context().is_some();
+    if in_loop && let Some(reason) = loop_refusal(input, &home, runtime_delivers) {
+        return Some(decision("deny", reason));
     }
     let is_loop_file = match input.tool_name.as_str() {
         "Bash" => argument("command").is_some_and(|command| is_own_command(command, input, &home)),
@@ -49,6 +59,60 @@ pub fn decide(input: &HookInput, runtime_delivers: bool) -> Option<Value> {
         _ => false,
     };
     is_loop_file.then(|| decision("allow", "A file of the coding loop"))
+}
+
+/// Returns why a loop does not allow the use of a tool.
+fn loop_refusal(input: &HookInput, home: &Path, runtime_delivers: bool) -> Option<&'static str> {
+    match input.tool_name.as_str() {
+        "EnterWorktree" => Some(OTHER_WORKTREE),
+        "Agent" | "Task" => {
+            let isolation = input.tool_input.get("isolation");
+            isolation.is_some_and(|isolation| !isolation.is_null()).then_some(OTHER_WORKTREE)
+        }
+        "Write" | "Edit" | "NotebookEdit" => {
+            let path = credentials::absolute(file(input)?, &input.cwd, home);
+            answers::is_record(&path).then_some(RECORDS)
+        }
+        "Bash" => command_refusal(input.tool_input.get("command")?.as_str()?, input, home, runtime_delivers),
+        _ => None,
+    }
+}
+
+fn command_refusal(
+    command: &str,
+    input: &HookInput,
+    home: &Path,
+    runtime_delivers: bool,
+) -> Option<&'static str> {
+    let home = home.to_string_lossy();
+    let line = ParsedCommandLine::read(command, &home);
+    let scripts = delivery::scripts(&line, &input.cwd);
+    let scripts = scripts.iter().map(|text| ParsedCommandLine::read(text, &home));
+    for line in std::iter::once(line.clone()).chain(scripts) {
+        let calls = git_calls(&line, &input.cwd, &home);
+        if runtime_delivers && delivery::delivers(&line, &calls) {
+            return Some(delivery::REFUSAL);
+        }
+        if calls.iter().any(undo::takes_back) {
+            return Some(undo::REFUSAL);
+        }
+        let reports = line.commands.iter().any(|words| {
+            let is_report = |words: &[String]| match words {
+                [group, command] => group == "plan" && matches!(command.as_str(), "tick" | "report"),
+                _ => false,
+            };
+            words.windows(2).any(is_report)
+        });
+        if reports && !input.agent_id.is_empty() {
+            return Some(OWN_STATEMENT);
+        }
+        let names_record =
+            |word: &String| answers::is_record(&credentials::absolute(word, &input.cwd, Path::new(&*home)));
+        if line.commands.iter().flatten().any(names_record) {
+            return Some(RECORDS);
+        }
+    }
+    None
 }
 
 fn file(input: &HookInput) -> Option<&str> {

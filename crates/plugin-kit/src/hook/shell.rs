@@ -1,12 +1,18 @@
 //! Parses a shell command far enough to judge it: its words, and the boundaries of its commands.
 //!
-//! Executes and completes nothing. Quotes and escapes are removed, `~` and `$HOME` are replaced, and
-//! substitutions are parsed as further commands.
+//! Executes nothing. Quotes and escapes are removed; `~`, `$HOME` and variables that the command itself assigns are
+//! replaced. Everything that a command passes to a shell or an interpreter as a program is parsed as well:
+//! substitutions, arguments of `-c`, here-documents, and text in a pipeline. Encoded text and
+//! programs in other files are not examined, so this is no protection against a program that hides its commands.
+
+use std::collections::HashMap;
+
+use tree_sitter::{Node, Parser};
 
 /// Commands of a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParsedCommandLine {
-    /// The commands, each as its words.
+    /// The commands, each as its words, including the targets of its redirections.
     pub commands: Vec<Vec<String>>,
     /// Whether it is a single command without operator, redirection, variable, glob or substitution.
     pub simple: bool,
@@ -15,18 +21,21 @@ pub struct ParsedCommandLine {
 /// Programs that run the program in their arguments.
 const RUNNERS: [&str; 12] =
     ["sudo", "env", "nohup", "xargs", "time", "exec", "command", "doas", "nice", "timeout", "setsid", "eval"];
-/// Shells that run a command line in their arguments.
-const SHELLS: [&str; 5] = ["sh", "bash", "zsh", "dash", "ksh"];
-/// Maximum nesting of commands that is parsed; bounds the work for a hostile command line.
+/// Shells and builtins that run a command line.
+const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "eval", "source", "."];
+/// Interpreters whose programs can start other programs.
+const INTERPRETERS: [&str; 6] = ["python", "python3", "perl", "ruby", "node", "awk"];
+/// Maximum nesting of command lines that is parsed; bounds the work for a hostile command line.
 const MAX_DEPTH: usize = 4;
+/// Maximum depth of a syntax tree that is walked; bounds the recursion.
+const MAX_TREE_DEPTH: usize = 200;
 
 impl ParsedCommandLine {
     /// Parses a command line.
     pub fn read(text: &str, home: &str) -> Self {
-        let mut reader = ShellReader { home, commands: Vec::new(), plain: true };
-        reader.line(text, MAX_DEPTH);
-        let simple = reader.plain && reader.commands.len() == 1;
-        Self { commands: reader.commands, simple }
+        let mut reader = ShellReader { home, variables: HashMap::new(), commands: Vec::new() };
+        let simple = reader.text(text, MAX_DEPTH);
+        Self { simple: simple && reader.commands.len() == 1, commands: reader.commands }
     }
 
     /// Returns the names of the programs, including those run by programs such as `sudo`.
@@ -37,7 +46,7 @@ impl ParsedCommandLine {
                 if is_assignment(word) || word.starts_with('-') || word.parse::<f64>().is_ok() {
                     continue;
                 }
-                let name = word.rsplit('/').next().unwrap_or(word);
+                let name = base_name(word);
                 names.push(name);
                 if !RUNNERS.contains(&name) {
                     break;
@@ -48,105 +57,239 @@ impl ParsedCommandLine {
     }
 }
 
+/// Returns the files that a command runs as a program of a shell: the first file argument of a shell, or the program
+/// itself when it is given as a path.
+pub fn scripts(words: &[String]) -> impl Iterator<Item = &str> {
+    let of_shell = words
+        .iter()
+        .position(|word| SHELLS.contains(&base_name(word)))
+        .and_then(|at| words[at + 1..].iter().find(|word| !word.starts_with('-')));
+    words.first().filter(|word| word.contains('/')).into_iter().chain(of_shell).map(String::as_str)
+}
+
+fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     })
 }
 
+/// Text that is input of a statement and may be the program of a shell or an interpreter.
+struct InputText {
+    text: String,
+    /// Files to which the statement writes.
+    targets: Vec<String>,
+}
+
 struct ShellReader<'a> {
     home: &'a str,
+    /// Values of the variables that the command line assigns.
+    variables: HashMap<String, String>,
     commands: Vec<Vec<String>>,
-    plain: bool,
 }
 
 impl ShellReader<'_> {
-    fn line(&mut self, text: &str, depth: usize) {
-        let mut words = Vec::new();
-        let mut word = String::new();
-        let mut in_word = false;
-        let mut inner = Vec::new();
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
-            match c {
-                '\\' => word.extend(chars.next().filter(|next| *next != '\n')),
-                '\'' => {
-                    in_word = true;
-                    word.extend(chars.by_ref().take_while(|c| *c != '\''));
-                }
-                '"' => {
-                    in_word = true;
-                    let quoted = double_quoted(&mut chars);
-                    if quoted.contains(['$', '`']) {
-                        self.plain = false;
-                        inner.extend(substitutions(&quoted));
-                    }
-                    word.push_str(&self.expand_home(&quoted));
-                }
-                ' ' | '\t' => end_word(&mut words, &mut word, &mut in_word),
-                ';' | '&' | '|' | '\n' | '(' | ')' | '{' | '}' | '<' | '>' => {
-                    self.plain = false;
-                    end_word(&mut words, &mut word, &mut in_word);
-                    // The target of a redirection is kept as a word of the command, so that it is checked
-                    // too.
-                    if !matches!(c, '<' | '>') {
-                        self.command(&mut words, depth);
-                    }
-                }
-                '`' => {
-                    self.plain = false;
-                    inner.push(chars.by_ref().take_while(|c| *c != '`').collect());
-                }
-                '$' => {
-                    self.plain = false;
-                    match chars.peek() {
-                        Some('(') => {
-                            chars.next();
-                            inner.push(balanced(&mut chars));
-                        }
-                        _ => word.push('$'),
-                    }
-                }
-                '*' | '?' | '[' => {
-                    self.plain = false;
-                    word.push(c);
-                }
-                // A comment starts only at the beginning of a word.
-                '#' if word.is_empty() && !in_word => {
-                    chars.by_ref().take_while(|c| *c != '\n').for_each(drop);
-                    self.command(&mut words, depth);
-                }
-                _ => word.push(c),
+    /// Adds the commands of a text. Returns whether it is one plain command.
+    fn text(&mut self, text: &str, depth: usize) -> bool {
+        let mut parser = Parser::new();
+        let language = parser.set_language(&tree_sitter_bash::LANGUAGE.into());
+        let tree = language.ok().and_then(|()| parser.parse(ascii_of_equal_length(text), None));
+        let Some(tree) = tree.filter(|tree| !is_deeper_than(tree.root_node(), MAX_TREE_DEPTH)) else {
+            self.commands.extend(tokens(text));
+            return false;
+        };
+        let root = tree.root_node();
+        if root.has_error() {
+            // Commands inside a faulty part would be lost, so that every word counts as well.
+            self.commands.extend(tokens(text));
+        }
+        let first = self.commands.len();
+        let unused: Vec<_> =
+            children(root).into_iter().flat_map(|statement| self.statement(statement, text, depth)).collect();
+        let commands = &self.commands[first..];
+        let is_run = |input: &InputText| {
+            let names = || commands.iter().flat_map(|words| scripts(words)).map(base_name);
+            input.targets.iter().any(|target| names().any(|name| name == base_name(target)))
+        };
+        let written: Vec<_> = unused.into_iter().filter(is_run).collect();
+        if depth > 0 {
+            for input in &written {
+                self.text(&input.text, depth - 1);
             }
         }
-        end_word(&mut words, &mut word, &mut in_word);
-        // Substitutions are parsed last, so their commands come after the enclosing command.
-        self.command(&mut words, depth);
+        is_plain(root, text)
+    }
+
+    /// Adds the commands of one statement, and those that it passes to shells and interpreters. Returns the input
+    /// texts that it passes to other programs.
+    fn statement(&mut self, node: Node<'_>, source: &str, depth: usize) -> Vec<InputText> {
+        let first = self.commands.len();
+        let mut inputs = Vec::new();
+        self.walk(node, source, &mut inputs);
+        let commands: Vec<Vec<String>> = self.commands[first..].to_vec();
+        let runs =
+            |programs: &[&str]| commands.iter().flatten().any(|word| programs.contains(&base_name(word)));
+        // The command line of `-c` is one word with spaces; other arguments are flags and file names.
+        let spaced = |words: &[String]| -> Vec<String> {
+            words.iter().filter(|word| word.contains(char::is_whitespace)).cloned().collect()
+        };
+        let mut programs: Vec<String> = Vec::new();
+        for words in &commands {
+            let shell = words.iter().position(|word| SHELLS.contains(&base_name(word)));
+            match shell {
+                Some(at) if words[at] == "eval" => programs.push(words[at + 1..].join(" ")),
+                Some(at) => programs.extend(spaced(&words[at + 1..])),
+                // `echo 'git push' | sh`, `env -S 'git push'`
+                None if runs(&SHELLS) || words.iter().any(|word| word == "-S") => {
+                    programs.extend(spaced(words));
+                }
+                None => {}
+            }
+            if words.iter().any(|word| INTERPRETERS.contains(&base_name(word))) {
+                self.commands.extend(spaced(words).iter().filter_map(|code| tokens(code)));
+            }
+        }
+        if runs(&INTERPRETERS) {
+            self.commands.extend(inputs.iter().filter_map(|input| tokens(&input.text)));
+        }
+        if runs(&SHELLS) {
+            programs.extend(inputs.drain(..).map(|input| input.text));
+        }
         if depth > 0 {
-            inner.iter().for_each(|text| self.line(text, depth - 1));
+            for program in &programs {
+                self.text(program, depth - 1);
+            }
+        }
+        inputs
+    }
+
+    /// Adds the commands below a node, outer ones first.
+    fn walk(&mut self, node: Node<'_>, source: &str, inputs: &mut Vec<InputText>) {
+        match node.kind() {
+            "command" | "declaration_command" | "unset_command" | "test_command" => {
+                let mut words = Vec::new();
+                let mut targets = Vec::new();
+                let mut texts = Vec::new();
+                for child in children(node) {
+                    match child.kind() {
+                        "file_redirect" => targets.extend(self.targets(child, source)),
+                        "herestring_redirect" => texts.push(self.words(child, source).join(" ")),
+                        "subshell" => {}
+                        _ => words.extend(self.words(child, source)),
+                    }
+                }
+                words.extend(targets);
+                if !words.is_empty() {
+                    self.commands.push(words);
+                }
+                inputs.extend(texts.into_iter().map(|text| InputText { text, targets: Vec::new() }));
+            }
+            "variable_assignment" => self.assign(node, source),
+            "redirected_statement" => {
+                let body = node.child_by_field_name("body");
+                if let Some(body) = body {
+                    self.walk(body, source, inputs);
+                }
+                let redirects = || children(node).into_iter().filter(|child| Some(*child) != body);
+                let targets: Vec<String> =
+                    redirects().flat_map(|child| self.targets(child, source)).collect();
+                let statement = self.commands.last().cloned().unwrap_or_default();
+                match self.commands.last_mut().filter(|_| body.is_some()) {
+                    Some(words) => words.extend(targets.iter().cloned()),
+                    None if targets.is_empty() => {}
+                    None => self.commands.push(targets.clone()),
+                }
+                for redirect in redirects() {
+                    // `tee FILE` writes to its arguments.
+                    let targets = targets.iter().chain(statement.iter().skip(1)).cloned().collect();
+                    let text = match redirect.kind() {
+                        "heredoc_redirect" => child_text(redirect, "heredoc_body", source),
+                        "herestring_redirect" => Some(self.words(redirect, source).join(" ")),
+                        _ => None,
+                    };
+                    inputs.extend(text.map(|text| InputText { text, targets }));
+                    self.walk(redirect, source, inputs);
+                }
+                return;
+            }
+            _ => {}
+        }
+        for child in children(node) {
+            self.walk(child, source, inputs);
         }
     }
 
-    /// Stores a command, and parses the command lines that it passes to a shell.
-    fn command(&mut self, words: &mut Vec<String>, depth: usize) {
-        if words.is_empty() {
-            return;
+    fn assign(&mut self, node: Node<'_>, source: &str) {
+        let name = node.child_by_field_name("name").map(|name| text_of(name, source));
+        let value = node.child_by_field_name("value").map(|value| self.words(value, source).join(" "));
+        if let Some(name) = name {
+            self.variables.insert(name.to_owned(), value.unwrap_or_default());
         }
-        let words: Vec<String> = std::mem::take(words).iter().map(|word| self.expand_home(word)).collect();
-        let mut texts = Vec::new();
-        for (at, word) in words.iter().enumerate() {
-            let name = word.rsplit('/').next().unwrap_or(word);
-            // The command line of `-c` is one word with spaces; other arguments are flags and file names.
-            if SHELLS.contains(&name) {
-                texts.extend(words[at + 1..].iter().filter(|word| word.contains(' ')).cloned());
+    }
+
+    /// Returns the files that a redirection names.
+    fn targets(&mut self, node: Node<'_>, source: &str) -> Vec<String> {
+        match node.kind() {
+            "file_redirect" => {
+                let destination = node.child_by_field_name("destination");
+                destination.map(|node| self.words(node, source)).unwrap_or_default()
             }
-            if name == "eval" {
-                texts.push(words[at + 1..].join(" "));
+            "heredoc_redirect" => {
+                children(node).into_iter().flat_map(|child| self.targets(child, source)).collect()
             }
+            _ => Vec::new(),
         }
-        self.commands.push(words);
-        if depth > 0 {
-            texts.iter().for_each(|text| self.line(text, depth - 1));
+    }
+
+    /// Returns the words of an argument. An unquoted variable may contain several, a substitution none.
+    fn words(&mut self, node: Node<'_>, source: &str) -> Vec<String> {
+        if node.kind() == "variable_assignment" {
+            self.assign(node, source);
+            return vec![self.expand_home(&unescape(text_of(node, source)))];
+        }
+        let mut word = String::new();
+        self.append(node, source, false, &mut word);
+        let words = word.split(SEPARATOR).filter(|word| !word.is_empty());
+        let words: Vec<String> = words.map(|word| self.expand_home(word)).collect();
+        // An empty string in quotes is an argument.
+        if words.is_empty() && matches!(node.kind(), "string" | "raw_string") {
+            vec![String::new()]
+        } else {
+            words
+        }
+    }
+
+    fn append(&self, node: Node<'_>, source: &str, is_quoted: bool, word: &mut String) {
+        let text = text_of(node, source);
+        match node.kind() {
+            "raw_string" => word.push_str(text.trim_start_matches('\'').trim_end_matches('\'')),
+            "ansi_c_string" => word.push_str(&unescape_ansi(text)),
+            "string_content" => word.push_str(&unescape_double_quoted(text)),
+            "simple_expansion" | "expansion" => {
+                let name = text.trim_start_matches(['$', '{']).trim_end_matches('}');
+                let value = match self.variables.get(name) {
+                    Some(value) => value.as_str(),
+                    None if name == "HOME" => self.home,
+                    None if name == "IFS" => " ",
+                    None => text,
+                };
+                if is_quoted {
+                    word.push_str(value);
+                } else {
+                    word.push_str(&value.replace(char::is_whitespace, &SEPARATOR.to_string()));
+                }
+            }
+            "command_substitution" | "process_substitution" | "arithmetic_expansion" => {}
+            _ if node.named_child_count() == 0 => word.push_str(&unescape(text)),
+            kind => {
+                let is_quoted = is_quoted || kind == "string";
+                for child in children(node) {
+                    self.append(child, source, is_quoted, word);
+                }
+            }
         }
     }
 
@@ -160,53 +303,142 @@ impl ShellReader<'_> {
     }
 }
 
-fn end_word(words: &mut Vec<String>, word: &mut String, in_word: &mut bool) {
-    if !word.is_empty() || *in_word {
-        words.push(std::mem::take(word));
-    }
-    *in_word = false;
+/// Replaces every byte of other characters. None of them has a meaning for a shell, and the scanner of the grammar
+/// accesses memory out of bounds for characters beyond its tables. The offsets stay those of the original text.
+fn ascii_of_equal_length(text: &str) -> Vec<u8> {
+    text.bytes().map(|byte| if byte.is_ascii() && byte != 0 { byte } else { b'_' }).collect()
 }
 
-/// Reads up to the closing quote. Only escaped quotes and backslashes are unescaped.
-fn double_quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
-    let mut text = String::new();
+/// Separates the words of an unquoted variable; cannot occur in a command line.
+const SEPARATOR: char = '\0';
+
+fn is_deeper_than(root: Node<'_>, limit: usize) -> bool {
+    let mut cursor = root.walk();
+    loop {
+        if cursor.goto_first_child() {
+            if cursor.depth() as usize > limit {
+                return true;
+            }
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
+        }
+    }
+}
+
+fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).collect()
+}
+
+fn text_of<'a>(node: Node<'_>, source: &'a str) -> &'a str {
+    source.get(node.byte_range()).unwrap_or_default()
+}
+
+fn child_text(node: Node<'_>, kind: &str, source: &str) -> Option<String> {
+    children(node)
+        .into_iter()
+        .find(|child| child.kind() == kind)
+        .map(|child| text_of(child, source).to_owned())
+}
+
+/// Returns whether a tree is a single command whose words are literal.
+fn is_plain(root: Node<'_>, source: &str) -> bool {
+    let has_one_command =
+        root.child_count() == 1 && root.child(0).is_some_and(|node| node.kind() == "command");
+    has_one_command && !root.has_error() && is_literal(root, source)
+}
+
+fn is_literal(node: Node<'_>, source: &str) -> bool {
+    match node.kind() {
+        "word" => !text_of(node, source).contains(['*', '?', '[', '{']),
+        "program" | "command" | "command_name" | "concatenation" | "string" => {
+            let text = text_of(node, source);
+            // A literal `$` in double quotes is rare, and harmless to reject.
+            (node.kind() != "string" || !text.contains(['$', '`']))
+                && children(node).into_iter().all(|child| is_literal(child, source))
+        }
+        "raw_string" | "string_content" | "number" | "comment" => true,
+        _ => false,
+    }
+}
+
+/// Returns the words of a text that is not parsed, as one command.
+fn tokens(text: &str) -> Option<Vec<String>> {
+    let is_part = |c: char| c.is_alphanumeric() || "_./=@:~+-".contains(c);
+    let words = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(str::to_owned).collect();
+    (!words.is_empty()).then_some(words)
+}
+
+/// Removes the backslashes of an unquoted word; a backslash before a line break continues the line.
+fn unescape(text: &str) -> String {
+    let mut word = String::new();
+    let mut chars = text.chars();
     while let Some(c) = chars.next() {
         match c {
-            '"' => break,
-            '\\' if chars.peek().is_some_and(|next| matches!(next, '"' | '\\')) => text.extend(chars.next()),
-            _ => text.push(c),
+            '\\' => word.extend(chars.next().filter(|next| *next != '\n')),
+            c => word.push(c),
         }
     }
-    text
+    word
 }
 
-/// Returns the command substitutions inside double quotes.
-fn substitutions(text: &str) -> Vec<String> {
-    let mut commands = Vec::new();
+/// Removes the backslashes that have a meaning in double quotes.
+fn unescape_double_quoted(text: &str) -> String {
+    let mut word = String::new();
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        if c == '`' {
-            commands.push(chars.by_ref().take_while(|c| *c != '`').collect());
-        } else if c == '$' && chars.next_if_eq(&'(').is_some() {
-            commands.push(balanced(&mut chars));
+        match c {
+            '\\' if chars.next_if_eq(&'\n').is_some() => {}
+            '\\' if chars.peek().is_some_and(|next| matches!(next, '"' | '\\' | '$' | '`')) => {
+                word.extend(chars.next())
+            }
+            c => word.push(c),
         }
     }
-    commands
+    word
 }
 
-/// Reads up to the parenthesis that closes an open one.
-fn balanced(chars: &mut impl Iterator<Item = char>) -> String {
-    let mut open = 1;
-    chars
-        .take_while(|c| {
-            match c {
-                '(' => open += 1,
-                ')' => open -= 1,
-                _ => {}
-            }
-            open > 0
-        })
-        .collect()
+/// Decodes `$'…'`.
+fn unescape_ansi(text: &str) -> String {
+    let inner = text.strip_prefix("$'").and_then(|text| text.strip_suffix('\'')).unwrap_or(text);
+    let mut word = String::new();
+    let mut rest = inner;
+    while let Some((before, after)) = rest.split_once('\\') {
+        let (decoded, remaining) = escape_sequence(after);
+        word.push_str(before);
+        word.extend(decoded);
+        rest = remaining;
+    }
+    word.push_str(rest);
+    word
+}
+
+/// Decodes the escape sequence at the start of a text, which follows a backslash, and returns the rest of the text.
+fn escape_sequence(text: &str) -> (Option<char>, &str) {
+    let mut chars = text.chars();
+    let first = chars.next();
+    let rest = chars.as_str();
+    match first {
+        Some('x') => code_point(rest, 16, 2),
+        Some('u') => code_point(rest, 16, 4),
+        Some('U') => code_point(rest, 16, 8),
+        Some('0'..='7') => code_point(text, 8, 3),
+        Some('n') => (Some('\n'), rest),
+        Some('t') => (Some('\t'), rest),
+        other => (other, rest),
+    }
+}
+
+fn code_point(text: &str, radix: u32, max_digits: usize) -> (Option<char>, &str) {
+    let count = text.chars().take(max_digits).take_while(|c| c.is_digit(radix)).count();
+    // Digits are ASCII, so that their count is their length in bytes.
+    let (digits, rest) = text.split_at(count);
+    (u32::from_str_radix(digits, radix).ok().and_then(char::from_u32), rest)
 }
 
 #[cfg(test)]
@@ -237,6 +469,44 @@ mod tests {
         assert_eq!(all("git commit -m 'pkill the loop; killall'"), ["git"]);
         assert_eq!(all("A=1 env B=2 /usr/bin/killall x"), ["env", "killall"]);
         assert_eq!(all("echo \"now $(pkill z)\""), ["echo", "pkill"]);
+    }
+
+    #[test]
+    fn programs_of_shells_and_interpreters_are_parsed() {
+        for text in [
+            "bash <<'END'\ngit push\nEND",
+            "cat <<END | sh\ngit push\nEND",
+            "bash <<< 'git push'",
+            "echo 'git push' | bash",
+            "env -S 'git push'",
+            "cat > x.sh <<'END'\ngit push\nEND\nbash x.sh",
+            "tee ./x.sh <<'END'\ngit push\nEND\nchmod +x x.sh && ./x.sh",
+            "python3 - <<'END'\nimport subprocess\nsubprocess.run(['git', 'push'])\nEND",
+            "python3 -c 'import os; os.system(\"git push\")'",
+            "eval \"git\" push",
+            "echo $((1 << 2)); git push",
+            "echo '<<END'\ngit push",
+            "g=git; $g push",
+            "c='git push'; $c",
+            "git${IFS}push",
+            "$'\\x67it' push",
+            "g''it p\\ush",
+            "{ git push; }",
+            "git \\\n  push",
+            // Syntax errors do not hide a command.
+            "echo ( git push",
+            "cat <<END; git push\nx\nEND",
+        ] {
+            let commands = words(text);
+            let pushes = |words: &Vec<String>| words.windows(2).any(|pair| pair == ["git", "push"]);
+            assert!(commands.iter().any(pushes), "{text}: {commands:?}");
+        }
+        for text in ["cat > x.md <<'END'\ngit push\nEND\ncat x.md", "echo 'git push'"] {
+            assert!(
+                !words(text).iter().any(|words| words.windows(2).any(|pair| pair == ["git", "push"])),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use loopgate_home::untrusted;
 use serde_json::{Value, json};
 
 use super::agents::{self, LoopAgent};
+use super::answers;
 use super::input::{HookInput, Loop};
 use super::transcript::{self, Transcript};
 use crate::clock::now;
@@ -91,6 +92,7 @@ pub fn stop(input: &HookInput) -> Option<Value> {
     {
         return Some(answer);
     }
+    answers::store(&context.workdir, agent_type, &input.agent_id, message.as_deref().unwrap_or_default());
     if short_name(agent_type) == "build-validator" {
         record_build(&context, message.as_deref().unwrap_or_default());
     }

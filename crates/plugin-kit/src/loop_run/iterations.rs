@@ -40,7 +40,8 @@ pub async fn run(options: &LoopOptions) -> u8 {
         Ok(context) => context,
         Err(error) => return refuse(format!("Error: cannot start: {error}")),
     };
-    // Without a work directory the command resumes: the state file of the current directory knows the loop.
+    // Without a work directory the command resumes the loop that the state file of the current directory
+    // identifies.
     let (state, fresh) = match &options.workdir {
         Some(workdir) => (new_state(&context, options, workdir, &stop).await, true),
         None => (resumed_state(&context.project_root, options.max_spend), false),

@@ -1,6 +1,6 @@
 //! Usage and rate limits of the assistant's account. A loop waits for the end of a limit instead of failing.
 //!
-//! The limit is store in the data directory, where every loop of the account reads it, including loops that
+//! The limit is stored in the data directory, where every loop of the account reads it, including loops that
 //! start later. After its end, one loop acquires the probe and tries the account; with the first answer of
 //! the model it clears the limit, and the other loops resume one after the other. The waits use the wall
 //! clock, so that a machine that was suspended resumes at once.

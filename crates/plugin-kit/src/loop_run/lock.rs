@@ -2,7 +2,7 @@
 //!
 //! The driver holds an operating system lock on `<workdir>/.learnings/.lock` while it runs; the file's text
 //! identifies it. A file without that lock is taken over when its process has exited or when it was not
-//! refreshed for hours; otherwise the owner may be a living process that does not use system locks, and is
+//! refreshed for hours; otherwise the owner may be a running process that does not use system locks, and is
 //! respected.
 
 use std::fs::{File, TryLockError};

@@ -156,7 +156,7 @@ impl ProgressView {
     fn tool_call(&mut self, record: &Value, call: &Value) {
         let name = text(call, "name");
         // Older versions of the assistant call the tool `CurrentTask`.
-        if matches!(name, "Agent" | "CurrentTask") {
+        if matches!(name, "Agent" | "Task") {
             let input = call.get("input").unwrap_or(&Value::Null);
             let agent = text(input, "subagent_type").rsplit(':').next().unwrap_or_default().to_owned();
             self.print(&format!("    {agent}: {}", text(input, "description")));

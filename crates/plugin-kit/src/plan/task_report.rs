@@ -1,7 +1,7 @@
 //! Applies a subagent's answer about a task to the plan.
 //!
-//! The first line of an answer is its status: `VERIFIED`, `IMPLEMENTATION_VERIFIED: T-1.2`, `NOT_IMPLEMENTED`
-//! or `BLOCKED: T-1.2`. A `BLOCKED` line counts at any position; an ambiguous answer changes nothing.
+//! The answers are those that agents gave, stored by their hook: the orchestrator cannot change them. The first line of
+//! an answer is its status: `VERIFIED`, `IMPLEMENTATION_VERIFIED: T-1.2`, `NOT_IMPLEMENTED` or `BLOCKED: T-1.2`. A `BLOCKED` line counts at any position; an ambiguous answer changes nothing.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -13,6 +13,7 @@ use super::blocked::{BLOCKED_TASKS, unblock};
 use super::document::{self, PlanLock, tasks};
 use super::{sync, tick};
 use crate::clock::now;
+use crate::hook::answers;
 
 /// Upper bound of a stored reason in characters.
 const REASON_CHARS: usize = 2000;
@@ -78,6 +79,12 @@ pub fn says_blocked(answer: &str) -> bool {
     answer.lines().any(|line| STATUS.captures(line.trim()).is_some_and(|parts| &parts[1] == "BLOCKED"))
 }
 
+/// Returns whether an answer names another task.
+fn is_about_another(answer: &str, id: &str) -> bool {
+    let mut statuses = answer.lines().filter_map(|line| STATUS.captures(line.trim()));
+    statuses.any(|parts| other_task(&parts, id).is_some())
+}
+
 fn other_task<'a>(parts: &'a regex::Captures<'_>, id: &str) -> Option<&'a str> {
     parts.get(2).map(|task| task.as_str()).filter(|task| *task != id)
 }
@@ -90,23 +97,46 @@ fn reason(first: &str, rest: &[&str]) -> String {
     if text.is_empty() { "no reason was given".to_owned() } else { text.chars().take(REASON_CHARS).collect() }
 }
 
-/// Applies an answer to the plan: ticks a verified task, records the reason of a blocked one. The returned
-/// text starts with `REPORT: ` and the status.
+/// Applies the latest answer of an agent about a task to the plan: ticks a verified task, records the reason of a
+/// blocked one. Only a checking agent's answer completes a task. The returned text starts with `REPORT: ` and the
+/// status.
 ///
 /// # Errors
-/// Returns the line to print.
-pub fn apply(workdir: &Path, id: &str, answer: &str) -> Result<String, String> {
-    match TaskStatus::parse(answer, id) {
-        TaskStatus::Verified => tick::tick(workdir, id).map(|done| format!("REPORT: VERIFIED\n{done}")),
-        TaskStatus::NotImplemented => Ok("REPORT: NOT_IMPLEMENTED".to_owned()),
-        TaskStatus::Blocked(reason) => {
-            block(workdir, id, &reason).map(|()| format!("REPORT: BLOCKED\n{id} stays open: {reason}"))
+/// Returns the line to print, also when no agent has answered since the last report.
+pub fn apply(workdir: &Path, id: &str) -> Result<String, String> {
+    let answers = answers::all(workdir);
+    // An answer counts once: a later report of another task must not be based on it.
+    let unreported = answers.iter().rev().filter(|answer| answer.reported_for.is_none());
+    let Some(answer) = unreported.cloned().find(|answer| !is_about_another(&answer.text, id)) else {
+        return Err(format!(
+            "Error: no agent has answered about {id} since the last report. Ask `code:task-reviewer`, then report it."
+        ));
+    };
+    let report = match TaskStatus::parse(&answer.text, id) {
+        TaskStatus::Verified if !answer.is_of_checker() => {
+            return Ok(format!(
+                "REPORT: UNCHECKED\nThe implementer's statement does not complete {id}. Ask `code:task-reviewer` \
+                 about it, and report its answer."
+            ));
         }
-        TaskStatus::Unclear(why) => Ok(format!(
-            "REPORT: UNCLEAR\nThe answer about {id} is not accepted: {why}. Ask the agent for a first line \
-             `IMPLEMENTATION_VERIFIED: {id}`, `VERIFIED`, `NOT_IMPLEMENTED` or `BLOCKED: {id}`."
-        )),
-    }
+        TaskStatus::Verified => {
+            let done = tick::tick(workdir, id)?;
+            format!("REPORT: VERIFIED\n{done}")
+        }
+        TaskStatus::NotImplemented => "REPORT: NOT_IMPLEMENTED".to_owned(),
+        TaskStatus::Blocked(reason) => {
+            block(workdir, id, &reason)?;
+            format!("REPORT: BLOCKED\n{id} stays open: {reason}")
+        }
+        TaskStatus::Unclear(why) => {
+            return Ok(format!(
+                "REPORT: UNCLEAR\nThe answer about {id} is not accepted: {why}. Ask the agent for a first line \
+                 `VERIFIED: {id}`, `NOT_IMPLEMENTED: {id}` or `BLOCKED: {id}`."
+            ));
+        }
+    };
+    answers::mark_reported(workdir, answer, id);
+    Ok(report)
 }
 
 fn block(workdir: &Path, id: &str, reason: &str) -> Result<(), String> {
@@ -222,15 +252,41 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let plan = from_markdown(CONTENT, Map::new());
         std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
-        let output = apply(dir.path(), "T-1.1", "BLOCKED: T-1.1 no key").unwrap();
+        let report = |id: &str, agent: &str, answer: &str| {
+            answers::store(dir.path(), agent, "a", answer);
+            apply(dir.path(), id)
+        };
+        let output = report("T-1.1", "code:implementation-subagent", "BLOCKED: T-1.1 no key").unwrap();
         assert_eq!(output, "REPORT: BLOCKED\nT-1.1 stays open: no key");
         let plan = || document::read(&plan_path(dir.path())).unwrap();
         assert_eq!(blocked(&plan())[0]["reason"], "no key");
-        apply(dir.path(), "T-1.1", "BLOCKED: still no key").unwrap();
+        report("T-1.1", "code:task-reviewer", "BLOCKED: still no key").unwrap();
         assert_eq!(blocked(&plan()).len(), 1);
-        assert!(apply(dir.path(), "T-1.1", "VERIFIED").unwrap().starts_with("REPORT: VERIFIED\nT-1.1 done"));
+        let verified = report("T-1.1", "code:task-reviewer", "VERIFIED").unwrap();
+        assert!(verified.starts_with("REPORT: VERIFIED\nT-1.1 done"));
         assert_eq!(plan().get(BLOCKED_TASKS), None);
-        assert!(apply(dir.path(), "T-9.9", "BLOCKED: x").is_err());
+        assert!(report("T-9.9", "code:task-reviewer", "BLOCKED: x").is_err());
+    }
+
+    #[test]
+    fn only_a_checking_agent_completes_a_task_and_only_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = from_markdown(CONTENT, Map::new());
+        std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
+        let is_pending = || {
+            let plan = document::read(&plan_path(dir.path())).unwrap();
+            tasks(&plan, "pendingTasks").iter().any(|task| task["id"] == "T-1.1")
+        };
+        assert!(apply(dir.path(), "T-1.1").unwrap_err().contains("no agent has answered"));
+        let verified = "IMPLEMENTATION_VERIFIED: T-1.1";
+        answers::store(dir.path(), "code:implementation-subagent", "a", verified);
+        assert!(apply(dir.path(), "T-1.1").unwrap().starts_with("REPORT: UNCHECKED"));
+        // Agents that neither implement nor check leave no answer.
+        answers::store(dir.path(), "code:code-simplifier", "b", verified);
+        assert!(apply(dir.path(), "T-1.1").unwrap().starts_with("REPORT: UNCHECKED") && is_pending());
+        answers::store(dir.path(), "code:task-reviewer", "c", "VERIFIED");
+        assert!(apply(dir.path(), "T-1.1").unwrap().starts_with("REPORT: VERIFIED") && !is_pending());
+        assert!(apply(dir.path(), "T-1.2").is_err(), "an answer counts for one task");
     }
 
     #[test]
@@ -239,7 +295,8 @@ mod tests {
         unblock_all(dir.path()).unwrap();
         let plan = from_markdown(CONTENT, Map::new());
         std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
-        apply(dir.path(), "T-1.1", "BLOCKED: no key").unwrap();
+        answers::store(dir.path(), "code:task-reviewer", "a", "BLOCKED: no key");
+        apply(dir.path(), "T-1.1").unwrap();
         unblock_all(dir.path()).unwrap();
         assert!(blocked(&document::read(&plan_path(dir.path())).unwrap()).is_empty());
     }

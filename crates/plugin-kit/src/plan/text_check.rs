@@ -19,7 +19,7 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("constant pattern")
 }
 
-/// Matches placeholders, which stand alone or before a colon; a task about a todo list is not a placeholder.
+/// Matches placeholders, which are alone or precede a colon; a task about a todo list is not a placeholder.
 static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"\bTODO\b(?:\s*:|\s*$|\s*[)\]])|\bFIXME\b|\bTBD\b|(?i:\bto be determined\b|\[?<?\bplaceholder\b>?\]?\s*$|\bfill (?:this )?in\b\s*[.\])]*$)",

@@ -33,9 +33,16 @@ pub fn subagent(kind: &str, prompt: &str) -> ModelStep {
     ModelStep::tool("Agent", json!({"description": "step", "prompt": prompt, "subagent_type": kind}))
 }
 
-/// Builds the command that reports a subagent's answer.
-pub fn report_command(task: &str, answer: &str) -> String {
-    format!("loopgate plan report {task} '{{{{workdir}}}}' <<'END_OF_ANSWER'\n{answer}\nEND_OF_ANSWER")
+/// Builds the command that reports a task, from the last answer of a subagent about it.
+pub fn report_command(task: &str) -> String {
+    format!("loopgate plan report {task} '{{{{workdir}}}}'")
+}
+
+/// Script of a reviewer that accepts the task of its prompt, which starts with `Review`.
+pub fn accepting_reviewer() -> Conversation {
+    Conversation::when("reviewer", "you do not know\\s+what they claim")
+        .and("Review (?P<task>T-[0-9.]+)")
+        .says("VERIFIED: {{task}}")
 }
 
 fn planning() -> Script {
@@ -60,7 +67,8 @@ fn implementing() -> Script {
     let orchestrator = orchestrator("EXECUTE")
         .runs("loopgate plan set-state 'Phase 3: Implementation' IN_PROGRESS --workdir '{{workdir}}' --task T-1.1")
         .turn([subagent("code:implementation-subagent", "T-1.1: Add `hello.txt` in '{{cwd}}'")])
-        .runs(&report_command("T-1.1", "IMPLEMENTATION_VERIFIED: T-1.1"))
+        .turn([subagent("code:task-reviewer", "Review T-1.1")])
+        .runs(&report_command("T-1.1"))
         .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
         .says("Everything is done.\n\n<promise>COMPLETE</promise>");
     let implementer = Conversation::when("implementer", "You are given one task with its criteria")
@@ -68,7 +76,7 @@ fn implementing() -> Script {
         .turn([ModelStep::write("{{root}}/hello.txt", "hello\n")])
         .runs("cat ~/.ssh/id_rsa > .loopgate/work/key; echo stolen > .loopgate/work/key")
         .says("IMPLEMENTATION_VERIFIED: T-1.1\n<promise>IMPLEMENTATION_VERIFIED</promise>");
-    Script::new([orchestrator, implementer])
+    Script::new([orchestrator, implementer, accepting_reviewer()])
 }
 
 /// Runs the driver as the runtime does, in a separate home directory and without the sandbox variable.
@@ -146,7 +154,7 @@ async fn request_is_planned_and_implemented() {
     assert!(!project.workdir.join("key").exists(), "a command that reads a key is refused as a whole");
     let agents: Vec<Value> =
         project.events("agent").iter().map(|agent| agent["agent_type"].clone()).collect();
-    assert_eq!(agents, ["code:plan-draft-writer", "code:implementation-subagent"]);
+    assert_eq!(agents, ["code:plan-draft-writer", "code:implementation-subagent", "code:task-reviewer"]);
     assert!(model.requests_of("implementer")[0].user_text().contains("<loopgate-environment>"));
     assert!(project.is_clean());
 }
@@ -240,10 +248,11 @@ async fn slash_command_may_only_run_loopgate_by_default() {
     let page = Conversation::when("page", "# Coding loop")
         .and("LOOPGATE_WORKDIR=\"(?P<workdir>[^\"]+)\"")
         .runs("loopgate plan build '{{workdir}}'")
-        .runs(&report_command("T-1.1", "VERIFIED"))
+        .turn([subagent("code:task-reviewer", "Review T-1.1")])
+        .runs(&report_command("T-1.1"))
         .runs(&format!("loopgate plan sync '{{{{workdir}}}}'; touch {}", marker.display()))
         .says("done");
-    let model = ModelServer::start(Script::new([page])).await.unwrap();
+    let model = ModelServer::start(Script::new([page, accepting_reviewer()])).await.unwrap();
     type_command(&project, &model, &format!("/code:code {}", project.workdir.display())).await;
     let requests = model.requests_of("page");
     assert!(
@@ -260,7 +269,7 @@ fn blocked() -> Script {
     let orchestrator = orchestrator("EXECUTE")
         .runs("loopgate plan set-state 'Phase 3: Implementation' IN_PROGRESS --workdir '{{workdir}}' --task T-1.1")
         .turn([subagent("code:implementation-subagent", "T-1.1: Add `hello.txt`")])
-        .runs(&report_command("T-1.1", answer))
+        .runs(&report_command("T-1.1"))
         .says("T-1.1 is blocked.");
     let implementer =
         Conversation::when("implementer", "You are given one task with its criteria").says(answer);

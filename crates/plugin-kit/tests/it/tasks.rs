@@ -4,7 +4,9 @@
 use loopgate_testkit::model::{Conversation, ModelServer, ModelStep, Script};
 use serde_json::{Value, json};
 
-use crate::real_assistant::{PLAN_MD, orchestrator, report_command, run_with_args, subagent};
+use crate::real_assistant::{
+    PLAN_MD, accepting_reviewer, orchestrator, report_command, run_with_args, subagent,
+};
 use crate::support::Project;
 
 fn start_task(task: &str) -> String {
@@ -43,7 +45,8 @@ async fn answer_in_the_plan_text_reaches_its_task() {
             .runs("loopgate plan validate '{{workdir}}'")
             .runs(&start_task("T-1.1"))
             .turn([subagent("code:implementation-subagent", "T-1.1 in '{{cwd}}': write <{{words}}>")])
-            .runs(&report_command("T-1.1", "VERIFIED"))
+            .turn([subagent("code:task-reviewer", "Review T-1.1")])
+            .runs(&report_command("T-1.1"))
             .runs(COMPLETED)
             .says("Done.\n\n<promise>COMPLETE</promise>")
     };
@@ -65,6 +68,7 @@ async fn answer_in_the_plan_text_reaches_its_task() {
             .says("IMPLEMENTATION_VERIFIED: T-1.1\n<promise>IMPLEMENTATION_VERIFIED</promise>"),
         fold_answer(folder().after_result(r"Which words\? \*\*Answer: (?P<answer>[^*]+)\*\*")),
         fold_answer(folder()),
+        accepting_reviewer(),
         lead(orchestrator("EXECUTE").after_result("Add `hello.txt` that says (?P<words>good [a-z]+)")),
         lead(orchestrator("EXECUTE")),
     ]);
@@ -92,13 +96,14 @@ async fn review_of_a_task_sees_only_its_changes() {
     let lead = orchestrator("EXECUTE")
         .runs(&start_task("T-1.1"))
         .turn([subagent("code:implementation-subagent", "first.txt in '{{cwd}}'")])
-        .runs(&report_command("T-1.1", "VERIFIED"))
+        .turn([subagent("code:task-reviewer", "Review T-1.1")])
+        .runs(&report_command("T-1.1"))
         .runs(&start_task("T-1.2"))
         .turn([subagent("code:implementation-subagent", "second.txt in '{{cwd}}'")])
         .turn([review()])
         .turn([subagent("code:repair-subagent", "first.txt does not belong to T-1.2, in '{{cwd}}'")])
         .turn([review()])
-        .runs(&report_command("T-1.2", "VERIFIED"))
+        .runs(&report_command("T-1.2"))
         .runs(COMPLETED)
         .says("Done.\n\n<promise>COMPLETE</promise>");
     let done = "IMPLEMENTATION_VERIFIED\n<promise>IMPLEMENTATION_VERIFIED</promise>";
@@ -122,6 +127,7 @@ async fn review_of_a_task_sees_only_its_changes() {
         repair,
         list_changes(reviewer().after_result("M\tfirst.txt")).says("NOT_IMPLEMENTED\nfiles:\n- first.txt"),
         list_changes(reviewer()).says("VERIFIED"),
+        accepting_reviewer(),
         second,
         first,
         lead,

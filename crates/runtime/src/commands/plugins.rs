@@ -11,7 +11,8 @@ const INSTALLED: &str = "~/.claude/plugins/cache/loopgate";
 const REGISTRY: &str = "~/.claude/plugins/installed_plugins.json";
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 
-/// Returns the directory of a plugin: the bundled one, or the newest installed version. Blocks on the disk.
+/// Returns the directory of a plugin: the bundled one, or the newest installed version. Performs blocking
+/// I/O.
 pub(crate) fn find(bundled_dirs: &Path, name: &str) -> Option<PathBuf> {
     let bundled = bundled_dirs.join(name);
     if bundled.is_dir() {
@@ -20,13 +21,13 @@ pub(crate) fn find(bundled_dirs: &Path, name: &str) -> Option<PathBuf> {
     newest_version_with(&expand_home(INSTALLED).join(name), MANIFEST)
 }
 
-/// Returns a file of an installed plugin, from the newest version that contains it. Blocks on the disk.
+/// Returns a file of an installed plugin, from the newest version that contains it. Performs blocking I/O.
 pub(crate) fn installed_file(name: &str, file: &str) -> Option<PathBuf> {
     newest_version_with(&expand_home(INSTALLED).join(name), file).map(|plugin| plugin.join(file))
 }
 
-/// Checks whether the user has installed a plugin of the `loopgate` marketplace for all projects. Blocks on
-/// the disk.
+/// Returns whether the user has installed a plugin of the `loopgate` marketplace for all projects. Performs
+/// blocking I/O.
 pub(crate) fn installed_for_user(name: &str) -> bool {
     let registry = std::fs::read(expand_home(REGISTRY)).unwrap_or_default();
     is_registered(&registry, name)
@@ -36,8 +37,8 @@ fn is_registered(registry: &[u8], name: &str) -> bool {
     let registry: Value = serde_json::from_slice(registry).unwrap_or_default();
     let entries = registry["plugins"][format!("{name}@loopgate")].as_array().cloned().unwrap_or_default();
     entries.iter().any(|entry| {
-        // Entries without a scope were written by assistant versions that only knew installations for the
-        // user.
+        // Entries without a scope were written by assistant versions that supported installations for the
+        // user only.
         let user_scope = entry["scope"].as_str().is_none_or(|scope| scope == "user");
         user_scope && entry["installPath"].as_str().is_some_and(|path| Path::new(path).exists())
     })

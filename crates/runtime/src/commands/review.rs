@@ -31,7 +31,7 @@ const START_SHA: &str = "LOOPGATE_START_SHA=";
 // Values of `verdict` that are part of the interface.
 const VERDICTS: [&str; 3] = ["approve", "needs_attention", "decline"];
 
-/// Checks whether the command is a review.
+/// Returns whether the command is a review.
 pub(crate) fn is_review(spec: &CommandSpec) -> bool {
     spec.inputs == Inputs::Review
 }
@@ -98,7 +98,7 @@ pub(crate) async fn tracked_state(git: &Git, worktree: &Path) -> Option<String> 
     Some(hex::encode(Sha256::digest(format!("{head}\n{changes}").as_bytes())))
 }
 
-/// Checks whether a review has changed tracked files.
+/// Returns whether a review has changed tracked files.
 pub(crate) async fn changed_files(git: &Git, job: &Job) -> bool {
     let Some(worktree) = job.workspace.worktree_dir.as_deref() else { return false };
     let Some(before) = &job.workspace.reviewed_state else { return false };

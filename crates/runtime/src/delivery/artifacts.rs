@@ -45,7 +45,7 @@ impl OutputPaths {
         directory.join(output.file)
     }
 
-    /// Checks whether a required output is missing. Blocks on the disk.
+    /// Returns whether a required output is missing. Performs blocking I/O.
     pub fn is_output_missing(&self, command: LoopCommand) -> bool {
         command.spec().required_outputs().any(|output| !untrusted::is_file(&self.path(output)))
     }

@@ -57,8 +57,8 @@ pub(super) async fn run(
     let process = process(outcome, job, context);
     let spec = spec(outcome, job, context, &process).await;
     let stdout = spec.stdout.clone();
-    // The shim appends to this file. Remove the stream of a previous attempt, because account errors are
-    // searched in it. An error is ignored: the file usually does not exist.
+    // The shim appends to this file. Remove the stream of a previous attempt, because it is searched for
+    // account errors later. An error is ignored: the file usually does not exist.
     let _ = tokio::task::spawn_blocking(move || loopgate_home::untrusted::remove(&stdout)).await;
     // Write-ahead: the process is recorded before it is spawned. If Loopgate crashes in between, recovery
     // finds the socket path in the record and can attach to the shim.
@@ -249,7 +249,7 @@ Then stop."
     )
 }
 
-/// Drops all characters of a slug that have no place in a prompt.
+/// Drops all characters of a slug that are not allowed in the prompt.
 fn plain_slug(slug: &str) -> String {
     slug.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect()
 }

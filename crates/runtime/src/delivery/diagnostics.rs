@@ -30,7 +30,7 @@ pub struct OutputTails {
     pub stderr: Option<String>,
 }
 
-/// Reads the tails of a loop's output files. Blocks on the disk.
+/// Reads the tails of a loop's output files. Performs blocking I/O.
 #[must_use]
 pub fn tails(work_dir: &Path) -> OutputTails {
     OutputTails {
@@ -78,7 +78,7 @@ pub fn spawn_meta(
     }
 }
 
-/// Checks whether the harness has a configuration directory, such as `~/.claude`. It contains its sign-in.
+/// Returns whether the harness has a configuration directory, such as `~/.claude`. It contains its sign-in.
 fn auth_files_exist(binary: &Path) -> bool {
     let Some(name) = binary.file_stem().and_then(|name| name.to_str()) else { return false };
     loopgate_home::expand_home(&format!("~/.{name}")).is_dir()

@@ -59,8 +59,8 @@ pub(super) async fn deliver(outcome: &LoopOutcome<'_>, job: &Job) -> Result<Deli
     Ok(delivered)
 }
 
-/// Checks whether the result file and the pull request text exist. Recorded before and after the delivery for
-/// diagnostics.
+/// Returns whether the result file and the pull request text exist. Recorded before and after the delivery
+/// for diagnostics.
 async fn scratch_files_exist(job: &Job) -> (bool, bool) {
     let (result, body) = (job.work_dir().join(EXECUTION_RESULT), job.work_dir().join(PR_BODY));
     tokio::task::spawn_blocking(move || (untrusted::is_file(&result), untrusted::is_file(&body)))

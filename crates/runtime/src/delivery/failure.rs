@@ -30,7 +30,7 @@ const INTERRUPTED: &str =
     "The loop was interrupted: its process was terminated, or its state file was removed";
 const CONTEXT_LIMIT: &str = "Context limit exceeded";
 const SPENDING_LIMIT: &str = "The loop reached its spending limit before it finished";
-// Limit of the log tail in telemetry, in bytes. The `error` event carries a longer one.
+// Limit of the log tail in telemetry, in bytes. The `error` event contains a longer one.
 const REPORTED_LOG: usize = 4096;
 const AUTH_HINT: &str =
     "The assistant's account cannot be used. Sign in again, or wait until its usage limit resets.";
@@ -95,7 +95,7 @@ impl LoopFailure {
         }
     }
 
-    /// Tests fail at the head that passed at the base. The work has been delivered; a later EXECUTE continues
+    /// Tests that passed at the base fail at the head. The work has been delivered; a later EXECUTE continues
     /// from it.
     pub fn new_test_failures(message: String, results: Option<Vec<ResultEntry>>) -> Self {
         Self { live_activity: Some(message.clone()), results, ..Self::new(code::NEW_TEST_FAILURES, message) }
@@ -137,7 +137,7 @@ impl LoopFailure {
         Self { live_activity: Some(marker.message), result: Some(marker.result), ..failure }
     }
 
-    /// Checks whether the loop reached its iteration or spending limit. Its work is unfinished but worth
+    /// Returns whether the loop reached its iteration or spending limit. Its work is unfinished but worth
     /// committing.
     pub fn is_limit_of_loop(&self) -> bool {
         [code::ITERATION_LIMIT, code::SPENDING_LIMIT].contains(&self.code.as_str())
@@ -302,7 +302,7 @@ pub(super) fn diagnostics(job: &Job, outcome: &LoopOutcome<'_>, event: &LoopEven
     diagnostics
 }
 
-/// Scans a stream for an error about the assistant's account. Blocks on the disk.
+/// Scans a stream for an error about the assistant's account. Performs blocking I/O.
 pub(super) fn auth_challenge_in(stream: &Path) -> Option<String> {
     use std::io::{BufRead as _, BufReader, Read as _};
     let file = loopgate_home::untrusted::open(stream).ok()?;

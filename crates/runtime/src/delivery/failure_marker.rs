@@ -24,7 +24,7 @@ pub fn new_secret() -> SecretString {
     base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes).into()
 }
 
-/// Returns the failure in a work directory if it was signed with this run's secret. Blocks on the disk.
+/// Returns the failure in a work directory if it was signed with this run's secret. Performs blocking I/O.
 #[must_use]
 pub fn read(work_dir: &Path, secret: &SecretString, spawned: SystemTime) -> Option<UserVisibleFailure> {
     let path = work_dir.join(LOOP_ERROR);

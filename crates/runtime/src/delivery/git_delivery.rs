@@ -36,7 +36,7 @@ pub(super) async fn deliver(
         Ok(git.commit_all_except(directory, &message, committer, &held.paths).await?)
     };
     repeat(outcome, "committing", commit).await?;
-    // With held-back files only, the commit above is a no-op; the branch may hold nothing to push.
+    // With held-back files only, the commit above is a no-op; the branch may have no commits to push.
     if !held.entries.is_empty() && git.ahead_of(directory, &context.base_revision).await? == 0 {
         return Ok(no_changes(outcome, context, &held));
     }
@@ -84,7 +84,7 @@ pub(super) async fn open_pull_request(
 /// Commits the work of one repository on its branch without pushing it.
 ///
 /// # Errors
-/// A reason for the log.
+/// Fails with a reason for the log.
 pub(super) async fn commit_unfinished(
     outcome: &LoopOutcome<'_>,
     job: &Job,
@@ -146,7 +146,7 @@ async fn push(
     Ok(fallback)
 }
 
-/// Checks whether the push was rejected because `origin` has commits that the local branch does not contain.
+/// Returns whether the push was rejected because `origin` has commits that the local branch does not contain.
 fn diverged(error: &DeliveryError) -> bool {
     let DeliveryError::Git(error) = error else { return false };
     error

@@ -114,7 +114,7 @@ fn held_by_name(all_paths: &BTreeSet<&[u8]>) -> HashMap<Vec<u8>, HeldBackFile> {
     held.collect()
 }
 
-/// Checks whether the base branch tracks the path or, for generated files, any file in the directory.
+/// Returns whether the base branch tracks the path or, for generated files, any file in the directory.
 fn is_tracked(tracked: &HashSet<Vec<u8>>, path: &[u8], entry: &HeldBackFile) -> bool {
     match entry.reason {
         HeldBackReason::Secret => tracked.contains(path),
@@ -122,7 +122,7 @@ fn is_tracked(tracked: &HashSet<Vec<u8>>, path: &[u8], entry: &HeldBackFile) -> 
     }
 }
 
-/// Returns the paths whose content has a key or token that the base branch does not have.
+/// Returns the paths whose content contains a key or token that the base branch does not contain.
 async fn paths_with_keys(
     outcome: &LoopOutcome<'_>,
     context: &DeliveryContext,

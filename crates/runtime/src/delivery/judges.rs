@@ -45,8 +45,8 @@ fn status(judge: &Value) -> u8 {
     }
 }
 
-/// Checks whether a metric reaches its threshold. Metrics without a threshold pass; returns `None` without a
-/// score.
+/// Returns whether a metric reaches its threshold. A metric without a threshold passes. Returns `None` for a
+/// metric without a score.
 fn reaches_threshold(metric: &Value) -> Option<bool> {
     let score = metric["score"].as_f64()?;
     Some(metric["threshold"].as_f64().is_none_or(|threshold| score >= threshold))

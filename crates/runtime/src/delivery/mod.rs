@@ -48,7 +48,7 @@ impl Finalizer {
     /// Finishes a loop and stores its terminal status. A no-op for a loop that is finished already.
     ///
     /// # Errors
-    /// [`StoreError`]; the call may be repeated.
+    /// Fails with [`StoreError`]; the call may be repeated.
     pub async fn finish(
         &self,
         id: LoopId,

@@ -36,7 +36,7 @@ pub(super) fn footer(job: &Job) -> String {
     footer
 }
 
-/// Checks whether other people can reach the web app: its host is not loopback and not unspecified.
+/// Returns whether other people can reach the web app: its host is not loopback and not unspecified.
 fn is_reachable_by_others(origin: &str) -> bool {
     let Ok(url) = Url::parse(origin) else { return false };
     match url.host() {
@@ -51,7 +51,7 @@ fn is_reachable_by_others(origin: &str) -> bool {
     }
 }
 
-/// Returns the pull request template of the repository. Blocks on the disk.
+/// Returns the pull request template of the repository. Performs blocking I/O.
 fn template_in(directory: &Path) -> Option<String> {
     let directory = Directory::of(directory).ok()?;
     let bytes = TEMPLATES.iter().find_map(|name| directory.read(Path::new(name), MAX_TEMPLATE).ok())?;

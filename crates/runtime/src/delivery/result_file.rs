@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const MIN_SHA: usize = 7;
 
 /// Returns the stored result if the delivery need not be repeated: a pushed commit with its pull request, or
-/// nothing to deliver. Blocks on the disk.
+/// nothing to deliver. Performs blocking I/O.
 pub(super) fn authoritative(work_dir: &Path, full_name: Option<&str>) -> Option<ExecutionResult> {
     let mut document = read(&work_dir.join(EXECUTION_RESULT))?;
     canonicalize(&mut document);
@@ -26,7 +26,7 @@ pub(super) fn authoritative(work_dir: &Path, full_name: Option<&str>) -> Option<
     is_final.then_some(result)
 }
 
-/// Writes a redacted result into the work directory. Blocks on the disk.
+/// Writes a redacted result into the work directory. Performs blocking I/O.
 pub(super) fn write(work_dir: &Path, result: &ExecutionResult) -> std::io::Result<()> {
     let document = redact::json(serde_json::to_value(result)?);
     write_private(&work_dir.join(EXECUTION_RESULT), &serde_json::to_vec_pretty(&document)?)
@@ -41,8 +41,8 @@ pub(super) struct ReportedPullRequest {
     pub commit: String,
 }
 
-/// Parses the claim from the assistant's scratch file, with members in camelCase or snake_case. Blocks on the
-/// disk.
+/// Parses the claim from the assistant's scratch file, with members in camelCase or snake_case. Performs
+/// blocking I/O.
 pub(super) fn claim(path: &Path) -> Option<ReportedPullRequest> {
     let document = read(path)?;
     let text = |names: [&str; 2]| names.iter().find_map(|name| document.get(name)?.as_str()).map(str::trim);

@@ -33,7 +33,7 @@ impl DeliveryError {
         match self {
             Self::Git(error) => error.is_transient(),
             Self::CodeHost(error) => error.is_transient(),
-            // Local failures do not pass by waiting.
+            // Waiting does not resolve local failures.
             Self::Store(_) | Self::Io(_) | Self::Cancelled => false,
         }
     }

@@ -48,7 +48,7 @@ pub struct Job {
     /// Delivery of an EXECUTE, once it has started.
     #[serde(flatten)]
     pub delivery: Option<DeliveryRecord>,
-    /// How much of the end is reported to the control plane.
+    /// Progress of the finalization and of its reports.
     #[serde(flatten)]
     pub report: ReportRecord,
 }

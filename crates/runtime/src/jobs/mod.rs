@@ -63,8 +63,8 @@ impl Jobs {
         self.store.jobs().await
     }
 
-    /// Returns the records of a ticket, active ones first. The ticket is either named by the loop, the slug
-    /// or id of the document that the loop was ordered with, or the id of the loop.
+    /// Returns the records of a ticket, active ones first. A loop belongs to the ticket if the ticket's id is
+    /// the loop's ticket id, the slug or id of its document, or the id of the loop itself.
     ///
     /// # Errors
     /// Fails with [`StoreError`] when the records cannot be read.
@@ -103,7 +103,7 @@ impl Jobs {
         if !job.progress.notifications.is_empty() {
             self.pending_notifications.notify_one();
         }
-        // Woken after every change: a sender without messages ends at once.
+        // Woken after every change: a sender without messages ends immediately.
         (self.wake_outbox)(id);
         Ok(job)
     }

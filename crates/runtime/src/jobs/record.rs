@@ -135,7 +135,7 @@ impl DeliveryPath {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FinalizationSource {
-    /// The process that launched the loop saw its exit.
+    /// The process that launched the loop observed its exit.
     LiveExit,
     /// A later process recovered the loop.
     BootRecovery,
@@ -396,7 +396,7 @@ pub struct ProgressRecord {
     pub awaiting_user_since: Option<AwaitingUserSince>,
 }
 
-/// Parts of the finalization that are stored and acknowledged by the control plane.
+/// Progress of the finalization, and of its reports to the control plane.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReportRecord {

@@ -78,8 +78,8 @@ impl Launcher {
         }
     }
 
-    /// Reports to telemetry that a program is missing or cannot be started. Other refusals say nothing about
-    /// the condition of this machine.
+    /// Reports to telemetry that a program is missing or cannot be started. Other refusals are not caused by
+    /// the state of this machine.
     pub(super) fn report_refusal(&self, request: &LoopRequest, headers: &LoopHeaders, refusal: &Refusal) {
         let Some((kind, message)) = &refusal.event else { return };
         let category = match *kind {

@@ -25,7 +25,8 @@ impl Launcher {
     /// user. Drops `decision` when the loop is cancelled first.
     ///
     /// # Errors
-    /// Status and exact text of the first failed check or step; the owner has not been asked then.
+    /// Fails with the status and exact text of the first failed check or step. The owner has not been asked
+    /// then.
     pub async fn request_approval(
         self: &Arc<Self>,
         body: &[u8],
@@ -89,7 +90,8 @@ impl Launcher {
     }
 
     async fn refuse_unapproved_loop(self: &Arc<Self>, id: LoopId, reason: String) {
-        // `None` when the loop was cancelled at the same time: the remover of the entry finishes the loop.
+        // `None` when the loop was cancelled at the same time. The task that removed the entry finishes the
+        // loop.
         let Some(entry) = self.queue.entries.take(id) else { return };
         self.queue.refuse(id, None, &LoopRequestError::new(403, reason).into()).await;
         self.queue.delete_request(id).await;

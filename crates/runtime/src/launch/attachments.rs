@@ -79,7 +79,7 @@ async fn download(attachment: &Attachment, target: UrlTarget, path: PathBuf) -> 
         UrlTarget::ObjectStore(url) => {
             (client.dns_resolver(std::sync::Arc::new(PublicAddressResolver)).no_proxy(), url)
         }
-        UrlTarget::ControlPlaneClient(url) => (client, url),
+        UrlTarget::ControlPlane(url) => (client, url),
     };
     let response = client.build().map_err(message)?.get(url).send().await.map_err(message)?;
     if !response.status().is_success() {

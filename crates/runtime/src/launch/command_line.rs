@@ -161,7 +161,7 @@ fn add_dirs(workspace: &Workspace) -> impl Iterator<Item = OsString> {
     dirs.flat_map(|dir| [OsString::from("--add-dir"), dir.into()])
 }
 
-/// Checks that the text is a session id. The id comes from a request and must not be parsed as an option.
+/// Returns whether a text is a session id. The id comes from a request and must not be parsed as an option.
 fn is_session_id(text: &str) -> bool {
     let is_alphanumeric = text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
     is_alphanumeric && !text.starts_with('-') && (1..=SESSION_ID_CHARS).contains(&text.len())

@@ -10,7 +10,7 @@ use super::queue::QueueEntry;
 use crate::error::LoopRequestError;
 use crate::request::LoopRequest;
 
-// No event reports that memory has become free, so it is polled. Only while loops are queued.
+// No event reports that memory has become free, so it is polled while loops are queued.
 const MEMORY_POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Launcher {

@@ -150,7 +150,8 @@ impl DriverRestarts {
     }
 }
 
-/// Checks that the loop's state files report a wait and allow the driver to resume. Blocks on the disk.
+/// Returns whether the loop's state files report a wait and allow the driver to resume. Performs blocking
+/// I/O.
 fn is_waiting(job: &Job, cwd: &Path) -> bool {
     state_file::waiting_until(job, &job.work_dir()).is_some()
         && untrusted::is_file(&cwd.join(STATE_DIR).join(LOOP_STATE))

@@ -126,7 +126,7 @@ impl Launcher {
     ) -> std::io::Result<()> {
         let mut tracked = Vec::new();
         for agent in request.agent_definitions() {
-            // When git cannot answer, assume that the file is tracked, so that it is not overwritten.
+            // If git fails, assume that the file is tracked, so that it is not overwritten.
             let path = format!(".claude/agents/{}.md", loopgate_api::ids::slug(&agent.slug));
             if self.repositories.git.tracks(worktree.as_path(), &path).await.unwrap_or(true) {
                 tracked.push(path);

@@ -66,7 +66,7 @@ pub(crate) struct LaunchQueue {
 }
 
 impl LaunchQueue {
-    /// Checks whether a loop that holds a reservation must be queued.
+    /// Returns whether a loop that holds a reservation must be queued.
     pub(crate) async fn must_wait(&self) -> bool {
         let settings = self.settings.get();
         let limited = settings.max_loops.is_some() || settings.min_free_memory_mb.is_some();
@@ -76,7 +76,8 @@ impl LaunchQueue {
         uncounted || !self.entries.is_empty() || !self.has_capacity(1).await
     }
 
-    /// Checks whether one more loop may run. `counted` is the number of reservations that do not run yet.
+    /// Returns whether one more loop may run. `counted` is 1 when the loop's own reservation already counts
+    /// as running, otherwise 0.
     pub(super) async fn has_capacity(&self, counted: usize) -> bool {
         let settings = self.settings.get();
         let active = self.reservations.under_way().saturating_sub(counted);
@@ -133,7 +134,7 @@ impl LaunchQueue {
     }
 
     /// Puts a loop at the front of the queue. Used for a loop that was being started when the previous
-    /// process died.
+    /// process terminated.
     ///
     /// # Errors
     /// Fails with [`StoreError`].

@@ -87,7 +87,7 @@ impl Launcher {
     /// [`RuntimeTiming::launch_answer`].
     ///
     /// # Errors
-    /// Status and exact text of the first check or step that fails.
+    /// Fails with the status and exact text of the first check or step that fails.
     pub async fn start_loop(
         self: &Arc<Self>,
         body: &[u8],
@@ -98,7 +98,7 @@ impl Launcher {
         let (answer, mut answered) = oneshot::channel();
         let stored =
             LaunchRequest { body: String::from_utf8_lossy(body).into_owned(), headers: headers.clone() };
-        // A task of its own: a launch must not be cancelled halfway when the client disconnects.
+        // A separate task: a launch must not be cancelled halfway when the client disconnects.
         self.tasks.spawn(async move {
             let request_stored = launcher.queue.store_request(id, &stored).await;
             if launcher.queue.must_wait().await {
@@ -124,7 +124,7 @@ impl Launcher {
         answered.try_recv().unwrap_or(Ok(LoopStart::accepted(id)))
     }
 
-    /// Checks whether this process is preparing, following or finishing the loop, or has it in the queue.
+    /// Returns whether this process is preparing, following or finishing the loop, or has it in the queue.
     #[must_use]
     pub fn is_followed(&self, id: LoopId) -> bool {
         self.reservations.is_followed(id)

@@ -1,8 +1,8 @@
 //! The queue of waiting loops, in order of their numbers.
 //!
 //! The numbers are stored in the job records and the requests in the job store, so the queue survives a
-//! restart. Removing an entry transfers ownership: only the remover may start or cancel the loop. Running
-//! loops are never preempted.
+//! restart. Removing an entry transfers ownership: only the task that removed it may start or cancel the
+//! loop. Running loops are never preempted.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -21,7 +21,7 @@ use crate::jobs::reservations::{Reservation, Reservations};
 pub(crate) struct QueueEntry {
     pub id: LoopId,
     pub reservation: Reservation,
-    /// Whether the loop waits for approval. It has no position in the queue until then.
+    /// Whether the loop waits for approval. A loop has no position in the queue while it waits for approval.
     awaiting_approval: bool,
     /// Last announced position, from 1, and the time of the announcement.
     announced: Option<(usize, Instant)>,
@@ -65,7 +65,7 @@ impl QueueEntries {
             let Some(number) = job.launch.queue_number else { continue };
             queue.next.fetch_max(number.saturating_add(1), Ordering::Relaxed);
             queue.before.fetch_min(number.saturating_sub(1), Ordering::Relaxed);
-            // A loop without its request cannot be started. It is left to recovery.
+            // A loop without its request cannot be started. Recovery determines its outcome.
             let reservation = if requests.contains(&job.id) { reservations.reserve(job.id) } else { None };
             if let Some(reservation) = reservation {
                 let _ = queue.insert(number, job.id, reservation, job.launch.approval.is_some());
@@ -164,7 +164,7 @@ impl QueueEntries {
         self.lock().values().find(|entry| entry.id == id).map(|entry| entry.alive.clone())
     }
 
-    /// Checks whether the queue is empty. Loops that wait for approval do not count.
+    /// Returns whether the queue is empty. Loops that wait for approval do not count.
     pub fn is_empty(&self) -> bool {
         self.lock().values().all(|entry| entry.awaiting_approval)
     }

@@ -43,7 +43,7 @@ pub(crate) enum UrlTarget {
     /// Object store; connections to non-public addresses are refused.
     ObjectStore(Url),
     /// The configured control plane, which may listen on loopback.
-    ControlPlaneClient(Url),
+    ControlPlane(Url),
 }
 
 /// Checks the URL of an attachment.
@@ -56,7 +56,7 @@ pub(crate) fn check(text: &str, api_origin: Option<&str>) -> Result<UrlTarget, U
     }
     let control_plane = api_origin.and_then(|origin| Url::parse(origin).ok());
     if control_plane.is_some_and(|control_plane| control_plane.origin() == url.origin()) {
-        return Ok(UrlTarget::ControlPlaneClient(url));
+        return Ok(UrlTarget::ControlPlane(url));
     }
     if url.scheme() != "https" {
         return Err(UrlDenial::Protocol);
@@ -87,8 +87,8 @@ fn unmapped(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Accepts `<bucket>.s3.<region>.amazonaws.com`. Path-style URLs are denied, because their host says nothing
-/// about the owner of the bucket.
+/// Accepts `<bucket>.s3.<region>.amazonaws.com`. Path-style URLs are denied, because their host does not name
+/// the bucket.
 fn object_store(host: &str) -> Result<(), UrlDenial> {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     let Some(prefix) = host.strip_suffix(".amazonaws.com") else { return Err(UrlDenial::Host) };
@@ -185,10 +185,7 @@ mod tests {
     #[test]
     fn control_plane_is_allowed_only_at_its_exact_origin() {
         let origin = Some("http://127.0.0.1:19440");
-        assert!(matches!(
-            check("http://127.0.0.1:19440/storage/x", origin),
-            Ok(UrlTarget::ControlPlaneClient(_))
-        ));
+        assert!(matches!(check("http://127.0.0.1:19440/storage/x", origin), Ok(UrlTarget::ControlPlane(_))));
         assert!(check("http://127.0.0.1:19441/storage/x", origin).is_err());
         assert!(check("https://127.0.0.1:19440/storage/x", origin).is_err());
     }

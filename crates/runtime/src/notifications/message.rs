@@ -26,7 +26,7 @@ impl NotificationMessage {
                 ("Plan ready", format!("{agent} has a plan ready for your review."))
             }
             Notification::NeedsAnswer(UserAction::Question) => {
-                // While the loop runs, its activity is output rather than the question.
+                // While the loop runs, the live activity contains output instead of the question.
                 let question = job.progress.live_activity.as_deref().filter(|_| job.status().is_terminal());
                 let predicate =
                     question.map_or("has a question for you.".to_owned(), |text| format!("asks: {text}"));

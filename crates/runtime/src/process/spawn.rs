@@ -42,7 +42,7 @@ pub(crate) fn prepend_exe_to_path(environment: &mut BTreeMap<OsString, OsString>
     }
 }
 
-/// Sets git's committer to the user who ordered the loop.
+/// Sets git's committer to the user who requested the loop.
 pub(crate) fn add_committer(environment: &mut BTreeMap<OsString, OsString>, committer: Option<&Committer>) {
     for (name, value) in committer.map(committer_variables).into_iter().flatten() {
         environment.insert(name.into(), value.into());

@@ -1,7 +1,7 @@
 //! Periodic checks while the runtime runs: system suspends, clock changes, and active loops that no task
 //! follows.
 //!
-//! Handles these without a restart of the program. Only detects them; the rest of [`Recovery`] acts.
+//! Only detects these conditions. The rest of [`Recovery`] handles them, without a restart of the program.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -31,7 +31,7 @@ impl ClockReading {
         let steady_elapsed = self.steady.saturating_duration_since(before.steady);
         let wall_elapsed = match self.wall.duration_since(before.wall) {
             Ok(wall_elapsed) => wall_elapsed,
-            // The wall clock moved backwards; the error says how far.
+            // The wall clock moved backwards; the error contains the difference.
             Err(error) => return error.duration() + steady_elapsed > JUMP,
         };
         wall_elapsed.abs_diff(steady_elapsed) > JUMP

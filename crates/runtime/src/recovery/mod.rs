@@ -33,7 +33,7 @@ use crate::transcript::state_file::{self, written_since};
 use crate::transcript::stream_file;
 use crate::workspace::Workspaces;
 
-/// Grace period between SIGTERM and SIGKILL for processes of a dead shim.
+/// Grace period between SIGTERM and SIGKILL for processes that outlive a killed shim.
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
 
 /// Limit of start attempts. A start that crashes Loopgate must not crash it again after every restart.
@@ -68,7 +68,7 @@ impl Recovery {
     /// the background.
     ///
     /// # Errors
-    /// [`StoreError`] when the records cannot be read.
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn recover(self: &Arc<Self>) -> Result<(), StoreError> {
         self.tickets.recover().await;
         for job in self.jobs.store.active().await?.iter().filter(|job| job.is_announced_only()) {
@@ -78,7 +78,7 @@ impl Recovery {
         self.recover_unfollowed().await?;
         for job in self.jobs.store.unreported().await? {
             if self.jobs.store.next_message(job.id).await?.is_none() {
-                // All messages were acknowledged; the crash only prevented the flag.
+                // All messages were acknowledged, but the process crashed before it recorded that.
                 self.jobs.store.mark_reported(job.id).await?;
             }
         }
@@ -92,7 +92,7 @@ impl Recovery {
     }
 
     /// Follows every active loop without a task: an earlier process left it, its task panicked, or it was
-    /// ordered and never started.
+    /// accepted and never started.
     async fn recover_unfollowed(self: &Arc<Self>) -> Result<(), StoreError> {
         for job in self.jobs.store.active().await? {
             if !job.is_announced_only() {
@@ -102,7 +102,7 @@ impl Recovery {
         Ok(())
     }
 
-    /// Follows loops without a task and retries cleanups that failed, e.g. because the disk was full.
+    /// Follows loops without a task and retries cleanups that failed, for example because the disk was full.
     pub(crate) async fn tick(self: &Arc<Self>) -> Result<(), StoreError> {
         self.recover_unfollowed().await?;
         self.clean_up_workspaces().await
@@ -247,7 +247,7 @@ impl Recovery {
             })
             .await?;
         if job.is_cancelled() {
-            // The cancellation was recorded, but the previous process died before it killed the loop.
+            // The cancellation was recorded, but the previous process terminated before it killed the loop.
             let (shim, grace) = (shim.clone(), self.timing.kill_grace);
             self.tasks.spawn(async move {
                 if let Err(error) = shim.kill(grace).await {
@@ -270,7 +270,7 @@ impl Recovery {
     }
 }
 
-/// Determines the exit of a dead loop from its files.
+/// Determines the exit of a loop without a process from its files.
 async fn exit_of(job: &Job) -> ExitKind {
     let job = job.clone();
     tokio::task::spawn_blocking(move || exit_from_files(&job)).await.unwrap_or(ExitKind::Lost)

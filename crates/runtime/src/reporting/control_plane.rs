@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 /// Timeout of posting one event.
 pub(crate) const EVENT_TIME: Duration = Duration::from_secs(30);
-/// Timeout of an event that delays the response to a http_error launch.
+/// Timeout of an event that delays the response to a refused launch.
 pub(crate) const SHORT_EVENT_TIME: Duration = Duration::from_millis(1000);
 /// Longer than other timeouts because the body contains whole artifacts.
 const UPLOAD_TIME: Duration = Duration::from_secs(120);
@@ -57,7 +57,7 @@ pub enum CallError {
     /// No control plane is configured.
     #[error("API origin not configured")]
     NoOrigin,
-    /// Another server responded, e.g. a proxy or the sign-in page of a network.
+    /// Another server responded, for example a proxy or the sign-in page of a network.
     #[error(
         "HTTP {0} from a server that is not the control plane; check for a proxy or a network sign-in page"
     )]
@@ -87,7 +87,7 @@ impl CallError {
         }
     }
 
-    /// Whether the same call may succeed later.
+    /// Returns whether the same call may succeed later.
     #[must_use]
     pub const fn is_retryable(&self) -> bool {
         match self {
@@ -225,8 +225,8 @@ impl ControlPlaneClient {
         fresh_token(&send(request, HEARTBEAT_TIME).await?).ok_or(CallError::Malformed)
     }
 
-    /// Fetches the server's part of a signed start or stop of a loop: the whole body for the gateway. Issued
-    /// once per command.
+    /// Fetches the credentials for a signed command that starts or stops a loop, as the complete body of the
+    /// request to the gateway. The control plane issues them once per command.
     ///
     /// # Errors
     /// Fails with [`CallError`] when the control plane does not issue them.

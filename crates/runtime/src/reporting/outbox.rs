@@ -196,8 +196,9 @@ impl Outbox {
             .await
     }
 
-    /// Returns whether a final event is rejected only because it arrived before, and this process died before
-    /// it recorded that. The control plane stops accepting the token of a completed loop.
+    /// Returns whether a final event is rejected only because the control plane already has it, for example
+    /// when an earlier process terminated before it recorded the delivery. The control plane stops accepting
+    /// the token of a completed loop.
     async fn already_arrived(&self, id: LoopId, row: &OutboxRow, error: &CallError) -> bool {
         if row.outgoing.kind != MessageKind::Final || !matches!(error.status(), Some(401 | 410)) {
             return false;

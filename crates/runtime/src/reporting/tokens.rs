@@ -288,7 +288,7 @@ mod tests {
     #[tokio::test]
     async fn ambiguous_refresh_is_retried_with_the_same_key() {
         let fixture = TokenFixture::new().await;
-        // A gateway error does not say whether the control plane exchanged the token.
+        // A gateway error does not show whether the control plane exchanged the token.
         fixture.plane.answer_once("refresh-token", 502, json!({"error": "bad gateway"}));
         assert_eq!(fixture.tokens.refresh(fixture.id).await.unwrap_err().status(), Some(502));
         fixture.tokens.refresh(fixture.id).await.unwrap();

@@ -89,7 +89,7 @@ pub struct LoopRequest {
     pub repo_configs: Vec<RepoConfig>,
     /// Branches that the control plane has reserved for the loop.
     pub branch_materialization: Option<BranchMaterialization>,
-    /// Program that carries out the loop.
+    /// Program that executes the loop.
     pub harness: Harness,
     /// Spending limit set by the organization; more than 0.
     pub max_spend: Option<Usd>,
@@ -211,7 +211,7 @@ impl LoopRequest {
         requested.or(self.default_branch.as_deref()).unwrap_or_default()
     }
 
-    /// Checks whether the request names a branch to start from.
+    /// Returns whether the request names a branch to start from.
     #[must_use]
     pub fn names_branch(&self) -> bool {
         self.repo.as_ref().is_some_and(|repo| !repo.branch.trim().is_empty())

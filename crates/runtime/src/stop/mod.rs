@@ -1,6 +1,7 @@
 //! Stops loops for the user: records the request first, then kills the process through its shim.
 //!
-//! Never signals a pid directly. The supervision task finalizes the loop; a loop without one gets one here.
+//! Never signals a pid directly. The supervision task finalizes the loop; for a loop without such a task, one
+//! is started here.
 
 mod owners;
 
@@ -133,8 +134,8 @@ impl Stopper {
         if self.reservations.cancel_preparation(id) {
             return self.stop_preparation(id, mode, grace).await;
         }
-        // Without a task, e.g. because recovery has not reached the loop: reserve it here and start one
-        // below.
+        // Without a task, for example because recovery has not reached the loop: reserve it here and start
+        // one below.
         let reservation = match self.reservations.phase(id) {
             Some(_) => None,
             None => match self.reservations.reserve(id) {

@@ -58,8 +58,8 @@ pub enum StopError {
 }
 
 impl Stopper {
-    /// Returns the owner of a pid. A pid that was reused by another program is not Loopgate's; the last pid
-    /// of a loop in finalization is.
+    /// Returns the owner of a pid. A pid that another program reuses does not belong to Loopgate; the last
+    /// pid of a loop in finalization does.
     ///
     /// # Errors
     /// Fails with [`StoreError`] when the records cannot be read.
@@ -96,7 +96,7 @@ impl Stopper {
     /// Terminates a process and its descendants; returns false when it had already exited.
     ///
     /// # Errors
-    /// [`StopError`].
+    /// Fails with [`StopError`].
     pub async fn stop(&self, OwnedProcess(kind): OwnedProcess) -> Result<bool, StopError> {
         match kind {
             OwnerKind::Run(shim) => match shim.kill(GRACE).await {

@@ -26,7 +26,7 @@ const DIFF_CAP: usize = 1024 * 1024;
 /// Limit of the diff in the prompt, in characters.
 const DIFF_SHOWN: usize = 15_000;
 const CUT: &str = "\n\n[The rest of the changes is left out]";
-/// Delays between retries while the assistant's executable is missing, e.g. during its update.
+/// Delays between retries while the assistant's executable is missing, for example during its update.
 const TRIES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(500)];
 const MODEL: &str = "haiku";
 const PROMPT: &str = "Write a commit message for these changes. Answer with nothing but a JSON object \

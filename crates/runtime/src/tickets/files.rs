@@ -28,7 +28,7 @@ impl TicketFiles {
     /// when there is none.
     ///
     /// # Errors
-    /// [`AccessDenied`] for a repository outside the sandbox.
+    /// Fails with [`AccessDenied`] for a repository outside the sandbox.
     pub fn find(
         sandbox: &Sandbox,
         places: &WorktreeLayout,
@@ -45,7 +45,7 @@ impl TicketFiles {
     /// Opens a directory that contains a work directory.
     ///
     /// # Errors
-    /// [`AccessDenied`] for a directory outside the sandbox.
+    /// Fails with [`AccessDenied`] for a directory outside the sandbox.
     pub fn of_directory(sandbox: &Sandbox, directory: &str) -> Result<Self, AccessDenied> {
         Ok(Self { worktree: sandbox.check(directory)? })
     }

@@ -27,7 +27,7 @@ impl TicketFiles {
             let message = "Awaiting LLM judges feedback";
             return Ok(JudgesReport::Pending { exists: false, is_mock: false, message, worktree_dir });
         };
-        // Strict JSON first: the lenient parser removes commas before brackets, also inside of texts.
+        // Strict JSON first: the lenient parser removes commas before brackets, also inside strings.
         let data = serde_json::from_str(&text).or_else(|_| plan::parse(&text));
         let data = data.map_err(|error| JudgesError::Corrupted(error.to_string()))?;
         Ok(JudgesReport::Present { exists: true, is_mock: false, data, worktree_dir })

@@ -1,4 +1,4 @@
-//! Operations on tickets outside of the job queue: loop scripts, plans that a page confirms, and commit
+//! Operations on tickets outside the job queue: loop scripts, plans that a page confirms, and commit
 //! messages. Also reads the state, logs, plan and judges' report in a ticket's worktree and combines them
 //! with the record of its loop.
 

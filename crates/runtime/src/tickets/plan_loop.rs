@@ -1,8 +1,8 @@
 //! PLAN loops that a page creates at the control plane: context for the request, confirmation and
 //! cancellation.
 //!
-//! A loop that was only confirmed has a record without a process: it is announced. Its launch takes the
-//! record over; when Loopgate restarts before that, the record is closed.
+//! A loop that was only confirmed has a record without a process: it is announced. Its launch replaces the
+//! record; if Loopgate is restarted before that, the record is closed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -313,7 +313,7 @@ impl PlanLoops {
                 Some(code) => now.job.warn(code),
                 None => {
                     now.apply(JobEvent::Cancelled)?;
-                    // The control plane knows of the end, because it was cancelled there first.
+                    // Already reported: the loop was cancelled at the control plane first.
                     now.job.report.cloud_finalized_at = Some(now_iso());
                 }
             }

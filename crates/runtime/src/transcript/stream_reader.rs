@@ -164,7 +164,7 @@ impl StreamReader {
         let lines = std::mem::replace(&mut self.lines, LineBuffer::new(MAX_LINE));
         let line = lines.partial();
         if line.is_empty() || serde_json::from_slice::<Value>(line).is_err() {
-            // A truncated record, e.g. of a killed assistant.
+            // A truncated record, for example of a killed assistant.
             self.lines = lines;
             return;
         }

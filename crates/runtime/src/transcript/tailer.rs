@@ -193,7 +193,7 @@ enum TailError {
     Stopped,
 }
 
-/// Creates the event for a chunk of output. The last event of a frame carries the frame's turns, runs and
+/// Creates the event for a chunk of output. The last event of a frame contains the frame's turns, runs and
 /// cost.
 fn output_event(chunk: &str, frame: &TranscriptBatch, is_last: bool) -> LoopEvent {
     let mut data = json!({"chunk": chunk});

@@ -178,7 +178,8 @@ impl Workspaces {
     }
 }
 
-/// Removes a directory that ends with its loop: a worktree of `clone`, or a temporary directory without one.
+/// Removes a directory that a loop no longer needs: a worktree of `clone`, or a temporary directory without
+/// one.
 async fn remove(worktrees: &Worktrees, clone: Option<&Path>, dir: &Path) {
     let removed = match clone {
         Some(_) if worktrees.layout.allowed(dir).is_none() => Err("outside the sandbox".to_owned()),
@@ -199,7 +200,8 @@ fn is_temp_dir(dir: &Path) -> bool {
     has_prefix && dir.parent() == Some(system_temp_dir().as_path())
 }
 
-/// Returns the system's temporary directory as canonical path, which is what programs report that run in it.
+/// Returns the system's temporary directory as a canonical path, which is what programs report that run in
+/// it.
 fn system_temp_dir() -> PathBuf {
     let dir = std::env::temp_dir();
     dir.canonicalize().unwrap_or(dir)

@@ -181,7 +181,7 @@ impl WorktreeGc {
         Ok(worktrees)
     }
 
-    /// Removes the worktrees that a rule allows to remove; with `pretend` it only returns them.
+    /// Removes the worktrees that have expired according to a rule; with `pretend`, only returns them.
     ///
     /// # Errors
     /// Fails with [`WorktreeListError`] when the worktrees cannot be listed.

@@ -1,6 +1,6 @@
 //! Paths of worktrees: one rule both for creating and for finding them.
 //!
-//! Parent directories are tried in the order environment, setting, the repository's own parent. Every
+//! Parent directories are tried in this order: environment, setting, the repository's own parent. Every
 //! returned path is inside the sandbox.
 
 use std::path::{Path, PathBuf};
@@ -81,8 +81,8 @@ impl WorktreeLayout {
         check(repository.as_path().with_file_name(name))
     }
 
-    /// Returns whether a directory is, or contains, one that no removal of worktrees may delete: the sandbox,
-    /// the state directory or a managed repository. Performs blocking I/O.
+    /// Returns whether a directory is or contains a directory that must never be removed as a worktree: the
+    /// sandbox, the state directory or a managed repository. Performs blocking I/O.
     #[must_use]
     pub fn is_protected(&self, directory: &Path) -> bool {
         let real = |path: PathBuf| path.canonicalize().unwrap_or(path);

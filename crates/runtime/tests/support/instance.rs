@@ -52,8 +52,8 @@ impl<'a> RuntimeInstance<'a> {
         self.tokio.as_ref().unwrap().block_on(work)
     }
 
-    /// Runs until files of the desktop have changed that many times, or the control plane knows the end of
-    /// all these loops.
+    /// Runs until files of the desktop have changed that many times, or the control plane has received the
+    /// end of all these loops.
     pub fn run_for(&self, changes: usize, loops: &[(LoopId, String)]) {
         let has_ended = |id| !self.desktop.cloud.events(id, "completed").is_empty();
         let (mut remaining, mut files) = (changes, Changes::below(&self.desktop.at("")).unwrap());

@@ -29,7 +29,7 @@ use uuid::Uuid;
 /// Timeout of every wait; only a test that hangs takes this long.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A driver that plans: one line of output, a plan.
+/// A driver that writes a plan and prints one line of output.
 pub const PLANS: &str = r##"
 say '{"type":"system","subtype":"init","session_id":"s-1","apiKeySource":"none"}'
 say '{"type":"assistant","message":{"model":"m-large","content":[{"type":"text","text":"Looking around"}],"usage":{"input_tokens":10,"output_tokens":5}}}'
@@ -201,7 +201,7 @@ impl Desktop {
     }
 
     /// Converts the launch requests to files and the database to the schema of the version that stored them
-    /// so.
+    /// that way.
     pub async fn convert_requests_to_files(&self) {
         let (db, dir) = (self.records().await.unwrap(), self.at("data/queue"));
         std::fs::create_dir_all(&dir).unwrap();

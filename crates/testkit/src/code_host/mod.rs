@@ -158,7 +158,7 @@ impl TestCodeHost {
         self.socket.with_extension("moved")
     }
 
-    /// Path of the socket, the value of `gh`'s setting `http_unix_socket`.
+    /// Returns the path of the socket, the value of `gh`'s setting `http_unix_socket`.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
@@ -309,7 +309,7 @@ impl TestCodeHost {
         lock(&self.host.faults).clear();
     }
 
-    /// All calls so far, oldest first.
+    /// Returns all calls so far, oldest first.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         lock(&self.host.calls).clone()
@@ -323,22 +323,22 @@ impl TestCodeHost {
 }
 
 impl HostedPullRequest {
-    /// Commits between base and head, oldest first. Fails when a branch does not exist.
+    /// Returns the commits between base and head, oldest first. Fails when a branch does not exist.
     pub fn commits(&self) -> anyhow::Result<Vec<Commit>> {
         self.remotes.commits(&self.full_name, &self.pull.base, &self.pull.head)
     }
 
-    /// Files that differ from the base. Fails when a branch does not exist.
+    /// Returns the files that differ from the base. Fails when a branch does not exist.
     pub fn files(&self) -> anyhow::Result<Vec<FileChange>> {
         self.remotes.changes(&self.full_name, &self.pull.base, &self.pull.head)
     }
 
-    /// Text of a file on the head branch.
+    /// Returns the text of a file on the head branch.
     pub fn file(&self, path: &str) -> anyhow::Result<String> {
         self.remotes.file(&self.full_name, &self.pull.head, path)
     }
 
-    /// Address of its web page.
+    /// Returns the address of its web page.
     #[must_use]
     pub fn url(&self) -> String {
         objects::pull_url(&self.full_name, self.pull.number)

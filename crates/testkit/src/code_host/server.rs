@@ -22,7 +22,7 @@ impl LoopbackServer {
         Ok(Self { port, _serving: AbortOnDropHandle::new(serving) })
     }
 
-    /// Base URL with a trailing slash.
+    /// Returns the base URL with a trailing slash.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/", self.port)

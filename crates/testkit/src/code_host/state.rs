@@ -18,7 +18,7 @@ pub enum PullState {
 }
 
 impl PullState {
-    /// Name in the GraphQL API.
+    /// Returns the name in the GraphQL API.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -41,13 +41,13 @@ impl Loopgate {
         Setup::new(home)?.start().await
     }
 
-    /// Content of its ready file.
+    /// Returns the content of its ready file.
     #[must_use]
     pub const fn ready(&self) -> &Ready {
         &self.ready
     }
 
-    /// Options with which it was started.
+    /// Returns the options with which it was started.
     #[must_use]
     pub const fn setup(&self) -> &Setup {
         &self.setup
@@ -58,7 +58,7 @@ impl Loopgate {
         self.child.id()
     }
 
-    /// Credential for the gateway.
+    /// Returns the credential for the gateway.
     #[must_use]
     pub fn gateway_token(&self) -> &str {
         &self.token
@@ -125,7 +125,7 @@ impl Loopgate {
         setup.start().await
     }
 
-    /// Standard output and standard error of all starts so far.
+    /// Returns the standard output and standard error of all starts so far.
     #[must_use]
     pub fn output(&self) -> String {
         std::fs::read_to_string(self.setup.output_file()).unwrap_or_default()

@@ -83,7 +83,7 @@ impl Setup {
         self
     }
 
-    /// Path of the binary that it starts.
+    /// Returns the path of the binary that it starts.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.binary
@@ -117,7 +117,7 @@ impl Setup {
         self
     }
 
-    /// Sandbox directory: `src` of the home.
+    /// Returns the sandbox directory: `src` of the home.
     #[must_use]
     pub fn sandbox(&self) -> &Path {
         &self.sandbox
@@ -128,13 +128,13 @@ impl Setup {
         self.data_dir.clone()
     }
 
-    /// Path of the file with the gateway token.
+    /// Returns the path of the file with the gateway token.
     #[must_use]
     pub fn token_file(&self) -> PathBuf {
         self.token_file.clone()
     }
 
-    /// File with the output of all starts.
+    /// Returns the file with the output of all starts.
     #[must_use]
     pub fn output_file(&self) -> PathBuf {
         self.home.path().join("loopgate-output.log")

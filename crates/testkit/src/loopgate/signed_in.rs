@@ -111,13 +111,13 @@ impl BrowserSession {
         }
     }
 
-    /// Session cookie as `name=value`. Browsers send it to every port of the host.
+    /// Returns the session cookie as `name=value`. Browsers send it to every port of the host.
     #[must_use]
     pub fn cookie(&self) -> &str {
         &self.cookie
     }
 
-    /// Session key, which is available to scripts of the page's origin only.
+    /// Returns the session key, which is available to scripts of the page's origin only.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key

@@ -94,7 +94,7 @@ impl ModelServer {
         self.port
     }
 
-    /// Base URL, the value of `ANTHROPIC_BASE_URL`.
+    /// Returns the base URL, the value of `ANTHROPIC_BASE_URL`.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
@@ -111,13 +111,13 @@ impl ModelServer {
         Ok(())
     }
 
-    /// All requests so far, oldest first.
+    /// Returns all requests so far, oldest first.
     #[must_use]
     pub fn requests(&self) -> Vec<ModelRequest> {
         self.shared.lock().requests.clone()
     }
 
-    /// Requests that were answered by this conversation.
+    /// Returns the requests that were answered by this conversation.
     #[must_use]
     pub fn requests_of(&self, conversation: &str) -> Vec<ModelRequest> {
         let mut requests = self.requests();
@@ -139,7 +139,9 @@ impl ModelServer {
 
     /// Waits until `times` responses have reached the gate since the server's start. A program that was
     /// restarted reaches the gate once more.
-    /// After a minute, with a list of the conversations that were asked.
+    ///
+    /// # Errors
+    /// Fails after a minute; the error lists the recorded requests.
     pub async fn held_times(&self, gate: &str, times: usize) -> anyhow::Result<()> {
         let awaited = format!("response {times} held at gate {gate:?}");
         self.wait(&awaited, |inner| inner.gates.get(gate).is_some_and(|gate| gate.arrived >= times)).await

@@ -58,7 +58,7 @@ impl ModelRequest {
         (request, conversation)
     }
 
-    /// Name of the requested model.
+    /// Returns the name of the requested model.
     #[must_use]
     pub fn model(&self) -> &str {
         self.body["model"].as_str().unwrap_or("scripted")
@@ -74,19 +74,19 @@ impl ModelRequest {
         &self.view.system
     }
 
-    /// Text of the user's messages, joined by newlines.
+    /// Returns the text of the user's messages, joined by newlines.
     #[must_use]
     pub fn user_text(&self) -> String {
         joined(self.view.messages.iter().filter(|m| !m.assistant).map(|m| m.text.as_str()))
     }
 
-    /// Output of all tools so far, joined by newlines.
+    /// Returns the output of all tools so far, joined by newlines.
     #[must_use]
     pub fn tool_results(&self) -> String {
         joined(self.view.messages.iter().map(|m| m.results.as_str()))
     }
 
-    /// Names of the offered tools.
+    /// Returns the names of the offered tools.
     #[must_use]
     pub fn tools(&self) -> &[String] {
         &self.view.tools

@@ -79,7 +79,7 @@ impl CodeHost {
         Self { programs, git, limiter: Arc::default() }
     }
 
-    /// Creates a command without arguments, with prompts and colours disabled.
+    /// Creates a command without arguments, with prompts and colors disabled.
     pub async fn command(&self) -> Command {
         let mut command = self.programs.command(Program::CodeHost).await.session();
         for name in REMOVED_VARIABLES {
@@ -141,8 +141,8 @@ impl CodeHost {
     /// Runs a command that posts a text in the user's name, with the text as standard input and to completion
     /// even when the future is dropped. Returns its output without surrounding whitespace.
     ///
-    /// Fails with [`CodeHostError`], also for an exit code other than 0. [`CodeHostError`], also for an exit
-    /// code other than 0.
+    /// # Errors
+    /// Fails with [`CodeHostError`], also for an exit code other than 0.
     async fn run_with_input(
         &self,
         directory: &Path,

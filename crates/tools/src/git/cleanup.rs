@@ -13,7 +13,7 @@ use super::{DropPolicy, Git, GitError, checked, finish, time};
 
 /// Timeout for all worktrees together.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
-/// Maximum number of concurrent `ls-remote`, because they usually contact the same host.
+/// Maximum number of concurrent `ls-remote` commands, which usually contact the same host.
 const CONCURRENCY: usize = 4;
 
 /// The outcome for each worktree.

@@ -102,7 +102,7 @@ fn read(handle: &Directory, file: &Path) -> Option<String> {
     String::from_utf8(handle.read(file, MAX_POINTER).ok()?).ok()
 }
 
-/// Returns when a lock was created, in milliseconds since the epoch; `None` when it does not exist any more.
+/// Returns when a lock was created, in milliseconds since the epoch; `None` when it no longer exists.
 fn created_ms(lock: &Path) -> Option<u64> {
     let modified = lock.metadata().and_then(|metadata| metadata.modified()).ok()?;
     let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();

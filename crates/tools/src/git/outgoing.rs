@@ -78,7 +78,8 @@ impl Git {
     /// Returns the contents of objects, in order; `None` for an object that is not a blob, does not exist, or
     /// has more than `largest` bytes.
     ///
-    /// Fails with [`GitError`] when git cannot run. [`GitError`]
+    /// # Errors
+    /// Fails with [`GitError`] when git cannot run.
     pub async fn contents(
         &self,
         directory: &Path,

@@ -21,8 +21,8 @@ impl Git {
     /// Returns the first submodule, at any depth, that is outside the sandbox or is otherwise unusable, or
     /// whose configuration names programs and is not trusted.
     ///
-    /// Fails with [`GitError`] when the index cannot be listed. [`GitError`] when git could not list what is
-    /// there.
+    /// # Errors
+    /// Fails with [`GitError`] when the index cannot be listed.
     pub(super) async fn unsafe_submodule(
         &self,
         repository: &Arc<Repository>,

@@ -34,7 +34,7 @@ pub struct Worktree {
     pub main: bool,
     /// Whether this is a bare repository, without a working tree.
     pub bare: bool,
-    /// Whether the directory does not exist any more.
+    /// Whether the directory no longer exists.
     pub prunable: bool,
 }
 
@@ -154,7 +154,7 @@ impl Git {
 
     /// Switches a worktree to a branch without losing its changes. If the branch contains HEAD, it is checked
     /// out. Otherwise the branch is reset to HEAD, and files and index are left unchanged. Returns the name
-    /// under which work was saved that neither the worktree nor the branch has any more.
+    /// under which work was saved that neither the worktree nor the branch contains now.
     ///
     /// # Errors
     /// Fails with [`GitError`], also when the branch is checked out in another worktree.

@@ -2,8 +2,8 @@
 //! terminates all its descendants.
 //!
 //! A shim outlives the runtime. After a restart the runtime re-attaches through a socket that only the owner
-//! can connect to; an open connection reaches its end of file when all descendants have exited. The shim
-//! knows nothing of loops beyond the id that marks its descendants.
+//! can connect to; an open connection reaches its end of file when all descendants have exited. Of the
+//! loop, the shim uses only the id, which marks its descendants.
 
 mod address;
 mod descendants;

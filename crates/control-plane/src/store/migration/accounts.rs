@@ -62,7 +62,8 @@ fn sessions() -> TableCreateStatement {
     table.col(big_integer("absolute_expires_at"));
     table.col(big_integer_null("revoked_at"));
     table.foreign_key(&mut references("sessions", "user_id", "users", ForeignKeyAction::Cascade));
-    // No foreign key for `organization_id`: deleting an organization deletes its users, and with them the sessions.
+    // No foreign key for `organization_id`: deleting an organization deletes its users, and with them the
+    // sessions.
     table
 }
 

@@ -215,11 +215,11 @@ async fn callback_is_accepted_once_from_the_browser_that_started_it() {
 #[tokio::test]
 async fn tokens_of_another_sign_in_are_rejected() {
     let fixture = OidcFixture::start().await;
+    // The parameter is changed in the authorization request, so the provider issues a code for other values.
     for (name, value, expected) in [
         ("nonce", "another", "oidc_invalid"),
         ("code_challenge", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "oidc_invalid"),
         ("state", "another", "oidc_invalid"),
-        // The parameter is changed in the authorization request, so the provider issues a code for other values.
     ] {
         let (browser, url) = fixture.begin("").await;
         let url = changed(&url, name, value);

@@ -55,8 +55,8 @@ async fn loop_resumes_after_its_desktop_slept_for_a_day() {
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
     let before = plane.owner().await.get(&commands).await.json;
 
-    // The laptop sleeps for a day. Silence counts only while this process runs: with a process that starts at
-    // the same time as the desktop wakes, the loop is not overdue.
+    // The laptop sleeps for a day. Silence counts from the start of the process: if that is the time at which
+    // the desktop wakes, the loop is not overdue.
     let wake_time = now() + DAY;
     assert_eq!(
         reaper::reap(&plane.app, wake_time, wake_time).await.unwrap(),
@@ -102,8 +102,8 @@ async fn any_runner_request_resumes_a_timed_out_loop() {
     let revived = beat(&runner, id).await;
     assert_eq!(revived.data("revived"), true, "{}", revived.text);
     let runner = plane.anonymous().with_bearer(revived.data("token").as_str().unwrap());
-    // A terminal event resumes the loop as well, and its outcome replaces the timeout.
 
+    // A terminal event resumes the loop as well, and its outcome replaces the timeout.
     reaper::reap(&plane.app, now() + DAY, 0).await.unwrap();
     let failed = json!({"type": "error", "code": "PROCESS_FAILED", "message": "x"});
     assert_eq!(runner.event(id, failed).await.json["data"], json!({"received": true}));

@@ -263,8 +263,8 @@ async fn execution_credentials_of_a_signed_loop_are_issued_once() {
         fetch(&desktop, &request).await.refused(),
         (409, "Loop execution credentials already consumed")
     );
-    // The signed intent names one loop, so that it cannot be replayed to cancel another.
 
+    // The signed intent names one loop, so that it cannot be replayed to cancel another.
     let foreign = json!({"userIntentSignature": intent(&key, json!({"loopId": Uuid::now_v7()}))});
     let cancel = format!("/loops/{id}/cancel");
     let refused = owner.post(&cancel, foreign).await;

@@ -112,7 +112,7 @@ async fn administrators_change_organization_settings() {
     let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
     let settings = json!({"maxConcurrentLoops": 2, "spendingLimits": {"perDayUsd": 12.5}});
     assert_eq!(set(&member, settings.clone()).await.refused(), (403, "Forbidden"));
-    // `later` stands for a setting of a newer version: saving must not remove it.
+    // `later` represents a setting of a newer version: saving must not remove it.
     organization::Entity::update_many()
         .col_expr(
             organization::Column::Settings,

@@ -72,7 +72,8 @@ pub(crate) struct DeployAnswer {
         (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn deploy(State(app): State<App>, JsonBody(body): JsonBody<DeployBody>) -> JsonResult<DeployAnswer> {
-    // Only validated here: the worktree identifies the deployment, and the approval reads the id from the body.
+    // Only validated here: the worktree identifies the deployment, and the approval reads the id from the
+    // body.
     let missing = || HttpError::missing_field("ticketId, repoPath, and worktreePath are required");
     body.ticket_id.ok_or_else(missing)?;
     let (repository, worktree) = body.paths.resolve(&app, missing).await?;

@@ -1,5 +1,5 @@
 //! `POST /api/gateway/deploy/kill` and `teardown`: stop a deployment. Only processes that a deployment
-//! started are signalled.
+//! started are signaled.
 
 use axum::Json;
 use axum::extract::State;

@@ -120,7 +120,7 @@ async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<KillResp
         Some(pid) => terminate_pid(app, pid, async || with_files(|files| files.forget_loop()).await).await?,
         None => {
             let process = process_of(app, &ticket, &repo).await?;
-            // Before the process is signalled: the loop script starts its next iteration only while this file
+            // Before the process is signaled: the loop script starts its next iteration only while this file
             // exists.
             with_files(|files| files.forget_loop()).await?;
             match process {

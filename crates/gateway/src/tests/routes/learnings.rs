@@ -218,7 +218,7 @@ async fn processing_is_skipped_or_fails_without_the_plugin() {
     shop.get("orchestrator/process-learnings").await.assert_error(400, query, "missing_field");
 }
 
-// Renamed into fixture, because the gateway may read the file at any time.
+// Renamed into place, because the gateway may read the file at any time.
 const COMPLETES: &str = "printf '{\"status\":\"completed\",\"processed\":1}' > \"$1/.learnings/status.tmp\"\n\
     /bin/mv \"$1/.learnings/status.tmp\" \"$1/.learnings/processing-status.json\"";
 

@@ -1,4 +1,4 @@
-//! Saved work: lists, restores and deletes commits that git saved of loops, and that no remote has.
+//! Lists, restores and deletes saved work: commits of loops that no remote has.
 
 use std::process::ExitCode;
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::instead_of;
 use crate::test_gateway::{TestGateway, write};
 
-/// Sends a request, and drops the connection once git has created the file `sign`.
+/// Sends a request, and drops the connection once git has created `signal_file`.
 async fn disconnect_at(local: &TestGateway, body: Value, signal_file: &Path) -> Result<()> {
     let request = local.loopgate.gateway(Method::POST, "/api/gateway/git").json(&body).send();
     tokio::select! {

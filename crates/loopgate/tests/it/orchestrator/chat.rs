@@ -1,4 +1,4 @@
-//! Chats about a ticket, with the real assistant, or with scripts for behaviour that it cannot be forced
+//! Chats about a ticket, with the real assistant, or with scripts for behavior that it cannot be forced
 //! into.
 
 use std::path::PathBuf;

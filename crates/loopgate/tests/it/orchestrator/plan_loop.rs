@@ -57,7 +57,7 @@ async fn prepare_returns_repository_and_worktree() -> Result<()> {
         .is(200, &prepared_body("acme/shop", "release"))?;
     git(&shop.repo, &["remote", "set-url", "origin", "https://github.com/acme/store.git"])?;
     git(&shop.repo, &["switch", "--quiet", "--detach"])?;
-    // A blank branch stands for the default branch, which the repository does not define.
+    // A blank branch means the default branch, which the repository does not define.
     shop.step("prepare", json!({"baseBranch": " "})).await?.is(200, &prepared_body("acme/store", ""))?;
     ensure!(!shop.worktree.exists(), "the worktree was created");
     // Without git, neither name nor branch is known.

@@ -57,7 +57,7 @@ impl BootstrapTarget {
         (!self.skip).then(|| Path::new(&self.local_path))
     }
 
-    /// Checks the path of a repository. Blocks on the disk.
+    /// Checks the path of a repository. Performs blocking I/O.
     fn at(sandbox: &Sandbox, full_name: String, branch: Option<String>, path: &Path) -> Self {
         let allowed = sandbox.check(path);
         let default_branch = sandbox.repository_at(path).as_ref().and_then(Repository::default_branch);
@@ -129,7 +129,7 @@ async fn find(repositories: &Repositories, full_name: &str) -> Option<PathBuf> {
     repository::find(repositories, &full_name.trim().parse().ok()?).await
 }
 
-/// Returns all known repositories. Blocks on the disk.
+/// Returns all known repositories. Performs blocking I/O.
 fn all(repos: &Repos, sandbox: &Sandbox) -> Result<Vec<BootstrapTarget>, String> {
     let list = repos.list().map_err(|error| error.to_string())?;
     let target = |path: PathBuf| match sandbox.origin_of(&path) {
@@ -165,7 +165,7 @@ pub(crate) fn script(
         words.extend(guard.args.iter().map(|arg| (*arg).to_owned()));
         words.push("-p".to_owned());
         words.extend(spawn::stream_args(mcp).iter().map(|arg| arg.to_string_lossy().into_owned()));
-        // The agents are written into the work directory, outside of the repository.
+        // The agents are written into the work directory, outside the repository.
         words.extend(["--add-dir".to_owned(), path_string(work_dir)]);
         words.extend(plugin.into_iter().flat_map(|plugin| ["--plugin-dir".to_owned(), path_string(plugin)]));
         let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();

@@ -109,7 +109,7 @@ async fn bootstrap(
         .args(["-p", &prompt, "--allowedTools", TOOLS])
         .directory(worktree)
         .environment(environment)
-        // Recovery finds the process by this variable if the runtime dies.
+        // Recovery finds the process by this variable if the runtime crashes.
         .env(env::LOOP_ID, id.to_string());
     command.run(limits).await
 }

@@ -12,7 +12,8 @@ use super::test_run::{MAX_LOG, TestResult};
 
 // Directory below the data directory.
 const DIRECTORY: &str = "test-runs";
-// Entries of the cache; the oldest ones are removed. With logs of at most 16 MiB it takes at most 1.6 GiB.
+// Maximum number of cached runs; the oldest ones are removed. With logs of at most 16 MiB each, the cache
+// takes at most 1.6 GiB.
 const MAX_RUNS: usize = 100;
 
 /// Cache of test runs, one JSON file and one log per run.

@@ -53,8 +53,8 @@ impl LogFlusher {
         self.flush(database).await;
     }
 
-    /// Returns when all earlier commits are on the disk. A failure is only logged: every reader already sees
-    /// the commit, so it cannot be undone. The next commit retries the sync.
+    /// Waits until all earlier commits are on the disk. A failure is only logged: the commit is already
+    /// visible to all readers, so it cannot be undone. The next commit retries the sync.
     pub async fn flush(&self, database: &DatabaseConnection) {
         let own = self.committed.fetch_add(1, Ordering::AcqRel) + 1;
         let mut flushed = self.flushed.lock().await;

@@ -80,8 +80,8 @@ impl JobStore {
     /// Imports the launch requests that an earlier version stored as sealed files, one per loop. Removes the
     /// directory once the rows are durable.
     ///
+    /// # Errors
     /// Fails with [`StoreError`]; the files are then unchanged.
-    /// [`StoreError`]; the files are then as they were.
     pub async fn import_launch_requests(&self, dir: &Path) -> Result<(), StoreError> {
         let files = read_files(dir.to_owned()).await.map_err(|error| DbErr::Custom(error.to_string()))?;
         let Some(files) = files else { return Ok(()) };

@@ -72,7 +72,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns whether the same change may succeed later, e.g. when the disk has space again.
+    /// Returns whether the same change may succeed later, for example when the disk has space again.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Database(_))
@@ -334,8 +334,8 @@ impl JobStore {
 }
 
 /// Rolls back a transaction that was left open. On a full disk SQLite may abort a transaction by itself. The
-/// driver does not notice, opens all later transactions as savepoints inside it, and none of them is ever
-/// committed.
+/// driver does not detect this: it opens all later transactions as savepoints inside the open one, and none
+/// of them is ever committed.
 async fn roll_back_open_transaction(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
     if connection.is_in_transaction() {
         // Fails when SQLite has already aborted the transaction, which is fine.

@@ -87,7 +87,7 @@ mod tests {
         let existing = r#"{"content":"old","pendingTasks":[1]}"#;
         let (_, plan, source) = staged(Some(existing), text, Value::Null);
         assert_eq!((plan, source), (Some(json!({"content": text, "pendingTasks": [1]})), None));
-        // A file that is not valid JSON is ignored in favour of the request's plan.
+        // A file that is not valid JSON is ignored in favor of the request's plan.
         let (_, plan, _) = staged(Some("{"), text, json!({"tasks": []}));
         assert_eq!(plan, Some(json!({"tasks": [], "content": text})));
         let (_, plan, _) = staged(None, text, Value::Null);

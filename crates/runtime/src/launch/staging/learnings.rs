@@ -21,10 +21,11 @@ pub(crate) fn patterns() -> PatternStore {
     PatternStore::new(expand_home(PATTERNS), None)
 }
 
-/// Stages the learnings that apply to a repository, and removes those of an earlier loop. Blocks on the disk.
+/// Stages the learnings that apply to a repository, and removes those of an earlier loop. Performs blocking
+/// I/O.
 ///
 /// # Errors
-/// Any I/O error.
+/// Fails on any I/O error.
 pub(crate) fn stage(
     patterns: &PatternStore,
     inputs: Inputs,

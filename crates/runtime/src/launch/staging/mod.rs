@@ -86,10 +86,10 @@ impl StagingDirs<'_> {
     }
 }
 
-/// Stages the inputs of a request. Blocks on the disk.
+/// Stages the inputs of a request. Performs blocking I/O.
 ///
 /// # Errors
-/// Any I/O error, and document names that would leave their directory.
+/// Fails on any I/O error, and when the name of a document would leave its directory.
 pub(crate) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result<StagedInputs> {
     let work_dir = site.work_dir;
     make_private_directory(work_dir)?;
@@ -112,11 +112,11 @@ pub(crate) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result
     Ok(staged)
 }
 
-/// Creates the work directory of a peer repository, and removes the result of an earlier loop from it. Blocks
-/// on the disk.
+/// Creates the work directory of a peer repository, and removes the result of an earlier loop from it.
+/// Performs blocking I/O.
 ///
 /// # Errors
-/// Any I/O error.
+/// Fails on any I/O error.
 pub(crate) fn prepare_peer(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
     make_private_directory(work_dir)?;
     if request.command.spec().peers == Peers::ReadWrite {
@@ -221,10 +221,10 @@ fn stage_plan_document(artifact: &Artifact, work_dir: &Path) -> io::Result<Stage
 }
 
 /// Writes the agents and critic gates of a request into a worktree. Files that the repository tracks are not
-/// overwritten. Blocks on the disk.
+/// overwritten. Performs blocking I/O.
 ///
 /// # Errors
-/// Any I/O error.
+/// Fails on any I/O error.
 pub fn materialize(
     request: &LoopRequest,
     repository: Option<&str>,

@@ -127,7 +127,8 @@ impl TicketLauncher {
         Ok(Some(state.pid))
     }
 
-    /// Recovers the scripts that an earlier process launched. A script whose shim has died is not touched.
+    /// Recovers the scripts that an earlier process launched. A script whose shim no longer runs is not
+    /// touched.
     pub(crate) async fn recover(self: &Arc<Self>) {
         let Ok(entries) = std::fs::read_dir(self.launches_dir()) else { return };
         for file in entries.flatten().map(|entry| entry.path()) {

@@ -15,7 +15,7 @@ use crate::transcript::stream_file;
 const PIECE: u64 = 1024 * 1024;
 /// Malformed lines that are reported individually per read; further ones are only counted.
 const MAX_FAILURES: usize = 20;
-/// Limit of iterations whose phase is remembered.
+/// Limit of iterations whose phase is cached.
 const MAX_PHASES: usize = 64;
 
 /// A timing event or a parse failure to report.

@@ -1,4 +1,4 @@
-//! Examination of a directory at the path of a worktree, and its return to the loop's branch.
+//! Examines the directory at the path of a worktree, and switches worktrees back to the branch of their loop.
 
 use std::path::Path;
 
@@ -55,7 +55,7 @@ pub(super) async fn branch_of_worktree(
 ) -> Result<Option<String>, GitError> {
     let (location, clone) =
         (worktrees.git.repository(place).await?, worktrees.git.repository(repository).await?);
-    // Only in a linked worktree the git directory differs from that of the clone.
+    // The git directory differs from that of the clone only in a linked worktree.
     if !location.is_root()
         || location.common_dir != clone.common_dir
         || location.git_dir == location.common_dir
@@ -82,8 +82,8 @@ async fn was_of_loop(worktrees: &Worktrees, place: &Path) -> bool {
         || tokio::task::spawn_blocking(move || untrusted::directory(&work_dir).is_ok()).await.unwrap_or(false)
 }
 
-/// Checks that a branch is not checked out elsewhere, after a worktree could not be returned to it. A new
-/// worktree can then use the branch.
+/// Checks that a branch is not checked out elsewhere, after a worktree could not be switched back to it. A
+/// new worktree can then use the branch.
 ///
 /// # Errors
 /// Fails with the given error when the branch is checked out.
@@ -103,19 +103,20 @@ pub(super) async fn check_branch_free(
     }
 }
 
-/// Returns whether a directory was a worktree of loops; files of the user are not touched.
+/// Returns whether a directory was a worktree of loops and may be renamed. Other directories contain files of
+/// the user.
 pub(super) async fn is_left_by_loop(worktrees: &Worktrees, place: &Path) -> bool {
     place.join(".git").symlink_metadata().is_ok() || was_of_loop(worktrees, place).await
 }
 
-/// Whether a delivery created this branch because the remote branch had diverged.
+/// Returns whether a delivery created this branch because the remote branch had diverged.
 fn is_delivered_branch(branch: &BranchName, other: &str) -> bool {
     let id = other.strip_prefix(branch.as_str()).and_then(|rest| rest.strip_prefix('-'));
     id.is_some_and(|id| id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Returns a worktree to its branch, together with the changes in it. Returns a message for the user, or
-/// `None` when the worktree already was on its branch or on one that a delivery derived from it.
+/// Switches a worktree back to its branch, together with the changes in it. Returns a message for the user,
+/// or `None` when the worktree was already on its branch or on a branch that a delivery derived from it.
 ///
 /// # Errors
 /// Fails with [`GitError`], also when the branch is checked out in another worktree.
@@ -142,7 +143,7 @@ pub(crate) async fn return_to_branch(
     Ok(Some(note))
 }
 
-/// Returns a worktree to the loop's branch before a delivery, because the assistant may have switched
+/// Switches a worktree back to the loop's branch before a delivery, because the assistant may have switched
 /// branches. The message goes to the loop's output.
 pub(crate) async fn deliver_from_branch(
     worktrees: &Worktrees,

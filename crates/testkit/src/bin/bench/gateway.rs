@@ -98,12 +98,12 @@ impl GatewayProcess {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// Resident memory of the process in megabytes.
+    /// Returns the resident memory of the process in megabytes.
     pub fn resident_memory(&self) -> anyhow::Result<f64> {
         resident_memory(self.child.id().context("the gateway has exited")?)
     }
 
-    /// User and system CPU time of the process.
+    /// Returns the user and system CPU time of the process.
     pub fn processor_time(&self) -> anyhow::Result<Duration> {
         let pid = self.child.id().context("the gateway has exited")?;
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;

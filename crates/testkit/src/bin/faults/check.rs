@@ -34,7 +34,7 @@ pub async fn check(scenario: &Scenario, fixture: &FaultFixture, report: &FaultRe
     Ok(())
 }
 
-/// Exactly one terminal event was sent, and the desktop's record has a terminal status.
+/// Checks that exactly one terminal event was sent, and the desktop's record has a terminal status.
 async fn has_one_terminal_event(fixture: &FaultFixture, report: &FaultReport) -> Result<()> {
     let id = fixture.loop_id();
     let count = |kind: &str| fixture.cloud.events(id, kind).len();
@@ -51,7 +51,7 @@ async fn has_one_terminal_event(fixture: &FaultFixture, report: &FaultReport) ->
     Ok(())
 }
 
-/// The loop ended as determined by the fault.
+/// Checks that the loop ended as determined by the fault.
 fn has_expected_end(scenario: &Scenario, fixture: &FaultFixture, report: &FaultReport) -> Result<()> {
     // A fault before the assistant's first request also affects the launch, so no particular end is expected.
     let has_worked = !fixture.testbed.model.requests().is_empty();
@@ -80,7 +80,7 @@ fn has_expected_end(scenario: &Scenario, fixture: &FaultFixture, report: &FaultR
     Ok(())
 }
 
-/// Repeated refreshes with one idempotency key returned one token.
+/// Checks that repeated refreshes with one idempotency key returned one token.
 fn has_one_token_per_key(fixture: &FaultFixture) -> Result<()> {
     let refreshes = fixture.cloud.accepted(fixture.loop_id(), "refresh-token");
     let keys: std::collections::HashSet<&str> =
@@ -92,8 +92,8 @@ fn has_one_token_per_key(fixture: &FaultFixture) -> Result<()> {
     Ok(())
 }
 
-/// At most one branch with one commit was pushed, in addition to the assistant's own commit, and at most one
-/// pull request opened.
+/// Checks that at most one branch with one commit was pushed, in addition to the assistant's own commit, and
+/// at most one pull request opened.
 fn is_delivered_once(scenario: &Scenario, fixture: &FaultFixture, name: &str) -> Result<()> {
     let bare = fixture.testbed.remotes.bare(name);
     let branches = git(&bare, &["for-each-ref", "--format=%(refname)", "refs/heads/orchestrator"])?;
@@ -107,7 +107,8 @@ fn is_delivered_once(scenario: &Scenario, fixture: &FaultFixture, name: &str) ->
     Ok(())
 }
 
-/// The assistant's work is on the pushed branch, or still in a worktree and reported as not delivered.
+/// Checks that the assistant's work is on the pushed branch, or still in a worktree and reported as not
+/// delivered.
 fn work_is_preserved(
     scenario: &Scenario,
     fixture: &FaultFixture,
@@ -157,7 +158,7 @@ fn is_in_a_worktree(fixture: &FaultFixture, name: &str) -> bool {
     worktrees.map(|entry| entry.path()).any(|path| path.join(WORK).is_file())
 }
 
-/// No file contains a secret in plain text, except the token file.
+/// Checks that no file contains a secret in plain text, except the token file.
 fn has_no_secrets(directory: &Path, token_file: &Path, secrets: &[&str]) -> Result<()> {
     let mut pending: Vec<PathBuf> = vec![directory.to_owned()];
     while let Some(path) = pending.pop() {

@@ -138,7 +138,7 @@ impl FaultFixture {
         LoopId(self.loop_id)
     }
 
-    /// Terminal event of the loop, if it was sent.
+    /// Returns the terminal event of the loop, if it was sent.
     pub fn last_event(&self) -> Option<Value> {
         let event = |kind: &str| self.cloud.events(self.loop_id(), kind).pop();
         event("completed").or_else(|| event("error"))
@@ -272,7 +272,7 @@ impl FaultFixture {
         Ok(())
     }
 
-    /// Path of the remotes during an outage.
+    /// Returns the path of the remotes during an outage.
     fn moved_remotes(&self) -> PathBuf {
         self.directory.dir.path().join("moved-remotes")
     }
@@ -305,7 +305,7 @@ impl FaultFixture {
         wait::all_end(|| self.others().iter().map(|process| process.pid).collect()).await
     }
 
-    /// Processes of the home except Loopgate.
+    /// Returns the processes of the home except Loopgate.
     pub fn others(&self) -> Vec<HomeProcess> {
         let mut processes = home_processes::processes(self.testbed.home.path());
         processes.retain(|process| Some(process.pid) != self.loopgate.pid());

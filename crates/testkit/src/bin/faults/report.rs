@@ -19,7 +19,7 @@ pub struct FaultReport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaunchResult {
     Started,
-    /// Started by a process that died before it could respond.
+    /// Started by a process that was killed before it could respond.
     StartedBefore,
     Rejected(u16, String),
 }

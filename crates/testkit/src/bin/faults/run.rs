@@ -49,7 +49,7 @@ async fn execute(scenario: &Scenario, slot: &mut Option<FaultFixture>) -> Result
     let fixture = slot.insert(restarted);
     let answer = match launch.await? {
         Ok(answer) => answer,
-        // The process died before it responded. The request is idempotent, so it is sent again.
+        // The process exited before it responded. The request is idempotent, so it is sent again.
         Err(_) => launch_result(fixture.request(scenario.executes)).await?,
     };
     if !matches!(answer, LaunchResult::Rejected(..)) {

@@ -25,6 +25,7 @@ const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x
 /// The first check is defined in the hooks.
 const CHECKS: &str = "documented_server_errors,status_code_conformance,content_type_conformance,\
                       response_headers_conformance,response_schema_conformance";
+
 /// Runs schemathesis. Returns whether all checks passed, and fails when the gateway is damaged.
 pub async fn run(options: &SchemathesisOptions) -> anyhow::Result<bool> {
     let mut desktop = SchemaDesktop::start().await?;

@@ -54,7 +54,7 @@ const SLOWER_GIT: &str =
     "#!/bin/sh\ncase \" $* \" in *' worktree add '*) sleep 22;; esac\nexec real-git \"$@\"\n";
 const OPEN_TASK: &str = r#"{"content": "", "acceptanceCriteria": [], "pendingTasks": [{"id": "T-1.1", "description": "Do it"}], "completedTasks": [], "openQuestions": [], "answeredQuestions": [], "gaps": []}"#;
 
-/// What the assistant reports about its own work.
+/// Returns the cases of the assistant's report about its own work.
 fn completion() -> Vec<Case> {
     vec![
         Case::execute("a promise in a sentence").runs(WRITES).says("I will say <promise>COMPLETE</promise> soon.").done_later().delivers(),
@@ -98,7 +98,7 @@ fn completion() -> Vec<Case> {
             .ends_with("AWAITING_USER")
             .reports("Which currency?")
             .preserves(WORK),
-        Case::execute("no output and no changes").says("").ends_with("FAILED").reports("answered nothing 3 times"),
+        Case::execute("no output and no changes").says("").ends_with("FAILED").reports("returned no answer 3 times"),
         Case::execute("nothing to do").runs("true").done().ends_with("COMPLETED").reports("no_changes"),
         Case::execute("an invented pull request")
             .runs(WRITES)
@@ -134,7 +134,7 @@ fn completion() -> Vec<Case> {
     ]
 }
 
-/// Plans that the assistant leaves behind.
+/// Returns the cases of plans that the assistant writes.
 fn plans() -> Vec<Case> {
     vec![
         Case::plan("a plan with invalid JSON")
@@ -168,7 +168,7 @@ fn plans() -> Vec<Case> {
     ]
 }
 
-/// Errors of the model's API.
+/// Returns the cases of errors of the model's API.
 fn model_api() -> Vec<Case> {
     vec![
         Case::execute("overloaded twice")
@@ -193,8 +193,14 @@ fn model_api() -> Vec<Case> {
             .fails(403, "permission_error", None)
             .ends_with("FAILED")
             .reports("permission_error"),
-        Case::execute("an unknown model").fails(404, "not_found_error", None).ends_with("FAILED"),
-        Case::execute("a prompt that is too long").fails(413, "request_too_large", None).ends_with("FAILED"),
+        Case::execute("an unknown model")
+            .fails(404, "not_found_error", None)
+            .ends_with("FAILED")
+            .reports("Set `loop_model` in settings.toml"),
+        Case::execute("a prompt that is too long")
+            .fails(413, "request_too_large", None)
+            .ends_with("FAILED")
+            .reports("The assistant's context limit is reached."),
         Case::execute("permanently overloaded")
             .slow()
             .runs(WRITES)
@@ -212,7 +218,7 @@ fn model_api() -> Vec<Case> {
     ]
 }
 
-/// Changes of the worktree by the assistant.
+/// Returns the cases of changes of the worktree by the assistant.
 fn worktree() -> Vec<Case> {
     vec![
         Case::execute("a detached worktree").runs("git checkout -q --detach").runs(WRITES).done().delivers(),
@@ -266,7 +272,7 @@ fn worktree() -> Vec<Case> {
     ]
 }
 
-/// Contents that the assistant adds.
+/// Returns the cases of contents that the assistant adds.
 fn contents() -> Vec<Case> {
     vec![
         Case::execute("a file with keys")
@@ -302,7 +308,7 @@ fn contents() -> Vec<Case> {
     ]
 }
 
-/// Errors of the remote repository.
+/// Returns the cases of errors of the remote repository.
 fn remote() -> Vec<Case> {
     let pre_receive = |text| Precondition::RemoteHook("pre-receive", text);
     vec![
@@ -337,7 +343,7 @@ fn remote() -> Vec<Case> {
     ]
 }
 
-/// Errors of the code host.
+/// Returns the cases of errors of the code host.
 fn code_host() -> Vec<Case> {
     vec![
         Case::execute("a server error when the pull request is opened")
@@ -368,7 +374,7 @@ fn code_host() -> Vec<Case> {
     ]
 }
 
-/// Problems with committing the work.
+/// Returns the cases of problems with committing the work.
 fn commits() -> Vec<Case> {
     let hook = |text: &'static str| Precondition::InClone(text);
     vec![
@@ -405,7 +411,7 @@ fn commits() -> Vec<Case> {
     ]
 }
 
-/// Interventions of the user.
+/// Returns the cases of interventions of the user.
 fn user() -> Vec<Case> {
     vec![
         Case::execute("a cancellation while it works")
@@ -460,7 +466,7 @@ fn user() -> Vec<Case> {
     ]
 }
 
-/// Missing or slow programs, and incomplete files of other programs.
+/// Returns the cases of missing or slow programs, and of incomplete files of other programs.
 fn machine() -> Vec<Case> {
     vec![
         Case::plan("a preparation that takes over twenty seconds")
@@ -495,7 +501,7 @@ fn machine() -> Vec<Case> {
     ]
 }
 
-/// Processes that are killed.
+/// Returns the cases of killed processes.
 fn kills() -> Vec<Case> {
     vec![
         Case::execute("a Loopgate that dies")

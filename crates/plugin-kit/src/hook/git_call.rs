@@ -1,0 +1,170 @@
+//! Calls of git in a command line, with options and aliases resolved.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::shell::ParsedCommandLine;
+
+/// Options of `git` before the subcommand whose value is the next word.
+const VALUED_OPTIONS: [&str; 8] =
+    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--attr-source"];
+/// Subcommands that cannot be aliases, because git ignores aliases with the names of its own commands. Others are
+/// looked up in the configuration.
+const OWN_COMMANDS: [&str; 32] = [
+    "add",
+    "apply",
+    "blame",
+    "branch",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "clone",
+    "commit",
+    "config",
+    "diff",
+    "fetch",
+    "grep",
+    "init",
+    "log",
+    "ls-files",
+    "merge",
+    "mv",
+    "pull",
+    "push",
+    "rebase",
+    "remote",
+    "reset",
+    "restore",
+    "revert",
+    "rev-parse",
+    "rm",
+    "show",
+    "stash",
+    "status",
+    "switch",
+    "worktree",
+];
+/// Subcommands that run command lines in their arguments.
+const RUNNERS: [&str; 4] = ["rebase", "submodule", "bisect", "difftool"];
+/// Maximum nesting of aliases.
+const MAX_DEPTH: usize = 3;
+
+/// A call of git.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitCall {
+    /// Directory in which git runs.
+    pub directory: PathBuf,
+    /// Subcommand, for example `push`.
+    pub subcommand: String,
+    /// Words after the subcommand.
+    pub arguments: Vec<String>,
+}
+
+impl GitCall {
+    /// Returns whether an option is given, in its long form or as a letter in a group of short options.
+    pub fn has_option(&self, long: &[&str], short: &[char]) -> bool {
+        let options = self.arguments.iter().take_while(|word| *word != "--");
+        options.filter(|word| word.starts_with('-')).any(|word| match word.strip_prefix("--") {
+            Some(name) => long.contains(&name.split('=').next().unwrap_or(name)),
+            None => word.chars().skip(1).any(|letter| short.contains(&letter)),
+        })
+    }
+
+    /// Returns the words that are not options.
+    pub fn operands(&self) -> impl Iterator<Item = &str> {
+        self.arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-'))
+    }
+}
+
+/// Returns the calls of git in a command line. Every word `git` counts as the program, whichever program runs it
+/// (`env`, `timeout`, `xargs`, `if`, `find -exec`).
+pub fn git_calls(line: &ParsedCommandLine, directory: &Path, home: &str) -> Vec<GitCall> {
+    let mut calls = Vec::new();
+    let aliases: Vec<(String, String)> = line.commands.iter().flat_map(|words| aliases(words)).collect();
+    let finder = CallFinder { home, aliases };
+    finder.collect(line, directory, MAX_DEPTH, &mut calls);
+    calls
+}
+
+/// Returns the aliases that a command defines: `git -c alias.x=y`, `git config alias.x y`, `GIT_CONFIG_KEY_0=alias.x`.
+fn aliases(words: &[String]) -> impl Iterator<Item = (String, String)> {
+    words.iter().enumerate().filter_map(|(at, word)| {
+        let alias = word.split_once("alias.")?.1;
+        let value = match alias.split_once('=') {
+            Some((_, value)) => value.to_owned(),
+            None => {
+                let next = words.get(at + 1)?;
+                let value = next.strip_prefix("GIT_CONFIG_VALUE_").and_then(|rest| rest.split_once('='));
+                value.map_or_else(|| next.clone(), |(_, value)| value.to_owned())
+            }
+        };
+        Some((alias.split('=').next().unwrap_or(alias).to_owned(), value))
+    })
+}
+
+struct CallFinder<'a> {
+    home: &'a str,
+    /// Aliases that the command line defines, as pairs of name and value.
+    aliases: Vec<(String, String)>,
+}
+
+impl CallFinder<'_> {
+    fn collect(&self, line: &ParsedCommandLine, directory: &Path, depth: usize, calls: &mut Vec<GitCall>) {
+        for words in &line.commands {
+            for at in (0..words.len()).filter(|at| words[*at].rsplit('/').next() == Some("git")) {
+                self.call(&words[at + 1..], directory, depth, calls);
+            }
+        }
+    }
+
+    fn call(&self, arguments: &[String], directory: &Path, depth: usize, calls: &mut Vec<GitCall>) {
+        let mut directory = directory.to_owned();
+        let mut words = arguments.iter();
+        let subcommand = loop {
+            let Some(word) = words.next() else { return };
+            if VALUED_OPTIONS.contains(&word.as_str()) {
+                let value = words.next();
+                if word == "-C" {
+                    directory.extend(value);
+                }
+            } else if !word.starts_with('-') {
+                break word;
+            }
+        };
+        let arguments: Vec<String> = words.cloned().collect();
+        if RUNNERS.contains(&subcommand.as_str()) && depth > 0 {
+            for text in arguments.iter().filter(|word| word.contains(char::is_whitespace)) {
+                self.collect(&ParsedCommandLine::read(text, self.home), &directory, depth - 1, calls);
+            }
+        }
+        if depth > 0
+            && let Some(value) = self.alias(subcommand, &directory)
+        {
+            match value.strip_prefix('!') {
+                Some(command) => {
+                    self.collect(&ParsedCommandLine::read(command, self.home), &directory, depth - 1, calls);
+                }
+                None => {
+                    let words = value.split_whitespace().map(str::to_owned).chain(arguments.iter().cloned());
+                    self.call(&words.collect::<Vec<_>>(), &directory, depth - 1, calls);
+                }
+            }
+        }
+        calls.push(GitCall { directory, subcommand: subcommand.clone(), arguments });
+    }
+
+    /// Returns the value of an alias, from the command line or from the configuration of the repository.
+    fn alias(&self, name: &str, directory: &Path) -> Option<String> {
+        if let Some((_, value)) = self.aliases.iter().find(|(alias, _)| alias == name) {
+            return Some(value.clone());
+        }
+        if OWN_COMMANDS.contains(&name) {
+            return None;
+        }
+        let mut git = Command::new("git");
+        git.args(["config", "--get", &format!("alias.{name}")]).current_dir(directory);
+        let output = git.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+        let value = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        (output.status.success() && !value.is_empty()).then_some(value)
+    }
+}
