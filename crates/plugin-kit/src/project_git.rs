@@ -51,6 +51,11 @@ impl<'a> ProjectGit<'a> {
         self.query(&["config", "--get", "remote.origin.url"]).await
     }
 
+    /// Returns the value of an alias of git.
+    pub async fn alias(&self, name: &str) -> Option<String> {
+        self.query(&["config", "--get", &format!("alias.{name}")]).await.filter(|value| !value.is_empty())
+    }
+
     /// Returns the tracked files that differ from a commit: committed since, modified or staged; sorted.
     pub async fn changed_since(&self, sha: &str) -> Option<Vec<String>> {
         let mut files = std::collections::BTreeSet::new();
@@ -170,6 +175,10 @@ impl BlockingGit {
 
     pub fn origin(&self, dir: &Path) -> Option<String> {
         self.runtime.block_on(self.at(dir).origin())
+    }
+
+    pub fn alias(&self, dir: &Path, name: &str) -> Option<String> {
+        self.runtime.block_on(self.at(dir).alias(name))
     }
 
     pub fn snapshot(&self, dir: &Path) -> Option<String> {

@@ -1,9 +1,9 @@
 //! Calls of git in a command line, with options and aliases resolved.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use super::shell::ParsedCommandLine;
+use crate::project_git::BlockingGit;
 
 /// Options of `git` before the subcommand whose value is the next word.
 const VALUED_OPTIONS: [&str; 8] =
@@ -161,10 +161,6 @@ impl CallFinder<'_> {
         if OWN_COMMANDS.contains(&name) {
             return None;
         }
-        let mut git = Command::new("git");
-        git.args(["config", "--get", &format!("alias.{name}")]).current_dir(directory);
-        let output = git.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-        let value = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        (output.status.success() && !value.is_empty()).then_some(value)
+        BlockingGit::new().ok()?.alias(directory, name)
     }
 }

@@ -87,8 +87,8 @@ fn command_refusal(
     let home = home.to_string_lossy();
     let line = ParsedCommandLine::read(command, &home);
     let scripts = delivery::scripts(&line, &input.cwd);
-    let scripts = scripts.iter().map(|text| ParsedCommandLine::read(text, &home));
-    for line in std::iter::once(line.clone()).chain(scripts) {
+    let scripts: Vec<_> = scripts.iter().map(|text| ParsedCommandLine::read(text, &home)).collect();
+    for line in std::iter::once(line).chain(scripts) {
         let calls = git_calls(&line, &input.cwd, &home);
         if runtime_delivers && delivery::delivers(&line, &calls) {
             return Some(delivery::REFUSAL);

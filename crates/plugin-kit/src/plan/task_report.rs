@@ -106,8 +106,8 @@ fn reason(first: &str, rest: &[&str]) -> String {
 pub fn apply(workdir: &Path, id: &str) -> Result<String, String> {
     let answers = answers::all(workdir);
     // An answer counts once: a later report of another task must not be based on it.
-    let unreported = answers.iter().rev().filter(|answer| answer.reported_for.is_none());
-    let Some(answer) = unreported.cloned().find(|answer| !is_about_another(&answer.text, id)) else {
+    let mut unreported = answers.into_iter().rev().filter(|answer| answer.reported_for.is_none());
+    let Some(answer) = unreported.find(|answer| !is_about_another(&answer.text, id)) else {
         return Err(format!(
             "Error: no agent has answered about {id} since the last report. Ask `code:task-reviewer`, then report it."
         ));

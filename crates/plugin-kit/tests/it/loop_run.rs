@@ -25,18 +25,23 @@ fn assistant_receives_pinned_arguments_but_no_secret() {
     let project = Project::new()
         .env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key")
         .env("LOOPGATE_COMMAND", "EXECUTE")
+        .env("CLAUDE_CODE_SIMPLE", "1")
         .env("LOOPGATE_PERF_V2", "1");
     project.assistant(&format!("printf '%s\\n' \"$@\" > $OUT/argv; env > $OUT/env; {DONE}"));
     assert_eq!(project.run(&["--prompt", "prompt", "--allow-tools", "mcp__team__*"]).code, 0);
     let argv: Vec<String> = project.note("argv").lines().map(str::to_owned).collect();
-    assert!(argv[0].starts_with("--allowed-tools=Agent,Bash,Edit,") && argv[0].ends_with(",mcp__team__*"));
+    assert!(argv[0].starts_with("--tools=Agent,Bash,Edit,") && !argv[0].contains("mcp__"), "{}", argv[0]);
+    assert!(argv[1].starts_with("--allowed-tools=Agent,Bash,Edit,") && argv[1].ends_with(",mcp__team__*"));
     assert_eq!(
-        argv[1..8],
-        ["--model", "claude-opus-4-6", "--effort", "high", "--output-format", "stream-json", "--verbose"]
+        argv[2..8],
+        ["--model", "claude-opus-4-6", "--effort", "high", "--permission-mode", "acceptEdits"]
     );
-    assert_eq!(argv[8], "--plugin-dir", "our own plugin, where none is installed");
-    assert!(argv[9].ends_with("/code") && argv[10] == "-p" && argv[11].starts_with("/code:code \""));
+    assert!(argv[8] == "--settings" && argv[9].contains("\"disableAllHooks\":false"), "{}", argv[9]);
+    assert_eq!(argv[10..13], ["--output-format", "stream-json", "--verbose"]);
+    assert_eq!(argv[13], "--plugin-dir", "our own plugin, where none is installed");
+    assert!(argv[14].ends_with("/code") && argv[15] == "-p" && argv[16].starts_with("/code:code \""));
     let env = project.note("env");
+    assert!(env.contains("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1\n") && !env.contains("CLAUDE_CODE_SIMPLE"));
     assert!(env.contains("LOOPGATE_COMMAND=EXECUTE\n") && env.contains("LOOPGATE_ITERATION=1\n"));
     assert!(!env.contains("USER_VISIBLE_FAILURE_SECRET"));
     assert_eq!(project.events("iteration")[0]["command"], "EXECUTE");
@@ -493,4 +498,22 @@ fn loop_is_cancelled_from_another_session() {
     wait_until("the assistant runs", || project.path("started").exists());
     assert_eq!(project.loopgate(&["loop", "cancel"]).stdout, "The loop was stopped at iteration 1.\n");
     assert_eq!(driver.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn model_and_effort_come_from_the_settings() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("settings.toml"), "loop_model = \"opus\"\nloop_effort = \"max\"\n")
+        .unwrap();
+    let home = home.path().display().to_string();
+    let run = |project: Project| {
+        project.assistant(&format!("printf '%s\\n' \"$@\" > $OUT/argv; {DONE}"));
+        assert_eq!(project.run(&[]).code, 0);
+        let argv = project.note("argv");
+        let words: Vec<&str> = argv.lines().skip_while(|word| *word != "--model").take(4).collect();
+        words.join(" ")
+    };
+    assert_eq!(run(Project::new().env("LOOPGATE_HOME", &home)), "--model opus --effort max");
+    let overridden = Project::new().env("LOOPGATE_HOME", &home).env("LOOPGATE_LOOP_MODEL", "sonnet");
+    assert_eq!(run(overridden), "--model sonnet --effort max");
 }

@@ -218,7 +218,6 @@ fn executing() -> Script {
                 "SendMessage",
                 json!({"to": "{{agent}}", "summary": "answered", "message": "The heading is at /prices."}),
             )])
-            .says("Waiting for the visual agent.")
             .runs(&start_phase(PHASES[15]))
             .runs(&format!(
                 "{}; loopgate plan validate '{{{{workdir}}}}'",

@@ -217,7 +217,8 @@ fn built_plan_conforms_to_its_schema() {
     let work = project.workdir.display().to_string();
     std::fs::write(project.workdir.join("plan.md"), crate::support::plan_template()).unwrap();
     project.loopgate(&["plan", "build", &work]);
-    project.loopgate_with_input(&["plan", "report", "T-1.1", &work], "BLOCKED: T-1.1 no key");
+    project.store_answer("task-reviewer", "BLOCKED: T-1.1 no key");
+    project.loopgate(&["plan", "report", "T-1.1", &work]);
     let schema = std::fs::read_to_string(plugin().join("schemas/plan-schema.json")).unwrap();
     let schema = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
     let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
@@ -263,7 +264,10 @@ async fn mentioned_tools_exist_in_the_assistant() {
     project.assistant(&format!("printf '%s\\n' \"$@\" > $OUT/argv; {DONE}"));
     assert_eq!(project.run(&[]).code, 0);
     let argv = project.note("argv");
-    for tool in argv.lines().next().unwrap().trim_start_matches("--allowed-tools=").split(',') {
-        assert!(is_available(tool), "the driver allows {tool}, the assistant has {offered:?}");
+    for option in ["--tools=", "--allowed-tools="] {
+        let tools = argv.lines().find_map(|line| line.strip_prefix(option)).unwrap();
+        for tool in tools.split(',') {
+            assert!(is_available(tool), "{option} names {tool}, the assistant has {offered:?}");
+        }
     }
 }

@@ -304,3 +304,73 @@ async fn blocked_task_waits_for_its_user_and_resumes_after_the_answer() {
     let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
     assert_eq!((&plan["pendingTasks"], plan.get("blockedTasks")), (&json!([]), None));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unknown_model_is_tried_once_and_the_setting_is_named() {
+    let project = Project::new();
+    let missing = Conversation::when("missing", "# Coding loop").turn([ModelStep::error(
+        404,
+        "not_found_error",
+        "model: claude-opus-4-6",
+    )]);
+    let model = ModelServer::start(Script::new([missing])).await.unwrap();
+    let ended = run(&project, &model, "EXECUTE").await;
+    assert_eq!((ended.code, project.statuses()), (1, vec!["assistant_model_unavailable".to_owned()]));
+    assert!(ended.stderr.contains("LOOPGATE_FATAL[ASSISTANT_MODEL_UNAVAILABLE]"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("`loop_model`") && ended.stderr.contains("claude-opus-4-6"),
+        "{}",
+        ended.stderr
+    );
+}
+
+/// Script of a loop in which the orchestrator and the implementer try to complete a task without work, and to take
+/// the work of others out of the working tree.
+fn cheating() -> Script {
+    let orchestrator = orchestrator("EXECUTE")
+        .runs("loopgate plan set-state 'Phase 3: Implementation' IN_PROGRESS --workdir '{{workdir}}' --task T-1.1")
+        .turn([subagent("code:implementation-subagent", "T-1.1: Add `hello.txt` in '{{cwd}}' and '{{workdir}}'")])
+        .runs(&report_command("T-1.1"))
+        .turn([ModelStep::tool(
+            "Agent",
+            json!({"description": "step", "prompt": "T-1.1", "subagent_type": "code:task-reviewer",
+                "isolation": "worktree"}),
+        )])
+        .runs("git stash -u")
+        .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
+        .says("Everything is done.\n\n<promise>COMPLETE</promise>");
+    let implementer = Conversation::when("implementer", "You are given one task with its criteria")
+        .and("in '(?P<root>[^']+)' and '(?P<workdir>[^']+)'")
+        .runs("loopgate plan tick T-1.1 '{{workdir}}'")
+        .runs("loopgate plan report T-1.1 '{{workdir}}'")
+        .runs("sh -c 'git reset --hard && git clean -fd'")
+        .turn([ModelStep::write("{{workdir}}/.loopgate/answers/000009.json", "{}")])
+        .says("IMPLEMENTATION_VERIFIED: T-1.1\n<promise>IMPLEMENTATION_VERIFIED</promise>");
+    Script::new([orchestrator, implementer])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_of_orchestrator_and_implementer_complete_nothing() {
+    let project = Project::new();
+    let work = project.workdir.display().to_string();
+    std::fs::write(project.workdir.join("plan.md"), PLAN_MD).unwrap();
+    project.loopgate(&["plan", "build", &work]);
+    std::fs::write(project.root.join("work-of-another-task.txt"), "work\n").unwrap();
+    let model = ModelServer::start(cheating()).await.unwrap();
+    let ended = run(&project, &model, "EXECUTE").await;
+    assert_eq!(ended.code, 1, "{}\n{}", ended.stdout, ended.stderr);
+    assert!(ended.stderr.contains("LOOPGATE_FATAL[PENDING_TASKS_"), "{}", ended.stderr);
+    assert!(project.read("plan.md").contains("- [ ] **T-1.1**"));
+    assert!(project.root.join("work-of-another-task.txt").exists());
+    assert!(!project.workdir.join(".loopgate/answers/000009.json").exists());
+    let denied =
+        model.requests_of("implementer").iter().map(|request| request.tool_results()).collect::<String>();
+    assert!(denied.contains("only the orchestrator reports tasks"), "{denied}");
+    assert!(denied.contains("would take work of the loop out of its working tree"), "{denied}");
+    let lead =
+        model.requests_of("orchestrator").iter().map(|request| request.tool_results()).collect::<String>();
+    for reason in ["REPORT: UNCHECKED", "the loop already has a worktree", "would take work of the loop out"]
+    {
+        assert!(lead.contains(reason), "{reason}\n{lead}");
+    }
+}
