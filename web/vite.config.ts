@@ -8,7 +8,25 @@ import { defineConfig } from "vitest/config";
 const apiOrigin = process.env.LOOPGATE_API_ORIGIN ?? "http://127.0.0.1:19440";
 
 // First path segments of the API routes. All other paths are pages.
-const apiPaths = ["auth", "me", "documents", "loops", "compute-targets", "health"];
+const apiPaths = [
+  "agents",
+  "api-keys",
+  "audit-log",
+  "auth",
+  "compute-targets",
+  "documents",
+  "feature-flags",
+  "health",
+  "invitations",
+  "loops",
+  "me",
+  "members",
+  "organization",
+  "organizations",
+  "public-keys",
+  "repositories",
+  "sessions",
+];
 
 export default defineConfig({
   plugins: [react(), tailwindcss()],

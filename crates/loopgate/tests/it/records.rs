@@ -71,8 +71,11 @@ pub async fn turn_into_0_13_18(loopgate: &Loopgate) -> Result<()> {
     for sql in [
         "DROP TABLE launch_request",
         "DROP TABLE command",
-        // Without these rows, the next start runs both migrations again.
-        "DELETE FROM seaql_migrations WHERE version IN ('m0005_launch_requests', 'm0006_commands')",
+        "ALTER TABLE job RENAME COLUMN pending_notifications TO untold",
+        "DROP INDEX job_by_cleanup",
+        "CREATE INDEX job_by_ground ON job (terminal, to_clear)",
+        // Without these rows, the next start runs the migrations again.
+        "DELETE FROM seaql_migrations WHERE version IN ('m0005_launch_requests', 'm0006_commands', 'm0007_job_names')",
     ] {
         db.execute_unprepared(sql).await?;
     }
