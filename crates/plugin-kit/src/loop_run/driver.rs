@@ -198,13 +198,17 @@ impl Driver {
         };
         let mut sink = Sink::open(&self.state.workdir, &self.state.completion_promise, &self.display)?;
         let limits = &mut self.limits;
+        let stop = self.stop.child_token();
         let output = |piece: &[u8]| {
             sink.feed(piece);
+            if sink.lacks_command() {
+                stop.cancel();
+            }
             if sink.has_answer() {
                 limits.pass(&mut probe);
             }
         };
-        let finished = invocation.run(&self.stop, output).await.map_err(io::Error::other)?;
+        let finished = invocation.run(&stop, output).await.map_err(io::Error::other)?;
         let (facts, lost) = sink.finish();
         // Charge before any error return: the run has cost its amount even if its output could not be stored.
         self.charge(facts.ledger.estimated_usd());

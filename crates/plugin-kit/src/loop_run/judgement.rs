@@ -31,6 +31,12 @@ const MAX_EQUAL_FAILURES: u32 = 5;
 impl Driver {
     /// Evaluates a run. `Some` ends the loop.
     pub(super) async fn evaluate_run(&mut self, run: &AssistantRun, span: &Span) -> Option<LoopEnd> {
+        // The next iteration would start with the same plugins, so this is fatal at once.
+        if let Some(answer) = run.facts.unknown_command.as_ref().filter(|_| !self.stop.is_cancelled()) {
+            let message = format!("The assistant did not load the plugin of the loop ({answer})");
+            self.fail("ASSISTANT_UNKNOWN_SKILL", &message);
+            return Some(self.end_failed("error", span, child::UNKNOWN_EXIT));
+        }
         let code = match run.end {
             End::Stopped => return Some(LoopEnd::Interrupted),
             End::Exited(code) => code,
@@ -148,12 +154,6 @@ impl Driver {
     /// not start.
     fn judge_silence(&mut self, run: &AssistantRun, span: &Span) -> Option<LoopEnd> {
         self.failures = (String::new(), 0);
-        // The next iteration would start with the same plugins, so this is fatal at once.
-        if let Some(answer) = &run.facts.unknown_command {
-            let message = format!("The assistant did not load the plugin of the loop ({answer})");
-            self.fail("ASSISTANT_UNKNOWN_SKILL", &message);
-            return Some(self.end_failed("error", span, 0));
-        }
         if run.facts.has_result_text {
             self.empty_runs = 0;
             return None;

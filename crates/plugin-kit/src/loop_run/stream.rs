@@ -21,6 +21,8 @@ use super::failure::{self, KnownFailure};
 pub const MAX_LINE: usize = 32 * 1024 * 1024;
 /// Indentation of a code block in Markdown.
 const CODE_INDENT: &str = "    ";
+/// Command of the plugin with which each iteration starts.
+const COMMAND: &str = "code:code";
 /// Minimum length of a Markdown code fence.
 const FENCE: usize = 3;
 
@@ -52,9 +54,9 @@ pub struct RunSummary {
     pub ledger: Ledger,
     /// First failure of the kind with the highest precedence; among rate limits, the first with a reset time.
     pub failure: Option<KnownFailure>,
-    /// Text that the assistant printed instead of starting, for instance because set-up refused.
+    /// Text of the assistant program instead of an answer of the model, for instance because set-up failed.
     pub refusal: Option<String>,
-    /// Answer of an assistant that does not recognize the command of its prompt.
+    /// Why the assistant does not run the command of its prompt: its answer, or the missing command.
     pub unknown_command: Option<String>,
 }
 
@@ -73,6 +75,9 @@ impl RunSummary {
                 }
             }
             Some("result") => self.feed_result(record),
+            Some("system") if lacks_command(record) => {
+                self.unknown_command = Some(format!("unknown command: /{COMMAND}"));
+            }
             // A refusal is the only text of the assistant in a user record of a run that did not start.
             Some("user") => self.refusal = refusal(record).or_else(|| self.refusal.take()),
             _ => {}
@@ -93,9 +98,13 @@ impl RunSummary {
 
     fn feed_result(&mut self, record: &Value) {
         let text = record.get("result").and_then(Value::as_str).unwrap_or_default();
-        self.has_result_text |= !text.trim().is_empty();
+        // Without a turn of the model, the result is a message of the assistant program.
+        let is_of_program = !self.answered && record.get("num_turns").and_then(Value::as_u64) == Some(0);
+        self.has_result_text |= !is_of_program && !text.trim().is_empty();
         if is_unknown_command(record, text) {
             self.unknown_command = Some(text.to_owned());
+        } else if is_of_program && !text.trim().is_empty() {
+            self.refusal = Some(text.to_owned());
         }
         self.used_up_budget = record.get("subtype").and_then(Value::as_str) == Some(BUDGET_USED_UP);
         let is_error = record.get("is_error").and_then(Value::as_bool).unwrap_or(false);
@@ -149,6 +158,14 @@ fn is_in_fence(text: &str) -> bool {
         }
     }
     open.is_some()
+}
+
+/// Returns whether a session starts without the plugin's command. Newer versions of the assistant pass the text of an
+/// unknown command to the model, as if it were a request.
+fn lacks_command(record: &Value) -> bool {
+    let is_init = record.get("subtype").and_then(Value::as_str) == Some("init");
+    let commands = record.get("slash_commands").and_then(Value::as_array).filter(|_| is_init);
+    commands.is_some_and(|commands| commands.iter().all(|command| command.as_str() != Some(COMMAND)))
 }
 
 /// Detects a rejected slash command. Such a result has no model turns, so the model cannot imitate it.
@@ -210,6 +227,11 @@ impl<'a> Sink<'a> {
     /// Returns whether the model has answered.
     pub const fn has_answer(&self) -> bool {
         self.facts.answered
+    }
+
+    /// Returns whether the plugin's command is missing, so that the model would work without its instructions.
+    pub const fn lacks_command(&self) -> bool {
+        self.facts.unknown_command.is_some()
     }
 
     /// Ends the stream and returns the facts and the first write error. A last line without a line break is
@@ -359,6 +381,22 @@ mod tests {
             std::fs::read_to_string(&path).unwrap(),
             "{\"half\":\n{\"type\":\"x\"}\n{\"type\":\"result\",\"result\":\"ok\"}\n"
         );
+    }
+
+    #[test]
+    fn missing_command_and_messages_of_the_program_are_recorded() {
+        let init =
+            |commands: &[&str]| json!({"type": "system", "subtype": "init", "slash_commands": commands});
+        assert!(facts(&[init(&["compact", "code:code"])]).unknown_command.is_none());
+        assert!(facts(&[json!({"type": "system", "subtype": "init"})]).unknown_command.is_none());
+        assert_eq!(
+            facts(&[init(&["compact"])]).unknown_command.as_deref(),
+            Some("unknown command: /code:code")
+        );
+        let failed = json!({"type": "result", "is_error": false, "num_turns": 0,
+            "result": "Shell command failed for pattern: Error: no workdir"});
+        let facts = facts(&[failed]);
+        assert!(facts.refusal.unwrap().contains("no workdir") && !facts.has_result_text);
     }
 
     #[test]

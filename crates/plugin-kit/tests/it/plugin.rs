@@ -66,7 +66,7 @@ fn visual_check_resumes_the_same_agent() {
         let row = prompt.lines().find(|line| line.starts_with(&format!("| `{status}` |"))).unwrap();
         assert!(row.contains("by SendMessage to its id, and wait for its notification"), "{row}");
     }
-    assert!(prompt.contains("SendMessage answers at once with a receipt, not with a result."));
+    assert!(prompt.contains("wait for the notification of that agent"));
 }
 
 #[test]
