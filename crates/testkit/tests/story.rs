@@ -27,12 +27,19 @@ impl StoryFixture {
         Ok(Self { testbed, project, workdir })
     }
 
-    /// Runs the assistant once. The prompt has the markers of a loop's real prompt.
-    async fn run_assistant(&self, prompt: &str) -> Result<String> {
+    /// Runs one iteration of a loop. Its set-up connects the session with the work directory.
+    async fn run_loop(&self, command: &str) -> Result<String> {
+        self.run_assistant(&format!("/code:code {}", self.workdir.display()), command).await
+    }
+
+    /// Runs the assistant once.
+    async fn run_assistant(&self, prompt: &str, command: &str) -> Result<String> {
         let run = self
             .testbed
             .home
             .command("claude")
+            .env("LOOPGATE_COMMAND", command)
+            .env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1")
             .args(["-p", prompt, "--output-format", "json", "--allowedTools", "Bash,Read,Write,Edit,Agent"])
             .arg("--plugin-dir")
             .arg(plugin())
@@ -43,12 +50,6 @@ impl StoryFixture {
             .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
         ensure!(result["is_error"] == false, "{result}");
         Ok(result["result"].as_str().unwrap_or_default().to_owned())
-    }
-
-    /// Returns the text of a loop's prompt after its set-up has run.
-    fn loop_prompt(&self, command: &str) -> String {
-        let workdir = self.workdir.display();
-        format!("# Coding loop\nLOOPGATE_COMMAND=\"{command}\"\nLOOPGATE_WORKDIR=\"{workdir}\"\n")
     }
 
     fn json(&self, path: &Path) -> Result<Value> {
@@ -72,7 +73,7 @@ fn plugin() -> PathBuf {
 async fn request_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
     let fixture = StoryFixture::new().await?;
 
-    let text = fixture.run_assistant(&fixture.loop_prompt("PLAN")).await?;
+    let text = fixture.run_loop("PLAN").await?;
     assert!(text.ends_with("<promise>COMPLETE</promise>"), "{text}\n{}", fixture.results());
     assert_eq!(fixture.json(&fixture.workdir.join("state.json"))?["status"], "AWAITING_USER");
     let plan = fixture.json(&fixture.workdir.join("plan.json"))?;
@@ -89,7 +90,7 @@ async fn request_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
     let markdown = std::fs::read_to_string(fixture.workdir.join("plan.md"))?;
     assert_eq!(markdown, story::PLAN_MARKDOWN);
 
-    let text = fixture.run_assistant(&fixture.loop_prompt("EXECUTE")).await?;
+    let text = fixture.run_loop("EXECUTE").await?;
     assert!(text.ends_with("<promise>COMPLETE</promise>"), "{text}\n{}", fixture.results());
     assert_eq!(fixture.json(&fixture.workdir.join("state.json"))?["status"], "COMPLETED");
     let plan = fixture.json(&fixture.workdir.join("plan.json"))?;
@@ -101,7 +102,7 @@ async fn request_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
     let prompt = "Commit. Begin its subject with `PLAN-7: `. Push with `git push -u origin HEAD`, create the pull \
                   request with --base main, end its text with these lines:\n\n---\nLoop ID: loop-7\n\
                   Artifact: http://x/implementation-plans/PLAN-7\n\n6. Then write execution-result.json.";
-    fixture.run_assistant(prompt).await?;
+    fixture.run_assistant(prompt, "").await?;
     let pulls = fixture.testbed.host.pull_requests(story::REPOSITORY);
     assert_eq!(pulls.len(), 1, "{}", fixture.results());
     let pull = &pulls[0];
@@ -118,7 +119,7 @@ async fn request_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
     assert_eq!(result["commitSha"], commits[0].sha);
 
     // A second run must update the pull request instead of opening another one.
-    fixture.run_assistant(prompt).await?;
+    fixture.run_assistant(prompt, "").await?;
     assert_eq!(
         fixture.testbed.host.pull_requests(story::REPOSITORY).len(),
         1,
@@ -131,7 +132,7 @@ async fn request_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
 async fn other_request_gets_the_scripted_plan_with_a_note() -> Result<()> {
     let fixture = StoryFixture::new().await?;
     std::fs::write(fixture.workdir.join("prd.md"), "Sort the notes by season")?;
-    fixture.run_assistant(&fixture.loop_prompt("PLAN")).await?;
+    fixture.run_loop("PLAN").await?;
     let plan = fixture.json(&fixture.workdir.join("plan.json"))?;
     let content = plan["content"].as_str().unwrap_or_default();
     assert!(content.contains("a script for one request: \"Add a dark-mode switch\""), "{content}");
