@@ -374,7 +374,12 @@ impl SettingsStore {
         let malformed = |message: String| SettingsError::Malformed { path: self.path.clone(), message };
         // Read again, because the user may have edited the file since it was loaded. A missing file counts as
         // empty.
-        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
+        let text = match std::fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            // An unreadable file must not be replaced by an empty one.
+            Err(source) => return Err(SettingsError::Io { path: self.path.clone(), source }),
+        };
         let mut document: DocumentMut =
             text.parse().map_err(|e: toml_edit::TomlError| malformed(e.to_string()))?;
         let before: Settings = toml_edit::de::from_str(&text).map_err(|e| malformed(e.to_string()))?;
@@ -430,6 +435,34 @@ fn overlay(stored: &Settings, overrides: &Overrides) -> Result<Settings, Setting
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unreadable_file_is_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("settings.toml");
+        let store = SettingsStore::open(&path, Overrides::default()).unwrap();
+        let invalid = b"max_loops = 2 # \xff\n";
+        std::fs::write(&path, invalid).unwrap();
+        let result = store.update(|settings| settings.max_loops = Some(3));
+        assert!(matches!(result, Err(SettingsError::Io { .. })), "{result:?}");
+        assert_eq!(std::fs::read(&path).unwrap(), invalid);
+        assert_eq!(store.get().max_loops, None, "a change that is not stored is not used");
+    }
+
+    #[test]
+    fn loop_model_must_be_a_single_word() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("settings.toml");
+        for value in ["", "two words", "--dangerous"] {
+            std::fs::write(&path, format!("loop_model = \"{value}\"\n")).unwrap();
+            let error = SettingsStore::open(&path, Overrides::default()).unwrap_err();
+            assert!(error.to_string().contains("loop_model must be a single word"), "{error}");
+        }
+        let overrides = Overrides { loop_model: Some("opus".into()), ..Overrides::default() };
+        std::fs::write(&path, "loop_effort = \"max\"\n").unwrap();
+        let settings = SettingsStore::open(&path, overrides).unwrap().get();
+        assert_eq!((settings.loop_model.as_str(), settings.loop_effort.as_str()), ("opus", "max"));
+    }
 
     #[test]
     fn user_comments_survive_an_update() {
