@@ -84,30 +84,25 @@ fn command_refusal(
     home: &Path,
     runtime_delivers: bool,
 ) -> Option<&'static str> {
-    let home = home.to_string_lossy();
-    let line = ParsedCommandLine::read(command, &home);
+    let home_text = home.to_string_lossy();
+    let line = ParsedCommandLine::read(command, &home_text);
     let scripts = delivery::scripts(&line, &input.cwd);
-    let scripts: Vec<_> = scripts.iter().map(|text| ParsedCommandLine::read(text, &home)).collect();
+    let scripts: Vec<_> = scripts.iter().map(|text| ParsedCommandLine::read(text, &home_text)).collect();
     for line in std::iter::once(line).chain(scripts) {
-        let calls = git_calls(&line, &input.cwd, &home);
+        let calls = git_calls(&line, &input.cwd, &home_text);
         if runtime_delivers && delivery::delivers(&line, &calls) {
             return Some(delivery::REFUSAL);
         }
         if calls.iter().any(undo::takes_back) {
             return Some(undo::REFUSAL);
         }
-        let reports = line.commands.iter().any(|words| {
-            let is_report = |words: &[String]| match words {
-                [group, command] => group == "plan" && matches!(command.as_str(), "tick" | "report"),
-                _ => false,
-            };
-            words.windows(2).any(is_report)
-        });
-        if reports && !input.agent_id.is_empty() {
+        let mut pairs = line.commands.iter().flat_map(|words| words.windows(2));
+        if !input.agent_id.is_empty()
+            && pairs.any(|pair| pair[0] == "plan" && matches!(pair[1].as_str(), "tick" | "report"))
+        {
             return Some(OWN_STATEMENT);
         }
-        let names_record =
-            |word: &String| answers::is_record(&credentials::absolute(word, &input.cwd, Path::new(&*home)));
+        let names_record = |word: &String| answers::is_record(&credentials::absolute(word, &input.cwd, home));
         if line.commands.iter().flatten().any(names_record) {
             return Some(RECORDS);
         }

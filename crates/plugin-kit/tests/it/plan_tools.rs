@@ -153,3 +153,34 @@ fn phase_and_run_events_belong_to_the_run_of_the_environment() {
     let repository = runs[0]["repo"].as_str().unwrap();
     assert!(repository.contains("acme/shop") && !repository.contains("secret"), "{repository}");
 }
+
+#[test]
+fn files_of_a_task_are_restored_and_the_restoration_is_reverted() {
+    let project = Project::new();
+    let work = project.workdir.display().to_string();
+    std::fs::write(project.workdir.join("plan.md"), crate::support::plan_template()).unwrap();
+    assert_eq!(project.loopgate(&["plan", "build", &work]).code, 0);
+    let read = |name: &str| std::fs::read_to_string(project.root.join(name)).ok();
+    std::fs::write(project.root.join("tracked.txt"), "start\n").unwrap();
+    project.git(&["add", "tracked.txt"]);
+    std::fs::write(project.root.join("untracked.txt"), "start\n").unwrap();
+    let start = ["plan", "set-state", "Phase 3", "IN_PROGRESS", "--workdir", &work, "--task", "T-1.1"];
+    assert_eq!(project.loopgate(&start).code, 0);
+    // Only the reference protects the recorded files from garbage collection.
+    project.git(&["gc", "--quiet", "--prune=now"]);
+    std::fs::write(project.root.join("tracked.txt"), "changed\n").unwrap();
+    std::fs::remove_file(project.root.join("untracked.txt")).unwrap();
+    std::fs::write(project.root.join("added.txt"), "added\n").unwrap();
+
+    let restored = project.loopgate(&["plan", "restore", "T-1.1", &work]);
+    assert_eq!(restored.code, 0, "{}", restored.stderr);
+    assert_eq!(
+        (read("tracked.txt").as_deref(), read("untracked.txt").as_deref()),
+        (Some("start\n"), Some("start\n"))
+    );
+    assert_eq!(read("added.txt").as_deref(), Some("added\n"), "files that were added are not removed");
+    let reverted = project.loopgate(&["plan", "restore", "before-restore", "--path", "tracked.txt", &work]);
+    assert_eq!(reverted.code, 0, "{}", reverted.stderr);
+    assert_eq!(read("tracked.txt").as_deref(), Some("changed\n"));
+    assert_eq!(project.loopgate(&["plan", "restore", "T-9.9", &work]).code, 1);
+}
