@@ -100,6 +100,15 @@ impl CachedStep {
 }
 
 impl CacheArgs {
+    pub fn new(step: CachedStep, workdir: &Path) -> Self {
+        Self { step, workdir: workdir.to_owned() }
+    }
+
+    /// Returns whether the result of the step is still valid.
+    pub fn is_hit(&self) -> bool {
+        self.hit().is_ok()
+    }
+
     fn check(&self) -> String {
         let token = self.step.token();
         match self.hit() {
@@ -133,7 +142,11 @@ impl CacheArgs {
         }
     }
 
-    fn stamp(&self) -> Result<String, String> {
+    /// Records that the step has completed, and returns the token to print.
+    ///
+    /// # Errors
+    /// Returns the line to print.
+    pub fn stamp(&self) -> Result<String, String> {
         if matches!(self.step, CachedStep::Eval) {
             return Err("Error: the result of `eval` is recorded by `loopgate plan evaluate`".to_owned());
         }

@@ -24,6 +24,8 @@ use serde_json::Value;
 use crate::console::print_line;
 use input::HookInput;
 
+pub(crate) use permission::refusal_of_command;
+
 /// Upper bound of the input in bytes; a tool's arguments may contain a whole file.
 const INPUT_CAP: u64 = 64 * 1024 * 1024;
 

@@ -6,22 +6,27 @@
 
 #[cfg(test)]
 mod acceptance_tests;
+mod agreement;
 mod amend;
 mod blocked;
+mod brief;
 mod build;
 mod common_text;
 mod document;
 pub(crate) mod evaluation;
 mod markdown;
 mod paths;
+mod proof;
 mod rounds;
 mod state;
 pub(crate) mod structure;
 mod sync;
 mod task_changes;
 mod task_report;
+mod test_run;
 mod text_check;
 mod tick;
+mod validation;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,11 +37,12 @@ use serde_json::{Map, Value};
 
 use crate::console::print_result;
 use crate::hook::answers;
+use crate::quoting::quote;
 
 pub use amend::AmendCommand;
 pub use state::SetStateArgs;
 pub(crate) use state::{await_user, record_phase, set_waiting_until};
-pub(crate) use task_report::says_blocked;
+pub(crate) use task_report::{says_stuck, task_of_answer};
 
 /// Tools for the plan of a work directory.
 #[derive(Debug, clap::Subcommand)]
@@ -55,10 +61,20 @@ pub enum PlanCommand {
     Sync(WorkdirArgs),
     /// Apply the last answer of a subagent about a task: tick the task, or record why it is blocked
     Report(TickArgs),
-    /// List the files that have changed since the start of a task
+    /// Write what an agent has to know about a task, or about the whole `change`, and print the path of the file
+    Brief(BriefArgs),
+    /// List the files that have changed since the start of a task or of the implementation
     Changed(ChangedArgs),
     /// Restore files as they were at the start of a task
     Restore(RestoreArgs),
+    /// Run a command for a task and record its exit code and output
+    Run(RunArgs),
+    /// Run the tests of a task on the files at its start, where they must fail, and on the current files
+    Prove(TickArgs),
+    /// Run the project's tests before anything is changed, and record the results
+    Baseline(WorkdirArgs),
+    /// Run the project's tests and compare them with the baseline
+    Test(WorkdirArgs),
     /// Count a round of a step that may be repeated up to a limit
     Round(RoundArgs),
     /// Print whether the plan is small, and which critics review it
@@ -110,17 +126,43 @@ pub struct TickArgs {
     place: WorkdirArgs,
 }
 
+/// Arguments of `plan brief`.
+#[derive(Debug, clap::Args)]
+pub struct BriefArgs {
+    /// Task, for example T-1.2, or `change`
+    subject: String,
+    #[command(flatten)]
+    place: WorkdirArgs,
+}
+
 /// Arguments of `plan changed`.
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("start").required(true))]
 pub struct ChangedArgs {
     /// Task whose start was recorded by set-state, for example T-1.2
-    #[arg(long)]
-    since_task: String,
-    /// Print a patch instead of the list
+    #[arg(long, group = "start")]
+    since_task: Option<String>,
+    /// Compare with the files before the first task
+    #[arg(long, group = "start")]
+    since_start: bool,
+    /// Write a patch as well, and print its path first
     #[arg(long)]
     patch: bool,
     #[command(flatten)]
     place: WorkdirArgs,
+}
+
+/// Arguments of `plan run`.
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// Task whose start was recorded by set-state, for example T-1.2
+    task: String,
+    /// Work directory of the loop
+    #[arg(long, env = "LOOPGATE_WORKDIR")]
+    workdir: PathBuf,
+    /// Command with its arguments; a single word is run by a shell
+    #[arg(last = true, required = true)]
+    command: Vec<String>,
 }
 
 /// Arguments of `plan restore`.
@@ -156,17 +198,42 @@ impl PlanCommand {
             Self::Validate(args) => Ok(structure::report(&args.place.workdir).to_string()),
             Self::Check(args) => Ok(text_check::report(&args.prd, &args.place.workdir)),
             Self::ExtractMd(args) => extract(&args.plan),
-            Self::Tick(args) => tick::tick(&args.place.workdir, &args.task),
+            Self::Tick(args) => tick::complete(&args.place.workdir, &args.task),
             Self::Sync(args) => sync(&args.workdir),
             Self::Report(args) => task_report::apply(&args.place.workdir, &args.task),
-            Self::Changed(args) => task_changes::since(&args.place.workdir, &args.since_task, args.patch),
+            Self::Brief(args) => brief::write(&args.place.workdir, &args.subject),
+            Self::Changed(args) => args.apply(),
             Self::Restore(args) => task_changes::restore(&args.place.workdir, &args.task, &args.paths),
+            Self::Run(args) => proof::run(&args.workdir, &args.task, &args.shell_command()),
+            Self::Prove(args) => proof::prove(&args.place.workdir, &args.task),
+            Self::Baseline(args) => validation::baseline(&args.workdir),
+            Self::Test(args) => validation::validate(&args.workdir),
             Self::Round(args) => rounds::next(&args.place.workdir, &args.step, args.max),
             Self::Evaluate(args) => evaluation::evaluate(&args.workdir),
             Self::Amend(command) => command.apply(),
             Self::SetState(args) => args.apply(),
         };
         print_result(result)
+    }
+}
+
+impl ChangedArgs {
+    fn apply(&self) -> Result<String, String> {
+        let start = self.since_task.as_deref().unwrap_or(task_changes::START);
+        if self.patch {
+            task_changes::write_patch(&self.place.workdir, start)
+        } else {
+            task_changes::list(&self.place.workdir, start)
+        }
+    }
+}
+
+impl RunArgs {
+    fn shell_command(&self) -> String {
+        match self.command.as_slice() {
+            [line] => line.clone(),
+            words => words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),
+        }
     }
 }
 
@@ -189,13 +256,13 @@ pub(crate) fn sync(workdir: &Path) -> Result<String, String> {
     sync::sync(workdir).map(|outcome| outcome.to_string())
 }
 
-/// Deletes the records of an earlier loop on a work directory: its rounds, the trees of its tasks, and its
-/// blocked tasks.
+/// Deletes the records of an earlier loop on a work directory: its rounds, the trees and the evidence of its tasks, and its
+/// blocked tasks. Records which tasks are completed already.
 ///
 /// # Errors
 /// Returns the line to print.
 pub(crate) fn start_over(workdir: &Path) -> Result<(), String> {
-    for record in [rounds::record(workdir), task_changes::record(workdir)] {
+    for record in [rounds::record(workdir), task_changes::record(workdir), proof::record(workdir)] {
         match untrusted::remove(&record) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(format!("Error: cannot remove {}: {error}", record.display()));
@@ -205,12 +272,36 @@ pub(crate) fn start_over(workdir: &Path) -> Result<(), String> {
     }
     answers::clear(workdir)
         .map_err(|error| format!("Error: cannot remove the answers of agents: {error}"))?;
-    task_report::unblock_all(workdir)
+    task_report::unblock_all(workdir)?;
+    agreement::record_completed(workdir)
 }
 
 /// Reads the plan of a work directory. `None` when it is missing or invalid.
 pub(crate) fn read(workdir: &Path) -> Option<Map<String, Value>> {
     document::read(&paths::plan_path(workdir)).ok()
+}
+
+/// Brings the plan in line with the answers of agents after an iteration: reopens tasks that were ticked without one,
+/// and blocks tasks that their reviewer has refused as often as allowed. Returns the reopened tasks.
+///
+/// # Errors
+/// Returns the line to print.
+pub(crate) fn settle(workdir: &Path) -> Result<Vec<String>, String> {
+    task_report::block_refused(workdir)?;
+    agreement::reopen_unchecked(workdir)
+}
+
+/// Lists the tasks that the loop removed or changed during its implementation, each with what happened.
+pub(crate) fn changed_tasks(workdir: &Path) -> Vec<String> {
+    agreement::changed_tasks(workdir)
+}
+
+/// Returns whether a path is a record that only Loopgate writes, because it decides about the completion of tasks.
+pub(crate) fn is_record(path: &Path) -> bool {
+    let name = path.file_name().and_then(std::ffi::OsStr::to_str);
+    answers::is_record(path)
+        || name
+            .is_some_and(|name| [agreement::AGREEMENT, task_changes::RECORD, proof::EVIDENCE].contains(&name))
 }
 
 /// Lists the pending tasks with their reasons, one line each, if all pending tasks are blocked.

@@ -56,16 +56,13 @@ impl<'a> ProjectGit<'a> {
         self.query(&["config", "--get", &format!("alias.{name}")]).await.filter(|value| !value.is_empty())
     }
 
-    /// Returns the tracked files that differ from a commit: committed since, modified or staged; sorted.
+    /// Returns the files that differ from a commit, new files included; sorted. `None` without a commit.
     pub async fn changed_since(&self, sha: &str) -> Option<Vec<String>> {
-        let mut files = std::collections::BTreeSet::new();
-        for range in [&[sha, "HEAD"][..], &["HEAD"], &["--cached"]] {
-            // `-z` disables the quoting of unusual file names.
-            let args: Vec<&str> = ["diff", "--name-only", "-z"].iter().chain(range).copied().collect();
-            let names = self.query(&args).await?;
-            files.extend(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned));
-        }
-        Some(files.into_iter().collect())
+        let tree = if sha.is_empty() { None } else { self.snapshot().await }?;
+        // `-z` disables the quoting of unusual file names.
+        let args = ["diff", "--name-only", "--no-renames", "-z", sha, &tree];
+        let names = self.query_within(&args, TREE_LIMIT).await?;
+        Some(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 
     /// Writes the current files as a git tree and returns its id: tracked and untracked files, without
@@ -113,21 +110,30 @@ impl<'a> ProjectGit<'a> {
         self.query_within(&args, TREE_LIMIT).await.map(drop)
     }
 
+    /// Writes the files of a tree into an empty directory.
+    pub async fn export(&self, tree: &str, target: &Path) -> Option<()> {
+        // Git accepts a missing file as GIT_INDEX_FILE, but not an empty one.
+        let directory = tempfile::tempdir().ok()?;
+        let mut env = self.env.clone();
+        env.insert("GIT_INDEX_FILE".into(), directory.path().join("index").into());
+        let git = ProjectGit { dir: self.dir, env: &env, stop: self.stop };
+        git.query_within(&["read-tree", tree], TREE_LIMIT).await?;
+        let prefix = format!("--prefix={}/", target.display());
+        git.query_within(&["checkout-index", "--all", &prefix], TREE_LIMIT).await.map(drop)
+    }
+
     /// Lists the differences of two trees, one line per file: status letter, tab, path.
     pub async fn changed_between(&self, from: &str, to: &str) -> Option<Vec<String>> {
-        let names = self.query(&["diff", "--name-status", "--no-renames", from, to]).await?;
-        Some(names.lines().map(str::to_owned).collect())
+        // `-z` disables the quoting of unusual file names, and separates status and path as well.
+        let names =
+            self.query_within(&["diff", "--name-status", "--no-renames", "-z", from, to], TREE_LIMIT).await?;
+        let mut parts = names.split('\0').filter(|part| !part.is_empty());
+        Some(std::iter::from_fn(|| Some(format!("{}\t{}", parts.next()?, parts.next()?))).collect())
     }
 
     /// Returns the patch between two trees.
     pub async fn patch_between(&self, from: &str, to: &str) -> Option<String> {
         self.query_within(&["diff", "--no-ext-diff", "--no-color", from, to], TREE_LIMIT).await
-    }
-
-    /// Counts the files that differ from a commit, including untracked ones. `None` without a commit.
-    pub async fn count_changed_since(&self, sha: &str) -> Option<u64> {
-        let tree = if sha.is_empty() { None } else { self.snapshot().await }?;
-        Some(self.changed_between(sha, &tree).await?.len() as u64)
     }
 
     async fn query(&self, args: &[&str]) -> Option<String> {
@@ -191,6 +197,10 @@ impl BlockingGit {
 
     pub fn restore(&self, dir: &Path, tree: &str, paths: &[String]) -> Option<()> {
         self.runtime.block_on(self.at(dir).restore(tree, paths))
+    }
+
+    pub fn export(&self, dir: &Path, tree: &str, target: &Path) -> Option<()> {
+        self.runtime.block_on(self.at(dir).export(tree, target))
     }
 
     pub fn changed_between(&self, dir: &Path, from: &str, to: &str) -> Option<Vec<String>> {

@@ -38,6 +38,8 @@ pub const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
 /// Id of the session, set by the assistant for its commands and hooks.
 pub const ASSISTANT_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
+/// Test command of the project that the user trusts, set by the runtime.
+pub const TEST_COMMAND: &str = "LOOPGATE_TEST_COMMAND";
 /// Path of this executable, with which hooks call it.
 pub const PROGRAM: &str = "LOOPGATE_BIN";
 /// Pid of the assistant that called a hook.

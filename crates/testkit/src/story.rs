@@ -53,7 +53,7 @@ const COMMIT_PROMPT: [&str; 2] = [r"git push -u origin HEAD", r"execution-result
 #[must_use]
 pub fn script() -> Script {
     let writers = [plan_writer(), plan_writer_for_other_requests()];
-    let subagents = [explorer(), colours(), rules(), button(), tests(), reviewer(), validator()];
+    let subagents = [explorer(), colours(), rules(), button(), tests(), reviewer()];
     let mut script = Script::new([plan(), execute(), commit()].into_iter().chain(writers).chain(subagents));
     script.otherwise = Some("Nothing to add.".to_owned());
     script
@@ -155,8 +155,10 @@ fn execute() -> Conversation {
     }
     conversation
         .turn([
-            ModelStep::bash(&state("Phase 5: Tests and validation", "IN_PROGRESS")),
-            subagent("code:build-validator", "Run the tests", "Validate the project in '{{cwd}}'."),
+            ModelStep::bash(&format!(
+                "{}; loopgate plan test '{{{{workdir}}}}'",
+                state("Phase 5: Tests and validation", "IN_PROGRESS")
+            )),
             ModelStep::Usage(ModelUsage { input: 9800, output: 300, cache_read: 8700, cache_write: 700 }),
         ])
         .turn([
@@ -206,12 +208,6 @@ fn tests() -> Conversation {
 
 fn reviewer() -> Conversation {
     Conversation::when("reviewer", r"Review (?P<task>T-\d\.\d)\.").says("VERIFIED: {{task}}")
-}
-
-fn validator() -> Conversation {
-    Conversation::when("validator", r"Validate the project in '(?P<root>[^']+)'")
-        .runs("npm test --silent 2>&1 | tail -12")
-        .says("VALIDATION_PASSED\nnpm test: passed")
 }
 
 /// Commits, pushes and opens the pull request. Idempotent, since a retry may repeat any step.

@@ -128,7 +128,7 @@ impl Language {
 }
 
 /// Returns whether the file's name or directory marks it as a test file.
-pub(super) fn is_test_file(path: &str) -> bool {
+pub fn is_test_file(path: &str) -> bool {
     let directories = ["test", "tests", "__tests__", "spec", "specs", "e2e"];
     let mut parts: Vec<&str> = path.split('/').collect();
     let name = parts.pop().unwrap_or_default();

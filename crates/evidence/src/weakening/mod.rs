@@ -11,7 +11,9 @@ use loopgate_api::test_evidence::{TestFlag, TestFlagKind};
 use crate::comparison::CompletedRun;
 use crate::detect::TestCommand;
 use diff::DiffFile;
-use language::{Language, is_test_file};
+use language::Language;
+
+pub use language::is_test_file;
 
 // Upper bound of quoted characters per flag.
 const MAX_DETAIL: usize = 120;

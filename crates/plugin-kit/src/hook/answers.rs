@@ -5,18 +5,22 @@
 
 use std::path::{Path, PathBuf};
 
-use loopgate_api::names::STATE_DIR;
+use loopgate_api::names::{STATE_DIR, STATE_JSON};
 use loopgate_home::untrusted;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::clock::now;
+use crate::plan;
 
 /// Directory of the answers, in the state directory of the work directory.
-const DIRECTORY: &str = "answers";
-/// Agent types whose answer can complete a task, without the plugin's prefix.
-const CHECKING: [&str; 2] = ["task-reviewer", "verification-subagent"];
-/// Agent type that implements tasks; its answer can block a task.
-const IMPLEMENTING: &str = "implementation-subagent";
+const DIRECTORY: &str = "agent-answers";
+/// Agent that reviews the change of a task. Its refusals are limited.
+pub const REVIEWING: &str = "task-reviewer";
+/// Agent that checks whether a task is done before it is implemented.
+pub const VERIFYING: &str = "verification-subagent";
+/// Agent that implements tasks; its answer can block a task, but not complete it.
+pub const IMPLEMENTING: &str = "implementation-subagent";
 
 /// Answer of a subagent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +34,9 @@ pub struct AgentAnswer {
     pub at: String,
     /// Position among all answers of the loop, starting at 1.
     pub number: u64,
+    /// Task in progress when the subagent stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
     /// Last message of the subagent.
     pub text: String,
     /// Task for which the answer was reported; an answer counts once.
@@ -41,22 +48,32 @@ impl AgentAnswer {
     /// Returns whether the answer can complete a task.
     #[must_use]
     pub fn is_of_checker(&self) -> bool {
-        CHECKING.contains(&self.agent_type.as_str())
+        [REVIEWING, VERIFYING].contains(&self.agent_type.as_str())
+    }
+
+    /// Returns whether the answer is about a task: it names the task, or none while the task is in progress.
+    #[must_use]
+    pub fn concerns(&self, task: &str) -> bool {
+        let named = plan::task_of_answer(&self.text);
+        named.as_deref().or(self.task.as_deref()) == Some(task)
+    }
+
+    /// Returns whether the answer is a statement about a task.
+    #[must_use]
+    pub fn is_about_task(&self) -> bool {
+        self.is_of_checker() || self.agent_type == IMPLEMENTING
     }
 }
 
-/// Stores the answer of a stopped subagent if it is about a task.
+/// Stores the answer of a stopped subagent.
 pub fn store(workdir: &Path, agent_type: &str, agent_id: &str, text: &str) {
-    let agent_type = agent_type.rsplit(':').next().unwrap_or(agent_type);
-    if !CHECKING.contains(&agent_type) && agent_type != IMPLEMENTING {
-        return;
-    }
     let number = all(workdir).last().map_or(0, |answer| answer.number) + 1;
     let answer = AgentAnswer {
-        agent_type: agent_type.to_owned(),
+        agent_type: agent_type.rsplit(':').next().unwrap_or(agent_type).to_owned(),
         agent_id: agent_id.to_owned(),
         at: now(),
         number,
+        task: task_in_progress(workdir),
         text: text.to_owned(),
         reported_for: None,
     };
@@ -74,9 +91,8 @@ pub fn all(workdir: &Path) -> Vec<AgentAnswer> {
 }
 
 /// Marks an answer as reported.
-pub fn mark_reported(workdir: &Path, mut answer: AgentAnswer, task: &str) {
-    answer.reported_for = Some(task.to_owned());
-    write(workdir, &answer);
+pub fn mark_reported(workdir: &Path, answer: &AgentAnswer, task: &str) {
+    write(workdir, &AgentAnswer { reported_for: Some(task.to_owned()), ..answer.clone() });
 }
 
 /// Deletes the answers of an earlier loop.
@@ -90,11 +106,15 @@ pub fn clear(workdir: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Returns whether a path is a stored answer, or their directory.
+/// Returns whether a path leads to the stored answers.
 #[must_use]
 pub fn is_record(path: &Path) -> bool {
-    let parts: Vec<_> = path.components().map(|part| part.as_os_str()).collect();
-    parts.windows(2).any(|pair| pair[0] == STATE_DIR && pair[1] == DIRECTORY)
+    path.components().any(|part| part.as_os_str() == DIRECTORY)
+}
+
+fn task_in_progress(workdir: &Path) -> Option<String> {
+    let state: Value = untrusted::read_json(&workdir.join(STATE_JSON))?;
+    Some(state.pointer("/task/id")?.as_str()?.to_owned())
 }
 
 fn directory(workdir: &Path) -> PathBuf {

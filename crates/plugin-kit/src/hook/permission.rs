@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use super::git_call::git_calls;
 use super::input::HookInput;
 use super::shell::ParsedCommandLine;
-use super::{answers, credentials, delivery, undo};
+use super::{credentials, delivery, undo};
+use crate::plan::is_record;
+use crate::variables as var;
 
 /// Reason of the denial of credentials.
 const REFUSAL: &str = "Blocked: credential access denied by security policy";
@@ -20,8 +22,10 @@ const OTHER_WORKTREE: &str = "Blocked: the loop already has a worktree of its ow
 /// Reason of the denial of a statement about a task.
 const OWN_STATEMENT: &str = "Blocked: only the orchestrator reports tasks, with `loopgate plan report <task>`, after a \
     checking agent has answered. Answer in the given form instead.";
-/// Reason of the denial of access to the records of agents' answers.
+/// Reason of the denial of access to the records that decide about the completion of tasks.
 const RECORDS: &str = "Blocked: Loopgate writes these records; `loopgate plan report <task>` reads them.";
+/// Plan commands that run commands of the project. Their own guards refuse what a loop must not run.
+const RUNNING: [&str; 4] = ["run", "prove", "baseline", "test"];
 /// Programs that do nothing but read or write the files in their arguments.
 const FILE_PROGRAMS: [&str; 16] = [
     "ls", "cat", "head", "tail", "wc", "stat", "test", "mkdir", "touch", "cp", "mv", "rm", "rmdir", "sort",
@@ -51,6 +55,11 @@ pub fn decide(input: &HookInput, runtime_delivers: bool) -> Option<Value> {
     if in_loop && let Some(reason) = loop_refusal(input, &home, runtime_delivers) {
         return Some(decision("deny", reason));
     }
+    // The slash command allows `loopgate plan` in a person's session, which must not include any other command.
+    let is_unattended = var::text(var::ITERATION).is_some();
+    if !is_unattended && argument("command").is_some_and(|command| runs_commands(command, &home)) {
+        return Some(decision("ask", "It runs a command of the project"));
+    }
     let is_loop_file = match input.tool_name.as_str() {
         "Bash" => argument("command").is_some_and(|command| is_own_command(command, input, &home)),
         "Read" | "Write" | "Edit" | "NotebookEdit" => {
@@ -71,7 +80,7 @@ fn loop_refusal(input: &HookInput, home: &Path, runtime_delivers: bool) -> Optio
         }
         "Write" | "Edit" | "NotebookEdit" => {
             let path = credentials::absolute(file(input)?, &input.cwd, home);
-            answers::is_record(&path).then_some(RECORDS)
+            is_record(&path).then_some(RECORDS)
         }
         "Bash" => command_refusal(input.tool_input.get("command")?.as_str()?, input, home, runtime_delivers),
         _ => None,
@@ -84,30 +93,66 @@ fn command_refusal(
     home: &Path,
     runtime_delivers: bool,
 ) -> Option<&'static str> {
-    let home_text = home.to_string_lossy();
-    let line = ParsedCommandLine::read(command, &home_text);
-    let scripts = delivery::scripts(&line, &input.cwd);
-    let scripts: Vec<_> = scripts.iter().map(|text| ParsedCommandLine::read(text, &home_text)).collect();
+    let refused = |line: &ParsedCommandLine| {
+        let mut statements = plan_commands(line);
+        // Nobody ticks tasks in a loop, and only the orchestrator reports them.
+        if statements.any(|name| name == "tick" || (name == "report" && !input.agent_id.is_empty())) {
+            return Some(OWN_STATEMENT);
+        }
+        // A command may have changed the directory before, so the names decide and not the whole path.
+        line.commands.iter().flatten().any(|word| is_record(Path::new(word))).then_some(RECORDS)
+    };
+    judge(command, &input.cwd, home, runtime_delivers, refused)
+}
+
+/// Returns why a loop does not allow a command that is run by the plan commands.
+pub fn refusal_of_command(command: &str, dir: &Path) -> Option<&'static str> {
+    let home = std::env::home_dir().unwrap_or_default();
+    if credentials::in_command(command, dir, &home) {
+        return Some(REFUSAL);
+    }
+    judge(command, dir, &home, delivery::is_by_runtime(), |_| None)
+}
+
+/// Judges a command line and the scripts that it runs.
+fn judge(
+    command: &str,
+    dir: &Path,
+    home: &Path,
+    runtime_delivers: bool,
+    refused: impl Fn(&ParsedCommandLine) -> Option<&'static str>,
+) -> Option<&'static str> {
+    let home = home.to_string_lossy();
+    let line = ParsedCommandLine::read(command, &home);
+    let scripts = delivery::scripts(&line, dir);
+    let scripts: Vec<_> = scripts.iter().map(|text| ParsedCommandLine::read(text, &home)).collect();
     for line in std::iter::once(line).chain(scripts) {
-        let calls = git_calls(&line, &input.cwd, &home_text);
+        let calls = git_calls(&line, dir, &home);
         if runtime_delivers && delivery::delivers(&line, &calls) {
             return Some(delivery::REFUSAL);
         }
         if calls.iter().any(undo::takes_back) {
             return Some(undo::REFUSAL);
         }
-        let mut pairs = line.commands.iter().flat_map(|words| words.windows(2));
-        if !input.agent_id.is_empty()
-            && pairs.any(|pair| pair[0] == "plan" && matches!(pair[1].as_str(), "tick" | "report"))
-        {
-            return Some(OWN_STATEMENT);
-        }
-        let names_record = |word: &String| answers::is_record(&credentials::absolute(word, &input.cwd, home));
-        if line.commands.iter().flatten().any(names_record) {
-            return Some(RECORDS);
+        if let Some(reason) = refused(&line) {
+            return Some(reason);
         }
     }
     None
+}
+
+/// Iterates over the names of the plan commands in a command line.
+fn plan_commands(line: &ParsedCommandLine) -> impl Iterator<Item = &str> {
+    let pairs = line.commands.iter().flat_map(|words| words.windows(2));
+    pairs.filter(|pair| pair[0] == "plan").map(|pair| pair[1].as_str())
+}
+
+fn runs_commands(command: &str, home: &Path) -> bool {
+    // Cheap for all other commands of a person's session.
+    command.contains("plan") && {
+        let line = ParsedCommandLine::read(command, &home.to_string_lossy());
+        plan_commands(&line).any(|name| RUNNING.contains(&name))
+    }
 }
 
 fn file(input: &HookInput) -> Option<&str> {
@@ -141,7 +186,8 @@ fn is_own_command(text: &str, input: &HookInput, home: &Path) -> bool {
         // Words without a slash are options, task ids and phases; only paths can leave the loop's
         // directories.
         [program, group, rest @ ..] if program == "loopgate" && group == "plan" => {
-            rest.iter().filter(|word| word.contains('/')).all(inside)
+            !rest.first().is_some_and(|name| RUNNING.contains(&name.as_str()))
+                && rest.iter().filter(|word| word.contains('/')).all(inside)
         }
         _ => false,
     }
@@ -212,7 +258,7 @@ mod tests {
         assert_eq!(fixture.bash("cat ~/.ssh/id_rsa > .loopgate/x").as_deref(), Some("deny"));
         assert_eq!(fixture.bash("ls .loopgate/work").as_deref(), Some("allow"));
         assert_eq!(fixture.bash("cat ~/.ssh/config"), None);
-        assert_eq!(fixture.bash("loopgate plan tick T-1.1 .loopgate/work").as_deref(), Some("allow"));
+        assert_eq!(fixture.bash("loopgate plan report T-1.1 .loopgate/work").as_deref(), Some("allow"));
         let write = |path: &str| fixture.decision_of("Write", json!({"file_path": path}));
         assert_eq!(write(".loopgate/work/plan.md").as_deref(), Some("allow"));
         assert_eq!(write("src/main.rs"), None);
@@ -232,6 +278,41 @@ mod tests {
         let answer = decide(&input, true).unwrap();
         assert_eq!(answer["hookSpecificOutput"]["permissionDecisionReason"], delivery::REFUSAL);
         assert_eq!(decide(&input, false), None);
+    }
+
+    #[test]
+    fn nothing_but_an_answer_completes_a_task() {
+        let fixture = PermissionFixture::new();
+        for command in [
+            "loopgate plan tick T-1.1 .loopgate/work",
+            "cd .loopgate/work/.loopgate && echo x > agent-answers/000001.json",
+            "rm -r .loopgate/work/.loopgate/agent-answers",
+            "cp /tmp/x agreed-tasks.json",
+            "sed -i s/a/b/ .loopgate/work/.loopgate/task-evidence.json",
+        ] {
+            assert_eq!(fixture.bash(command).as_deref(), Some("deny"), "{command}");
+        }
+        let write = json!({"file_path": ".loopgate/work/.loopgate/task-trees.json"});
+        assert_eq!(fixture.decision_of("Write", write).as_deref(), Some("deny"));
+    }
+
+    #[test]
+    fn plan_command_that_runs_a_command_asks_in_a_persons_session() {
+        let input = |command: &str| HookInput {
+            tool_name: "Bash".into(),
+            tool_input: json!({"command": command}),
+            ..HookInput::default()
+        };
+        let decided = |command: &str| {
+            let answer = decide(&input(command), false)?;
+            Some(answer["hookSpecificOutput"]["permissionDecision"].as_str()?.to_owned())
+        };
+        assert_eq!(decided("loopgate plan run T-1.1 -- curl x").as_deref(), Some("ask"));
+        assert_eq!(decided("loopgate plan test work").as_deref(), Some("ask"));
+        assert_eq!(decided("loopgate plan validate work").as_deref(), Some("allow"));
+        assert_eq!(refusal_of_command("npm test", Path::new("/")), None);
+        assert_eq!(refusal_of_command("npm test; git stash", Path::new("/")), Some(undo::REFUSAL));
+        assert_eq!(refusal_of_command("cat ~/.ssh/id_rsa", Path::new("/")), Some(REFUSAL));
     }
 
     #[test]

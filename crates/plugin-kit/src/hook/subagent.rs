@@ -93,9 +93,6 @@ pub fn stop(input: &HookInput) -> Option<Value> {
         return Some(answer);
     }
     answers::store(&context.workdir, agent_type, &input.agent_id, message.as_deref().unwrap_or_default());
-    if short_name(agent_type) == "build-validator" {
-        record_build(&context, message.as_deref().unwrap_or_default());
-    }
     let started_at = fields.get(2).copied().unwrap_or_default();
     record_end(&context, input, agent_type, started_at, record.as_ref());
     let _ = untrusted::remove(&note);
@@ -116,8 +113,8 @@ fn back_to_work(context: &Loop, agent: &LoopAgent, agent_id: &str, message: Opti
 fn decide(context: &Loop, agent: &LoopAgent, path: &std::path::Path, message: Option<&str>) -> Option<Value> {
     let (rounds, prompt) = agents::read(path)?;
     let message = message?;
-    // At the limit, or with a BLOCKED line, the orchestrator decides how to proceed.
-    if (rounds.max > 0 && rounds.iteration >= rounds.max) || crate::plan::says_blocked(message) {
+    // At the limit, or with a line that says why it cannot go on, the orchestrator decides how to proceed.
+    if (rounds.max > 0 && rounds.iteration >= rounds.max) || crate::plan::says_stuck(message) {
         return None;
     }
     let promised = transcript::promise(message).as_deref() == Some(agent.promise);
@@ -137,27 +134,6 @@ fn decide(context: &Loop, agent: &LoopAgent, path: &std::path::Path, message: Op
     );
     // The subagent reads `reason`; the assistant shows `systemMessage` to the user.
     Some(json!({"decision": "block", "reason": format!("{prompt}\n\n{status}"), "systemMessage": status}))
-}
-
-fn record_build(context: &Loop, message: &str) {
-    let first =
-        message.lines().map(|line| line.trim().trim_matches(['*', '`'])).find(|line| !line.is_empty());
-    let status = match first {
-        Some("VALIDATION_PASSED") => "passed",
-        Some("VALIDATION_FAILED") => "failed",
-        // Without a status the previous result stays valid.
-        _ => return,
-    };
-    let result = json!({
-        "status": status,
-        "timestamp": now(),
-        "iteration": iteration().to_string(),
-        "run_id": var::text(var::RUN_ID).unwrap_or_default(),
-    });
-    let _ = untrusted::write(
-        &context.workdir.join(".learnings/build-result.json"),
-        result.to_string().as_bytes(),
-    );
 }
 
 fn iteration() -> u64 {
@@ -307,15 +283,5 @@ mod tests {
         let plan = json!({"content": "## Tasks\n- [ ] **T-1.1**: Add it\n## Open Questions\n"});
         std::fs::write(fixture.workdir.join("plan.json"), plan.to_string()).unwrap();
         assert_eq!(stop(&input), Some(json!({})));
-    }
-
-    #[test]
-    fn result_of_the_build_validator_is_recorded() {
-        let fixture = SubagentFixture::new();
-        let input = fixture.input("code:build-validator", "VALIDATION_PASSED\ncargo test: passed");
-        start(&input);
-        stop(&input);
-        let text = std::fs::read_to_string(fixture.workdir.join(".learnings/build-result.json")).unwrap();
-        assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["status"], "passed");
     }
 }

@@ -14,8 +14,7 @@ use crate::plugins::{Plugins, is_plugin};
 use crate::variables as var;
 
 /// Tools that an unattended iteration may use without permission.
-const TOOLS: &str = "Agent,Bash,Edit,Read,SendMessage,Skill,TaskCreate,TaskGet,TaskList,TaskOutput,TaskStop,\
-    TaskUpdate,WebFetch,WebSearch,Write,\
+const TOOLS: &str = "Agent,Bash,Edit,Read,SendMessage,Skill,WebFetch,WebSearch,Write,\
     mcp__playwright__browser_navigate,mcp__playwright__browser_snapshot,mcp__playwright__browser_take_screenshot,\
     mcp__playwright__browser_click,mcp__playwright__browser_type,mcp__playwright__browser_evaluate";
 /// Tools that a review or a fix may use without permission.

@@ -85,35 +85,51 @@ impl Driver {
     /// Ends a loop that needs its user: all remaining tasks are blocked, or the iterations no longer change
     /// anything.
     async fn judge_progress(&mut self) -> Option<LoopEnd> {
+        match plan::settle(&self.state.workdir) {
+            Ok(reopened) => self.report_reopened(&reopened),
+            // The next iteration gets the same message from its plan commands, and repairs the plan.
+            Err(message) => self.journal.progress(&message),
+        }
         // Recorded even when tasks are blocked, so that the comparison of the next iteration is complete.
         let fingerprint = self.fingerprint().await;
         let is_stalled = self.progress.is_stalled(fingerprint);
-        let (reason, action) = if let Some(blocked) = plan::all_blocked(&self.state.workdir) {
-            let list = blocked.join("\n");
-            (
-                format!("All remaining tasks are blocked.\n{list}"),
-                format!("Say how to unblock these tasks:\n{list}"),
-            )
-        } else if is_stalled {
-            (
-                STALLED.to_owned(),
-                format!("{STALLED} Read the assistant's last answer, and say how to continue."),
-            )
-        } else {
-            return None;
+        let stalled = || {
+            let action = format!("{STALLED} Read the assistant's last answer, and say how to continue.");
+            is_stalled.then(|| (STALLED.to_owned(), action))
         };
-        self.journal.progress(&reason);
+        let (reason, action) = self.blocked_tasks().or_else(stalled)?;
+        Some(self.ask_user(&reason, &action))
+    }
+
+    /// Returns the reason and the action of the user when all remaining tasks are blocked.
+    fn blocked_tasks(&self) -> Option<(String, String)> {
+        let list = plan::all_blocked(&self.state.workdir)?.join("\n");
+        Some((
+            format!("All remaining tasks are blocked.\n{list}"),
+            format!("Say how to unblock these tasks:\n{list}"),
+        ))
+    }
+
+    fn ask_user(&self, reason: &str, action: &str) -> LoopEnd {
+        self.journal.progress(reason);
         self.record("awaiting_user");
         // The control plane waits for the document and cannot answer a question, so waiting would be endless.
         if self.produces_document() {
-            self.fail("NO_PROGRESS", &failure::clamp(&reason));
-            return Some(LoopEnd::Failed);
+            self.fail("NO_PROGRESS", &failure::clamp(reason));
+            return LoopEnd::Failed;
         }
-        if let Err(message) = plan::await_user(&self.state.workdir, &reason, &action) {
+        if let Err(message) = plan::await_user(&self.state.workdir, reason, action) {
             self.fail("DRIVER_FAILED", &message);
-            return Some(LoopEnd::Failed);
+            return LoopEnd::Failed;
         }
-        Some(LoopEnd::Waiting)
+        LoopEnd::Waiting
+    }
+
+    fn report_reopened(&self, tasks: &[String]) {
+        if !tasks.is_empty() {
+            let tasks = tasks.join(", ");
+            self.journal.progress(&format!("Reopened, because no checking agent completed it: {tasks}"));
+        }
     }
 
     /// Returns whether the loop produces a document for the control plane; it cannot wait for an answer of
@@ -179,6 +195,19 @@ impl Driver {
         if !faults.is_empty() {
             return self.judge_invalid_plan(&faults, span);
         }
+        let waits = spurious::waits_for_user(&self.state.workdir);
+        match plan::settle(&self.state.workdir) {
+            Ok(reopened) if reopened.is_empty() || waits => self.report_reopened(&reopened),
+            Ok(reopened) => return self.judge_unchecked(&reopened, span),
+            Err(message) => {
+                self.fail("PLAN_UNREADABLE", &failure::clamp(&message));
+                return Some(self.end_failed("error", span, 0));
+            }
+        }
+        if !waits && let Some((reason, action)) = self.blocked_tasks() {
+            self.perf.iteration(self.state.iteration, span, "awaiting_user", Some(0));
+            return Some(self.ask_user(&reason, &action));
+        }
         if let Some(contradiction) = spurious::contradiction(&self.state.workdir) {
             self.fail(contradiction.subcode, &contradiction.message);
             self.record("spurious_complete");
@@ -188,11 +217,27 @@ impl Driver {
         self.journal.progress(&format!("Completed in iteration {}", self.state.iteration));
         self.record("completed");
         self.perf.iteration(self.state.iteration, span, "completed", Some(0));
-        Some(if spurious::waits_for_user(&self.state.workdir) {
-            LoopEnd::Waiting
-        } else {
-            LoopEnd::Completed
-        })
+        Some(if waits { LoopEnd::Waiting } else { LoopEnd::Completed })
+    }
+
+    /// Demands the check of tasks that were ticked without one, and fails after the last attempt.
+    fn judge_unchecked(&mut self, tasks: &[String], span: &Span) -> Option<LoopEnd> {
+        self.report_reopened(tasks);
+        self.record("unchecked_tasks");
+        self.perf.iteration(self.state.iteration, span, "unchecked_tasks", Some(0));
+        let list = tasks.join(", ");
+        let message = format!("no checking agent completed these tasks, so they are open again: {list}");
+        if self.corrections == MAX_CORRECTIONS {
+            self.fail("UNCHECKED_TASKS", &format!("The assistant reported completion, but {message}"));
+            return Some(LoopEnd::Failed);
+        }
+        self.corrections += 1;
+        self.correction = Some(format!(
+            "The loop is not completed: {message}. Continue with phase 3 for each of them, and report it with \
+             `loopgate plan report <task> {}` after `code:task-reviewer` has answered.",
+            quote(&self.state.workdir.to_string_lossy())
+        ));
+        None
     }
 
     /// Requests a correction of an invalid plan, and fails after the last attempt.

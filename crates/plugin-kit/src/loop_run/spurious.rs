@@ -6,6 +6,8 @@ use loopgate_api::names::{PLAN_JSON, STATE_JSON};
 use loopgate_home::untrusted;
 use serde_json::Value;
 
+use crate::plan::changed_tasks;
+
 /// Task ids listed in a message; the remaining ones are counted.
 const LISTED_TASKS: usize = 10;
 
@@ -18,12 +20,21 @@ pub struct Contradiction {
     pub message: String,
 }
 
-/// Checks the plan of a work directory for open tasks. Returns `None` for a loop that waits for its user,
+/// Checks the plan of a work directory for open, removed and reworded tasks. Returns `None` for a loop that waits for its user,
 /// because it does not claim completion.
 #[must_use]
 pub fn contradiction(workdir: &Path) -> Option<Contradiction> {
     if waits_for_user(workdir) {
         return None;
+    }
+    let changed = changed_tasks(workdir);
+    if !changed.is_empty() {
+        let message = format!(
+            "The assistant reported completion, but it changed what it had to do: {}. Put the tasks back into plan.md, \
+             or start the loop again if the new plan is right.",
+            changed.join(", ")
+        );
+        return Some(Contradiction { subcode: "TASKS_CHANGED_AT_COMPLETION", message });
     }
     let plan = read(&workdir.join(PLAN_JSON))?;
     let pending = plan.get("pendingTasks")?.as_array().filter(|tasks| !tasks.is_empty())?;

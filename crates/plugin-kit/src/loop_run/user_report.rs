@@ -38,7 +38,7 @@ impl Driver {
             end,
             state: self.state.clone(),
             branch: git.branch().await,
-            changed_files: git.count_changed_since(&self.state.start_sha).await,
+            changed_files: git.changed_since(&self.state.start_sha).await.map(|files| files.len() as u64),
             project_root: self.context.project_root.clone(),
         }
     }

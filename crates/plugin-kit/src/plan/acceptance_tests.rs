@@ -149,7 +149,7 @@ proptest! {
             prop_assert!(blocked.starts_with("REPORT: BLOCKED"), "{}", blocked);
             assert_accepted(work);
             if number % 2 == 0 {
-                tick::tick(work, id).unwrap();
+                tick::complete(work, id).unwrap();
             } else {
                 answers::store(work, "code:task-reviewer", "a", "VERIFIED");
                 task_report::apply(work, id).unwrap();

@@ -10,7 +10,7 @@ use loopgate_home::untrusted;
 use serde_json::{Map, Value, json};
 
 use super::document::{self, PlanLock};
-use super::markdown::{Outline, Point, TaskLine};
+use super::markdown::{Outline, Point, TaskDetails, TaskLine};
 use super::paths::plan_path;
 use super::structure;
 
@@ -76,7 +76,11 @@ pub fn from_markdown(content: &str, previous: Map<String, Value>) -> Map<String,
 }
 
 fn task(task: &TaskLine) -> Value {
-    json!({"id": task.id, "description": task.text, "acceptanceCriteria": task.criteria})
+    let mut value = json!({"id": task.id, "description": task.text, "acceptanceCriteria": task.criteria});
+    if task.details != TaskDetails::default() {
+        value["details"] = json!(task.details);
+    }
+    value
 }
 
 fn gap(gap: &Point) -> Value {

@@ -6,6 +6,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::Serialize;
 
 fn regex(pattern: &str) -> Regex {
     #[expect(clippy::expect_used, reason = "the patterns are constants, and a test uses them all")]
@@ -14,6 +15,8 @@ fn regex(pattern: &str) -> Regex {
 
 static TASK: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^- \[([ xX])\] \*\*(T-\d+\.\d+)\*\*\s*(\[MANUAL\])?\s*:?\s*(.*)$"));
+static DETAIL: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^\s+[-*] \**(files|uses|provides|test)\**\s*:\**\s*(.+)$"));
 static TASK_MENTION: LazyLock<Regex> = LazyLock::new(|| regex(r"\*\*T-\d+\.\d+\*\*"));
 static QUESTION: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^- \[([ xX])\] (?:\*\*)?(Q-\d{3})(?:\*\*)?\s*:?(?:\*\*)?\s*(.*)$"));
@@ -42,6 +45,41 @@ pub struct TaskLine {
     pub text: String,
     /// Ids of the acceptance criteria that the task serves.
     pub criteria: Vec<String>,
+    /// Detail lines below the task.
+    pub details: TaskDetails,
+}
+
+/// Detail lines below a task: `  - files: a.rs, b.rs`. They tell the agents of the task what it touches, needs and offers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct TaskDetails {
+    /// Files that the task changes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// What the task needs; an id of another task makes the task depend on it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<String>,
+    /// What the task provides to later tasks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub provides: Vec<String>,
+    /// Command that runs the tests of the task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+}
+
+impl TaskDetails {
+    fn add(&mut self, name: &str, text: &str) {
+        let items = || {
+            let items = text.split(',').map(|item| item.trim().trim_matches('`').to_owned());
+            items.filter(|item| !item.is_empty()).collect::<Vec<_>>()
+        };
+        match name {
+            "files" => self.files.extend(items()),
+            "uses" => self.uses.extend(items()),
+            "provides" => self.provides.extend(items()),
+            // A command may contain commas.
+            _ => self.test = Some(text.trim().trim_matches('`').to_owned()).filter(|text| !text.is_empty()),
+        }
+    }
 }
 
 /// A question or a gap, with its recommendation, answer or resolution.
@@ -83,6 +121,8 @@ pub struct Outline {
     pub criteria: Vec<Criterion>,
     /// Lines that mention a task in bold without being a task line.
     pub stray_tasks: Vec<String>,
+    /// Whether the previous line belongs to the last task.
+    in_task: bool,
 }
 
 impl Outline {
@@ -102,11 +142,19 @@ impl Outline {
     }
 
     fn take(&mut self, line: &str) {
+        if self.in_task
+            && let (Some(detail), Some(task)) = (DETAIL.captures(line), self.tasks.last_mut())
+        {
+            return task.details.add(&detail[1], &detail[2]);
+        }
+        // Only indented or empty lines continue a task.
+        self.in_task &= line.is_empty() || line.starts_with([' ', '\t']);
         let line = line.trim();
         if let Some(heading) = line.strip_prefix("## ") {
             self.headings.push(heading.trim().to_lowercase());
         } else if let Some(task) = task(line) {
             self.tasks.push(task);
+            self.in_task = true;
         // Must follow the task lines: every other mention in bold is an incomplete task line.
         } else if TASK_MENTION.is_match(line) {
             self.stray_tasks.push(line.to_owned());
@@ -140,19 +188,30 @@ fn is_fence(line: &str) -> bool {
 /// Returns the content with a task's checkbox ticked. `None` without an open line for the task.
 #[must_use]
 pub fn ticked(content: &str, id: &str) -> Option<String> {
-    let (mut is_ticked, mut fenced) = (false, false);
-    let mut tick = |line: &str| {
+    with_checkbox(content, id, true)
+}
+
+/// Returns the content with a task's checkbox cleared. `None` without a ticked line for the task.
+#[must_use]
+pub fn reopened(content: &str, id: &str) -> Option<String> {
+    with_checkbox(content, id, false)
+}
+
+fn with_checkbox(content: &str, id: &str, ticked: bool) -> Option<String> {
+    let (mut is_changed, mut fenced) = (false, false);
+    let mut change = |line: &str| {
         fenced ^= is_fence(line);
         match task(line.trim()) {
-            Some(task) if task.id == id && !task.done && !is_ticked && !fenced => {
-                is_ticked = true;
-                line.replacen("- [ ]", "- [x]", 1)
+            Some(task) if task.id == id && task.done != ticked && !is_changed && !fenced => {
+                is_changed = true;
+                let (before, after) = line.split_at(line.find('[').map_or(0, |at| at + 1));
+                format!("{before}{}{}", if ticked { 'x' } else { ' ' }, &after[1..])
             }
             _ => line.to_owned(),
         }
     };
-    let lines: Vec<String> = content.split('\n').map(&mut tick).collect();
-    is_ticked.then(|| lines.join("\n"))
+    let lines: Vec<String> = content.split('\n').map(&mut change).collect();
+    is_changed.then(|| lines.join("\n"))
 }
 
 fn task(line: &str) -> Option<TaskLine> {
@@ -168,7 +227,23 @@ fn task(line: &str) -> Option<TaskLine> {
         manual: parts.get(3).is_some(),
         text: REFERENCES.replace_all(rest, "").trim().to_owned(),
         criteria,
+        details: TaskDetails::default(),
     })
+}
+
+/// Returns the text of the second-level section with a heading, ignoring case.
+#[must_use]
+pub fn section<'a>(content: &'a str, name: &str) -> Option<&'a str> {
+    let is_heading =
+        |line: &str| line.strip_prefix("## ").is_some_and(|text| text.trim().eq_ignore_ascii_case(name));
+    let mut lines = content.split_inclusive('\n');
+    let mut start = 0;
+    lines.by_ref().find(|line| {
+        start += line.len();
+        is_heading(line)
+    })?;
+    let length: usize = lines.take_while(|line| !line.starts_with("## ")).map(str::len).sum();
+    Some(content[start..start + length].trim()).filter(|text| !text.is_empty())
 }
 
 fn question(line: &str) -> Option<Point> {
@@ -232,9 +307,37 @@ mod tests {
     }
 
     #[test]
+    fn detail_lines_belong_to_the_task_above() {
+        let outline = Outline::read(
+            "- [ ] **T-1.1**: Parse\n  - files: `src/a.rs`, src/b.rs\n  - **provides**: fn parse\n  - a remark\n\
+             \n  - test: `cargo test -p a, b`\n- [ ] **T-1.2**: Print\n  - uses: T-1.1\nText.\n  - files: none.rs\n",
+        );
+        let details = &outline.tasks[0].details;
+        assert_eq!(
+            (details.files.as_slice(), details.provides.as_slice()),
+            (&["src/a.rs".to_owned(), "src/b.rs".to_owned()][..], &["fn parse".to_owned()][..])
+        );
+        assert_eq!(details.test.as_deref(), Some("cargo test -p a, b"));
+        assert_eq!(
+            outline.tasks[1].details,
+            TaskDetails { uses: vec!["T-1.1".to_owned()], ..TaskDetails::default() }
+        );
+    }
+
+    #[test]
+    fn section_is_found_by_its_whole_heading() {
+        let content = "## Risks & Constraints\nrisk\n## Constraints\nNo new dependency.\n\n## Tasks\n";
+        assert_eq!(section(content, "constraints"), Some("No new dependency."));
+        assert_eq!(section(content, "Tasks"), None);
+        assert_eq!(section("", "Tasks"), None);
+    }
+
+    #[test]
     fn ticking_changes_one_box() {
         let content = "- [ ] **T-1.1**: a\n  - [ ] **T-1.2**: b\n";
         assert_eq!(ticked(content, "T-1.2").unwrap(), "- [ ] **T-1.1**: a\n  - [x] **T-1.2**: b\n");
         assert_eq!(ticked(content, "T-1.3"), None);
+        assert_eq!(reopened("- [X] **T-1.1**: a\n", "T-1.1").unwrap(), "- [ ] **T-1.1**: a\n");
+        assert_eq!(reopened(content, "T-1.1"), None);
     }
 }

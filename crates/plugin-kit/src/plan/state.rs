@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::{PlanLock, tasks};
 use super::paths::plan_path;
-use super::task_changes;
+use super::{agreement, task_changes};
 use crate::clock::now;
 use crate::config_env::ConfigEnv;
 use crate::perf::Perf;
@@ -77,6 +77,7 @@ impl SetStateArgs {
         if let Some(task) = &self.task {
             // Before the lock: the record of the start takes the same lock.
             task_changes::record_start(&self.workdir, task)?;
+            agreement::record_pending(&self.workdir)?;
         }
         let _lock = PlanLock::take(&self.workdir)?;
         let state = self.state()?;

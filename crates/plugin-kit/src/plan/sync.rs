@@ -164,7 +164,7 @@ mod tests {
         let dir = workdir_with_plan();
         assert_eq!(sync(dir.path()).unwrap(), SyncOutcome::InSync);
         answer(dir.path());
-        tick::tick(dir.path(), "T-1.1").unwrap();
+        tick::complete(dir.path(), "T-1.1").unwrap();
         let plan = document::read(&plan_path(dir.path())).unwrap();
         assert_eq!(plan["answeredQuestions"][0]["answer"], "the second");
         assert!(text(dir.path()).contains("**Answer: the second**"));
@@ -192,7 +192,7 @@ mod tests {
         answer(dir.path());
         let answered = text(dir.path());
         assert_eq!(sync(dir.path()).unwrap(), SyncOutcome::Conflict);
-        assert!(tick::tick(dir.path(), "T-1.1").unwrap_err().contains("CONFLICT"));
+        assert!(tick::complete(dir.path(), "T-1.1").unwrap_err().contains("CONFLICT"));
         assert_eq!(text(dir.path()), answered);
         assert_eq!(std::fs::read_to_string(plan_path(dir.path())).unwrap(), changed);
     }

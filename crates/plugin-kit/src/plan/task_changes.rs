@@ -11,10 +11,16 @@ use loopgate_home::untrusted;
 
 use super::document::PlanLock;
 use crate::project_git::BlockingGit;
-use crate::repositories::loop_repositories;
+use crate::repositories::{ProjectRepository, loop_repositories};
 
 /// Name under which the files before a restoration are recorded.
 const BEFORE_RESTORE: &str = "before-restore";
+/// Name under which the files before the first task are recorded.
+pub const START: &str = "start";
+/// File of the recorded trees, in the state directory of the work directory.
+pub const RECORD: &str = "task-trees.json";
+/// Directory of the patches, in the work directory.
+const PATCHES: &str = "changes";
 
 /// Tree ids by the path of their repository.
 type Trees = BTreeMap<PathBuf, String>;
@@ -30,6 +36,7 @@ pub fn record_start(workdir: &Path, task: &str) -> Result<(), String> {
     if all.contains_key(task) {
         return Ok(());
     }
+    let is_first = !all.contains_key(START);
     let git = BlockingGit::new()?;
     let repositories = loop_repositories(workdir)?.into_iter();
     let trees = repositories.filter_map(|repository| {
@@ -38,41 +45,104 @@ pub fn record_start(workdir: &Path, task: &str) -> Result<(), String> {
         let tree = git.snapshot(&repository.path)?;
         // Without a reference, git's garbage collection would remove the tree.
         git.retain(&repository.path, &tree, task)?;
+        if is_first {
+            git.retain(&repository.path, &tree, START)?;
+        }
         Some((repository.path, tree))
     });
-    all.insert(task.to_owned(), trees.collect());
+    let trees: Trees = trees.collect();
+    if is_first {
+        all.insert(START.to_owned(), trees.clone());
+    }
+    all.insert(task.to_owned(), trees);
     write_record(workdir, &all)
 }
 
-/// Lists the files changed since the start of a task, one line each: status letter, tab, path. Files of a
-/// further repository have the path `@{name}:path`. With `patch`, returns patches instead. `NO_CHANGES`
-/// without any.
+/// Lists the files changed since the start of a task, or of the implementation ([`START`]), one line each: status letter,
+/// tab, path. Files of a further repository have the path `@{name}:path`. `NO_CHANGES` without any.
 ///
 /// # Errors
-/// Returns the line to print, also when no start of the task is recorded.
-pub fn since(workdir: &Path, task: &str, patch: bool) -> Result<String, String> {
-    let all: BTreeMap<String, Trees> = untrusted::read_json(&record(workdir)).unwrap_or_default();
-    let trees = all.get(task).ok_or_else(|| {
-        format!("Error: no start is recorded for {task}: run `plan set-state` with --task {task} first")
-    })?;
+/// Returns the line to print, also when no start is recorded.
+pub fn list(workdir: &Path, start: &str) -> Result<String, String> {
     let git = BlockingGit::new()?;
-    let mut parts = Vec::new();
-    for repository in &loop_repositories(workdir)? {
-        let dir = &repository.path;
-        let Some(start_tree) = trees.get(dir) else { continue };
-        let differences = git.snapshot(dir).and_then(|to| match patch {
-            true => git.patch_between(dir, start_tree, &to).map(|text| vec![text]),
-            false => git.changed_between(dir, start_tree, &to),
-        });
-        let lines = differences.ok_or_else(|| format!("Error: git cannot compare {}", dir.display()))?;
-        parts.extend(lines.into_iter().filter(|line| !line.is_empty()).map(|line| match &repository.name {
-            Some(name) if patch => format!("# @{{{name}}}\n{line}"),
+    list_of(&git, &tree_pairs(&git, workdir, start)?)
+}
+
+/// Writes the changes as a patch into the work directory, and returns the path of the patch, followed by the list of
+/// files. Patches are files because agents pass on a path at no cost, and read what they need of a long patch.
+///
+/// # Errors
+/// Returns the line to print, also when no start is recorded.
+pub fn write_patch(workdir: &Path, start: &str) -> Result<String, String> {
+    let git = BlockingGit::new()?;
+    let pairs = tree_pairs(&git, workdir, start)?;
+    let mut text = String::new();
+    for TreePair { repository, from, to } in &pairs {
+        let patch =
+            git.patch_between(&repository.path, from, to).ok_or_else(|| cannot_compare(repository))?;
+        match &repository.name {
+            _ if patch.is_empty() => {}
+            Some(name) => text += &format!("# @{{{name}}}\n{patch}\n"),
+            None => text += &format!("{patch}\n"),
+        }
+    }
+    let path = workdir.join(PATCHES).join(format!("{start}.patch"));
+    untrusted::write(&path, text.as_bytes())
+        .map_err(|error| format!("Error: cannot write {}: {error}", path.display()))?;
+    Ok(format!("{}\n{}", path.display(), list_of(&git, &pairs)?))
+}
+
+/// Files of one repository, at a recorded start and now.
+pub struct TreePair {
+    /// The repository.
+    pub repository: ProjectRepository,
+    /// Tree at the start.
+    pub from: String,
+    /// Tree of the current files.
+    pub to: String,
+}
+
+/// Compares the repositories of a loop with a recorded start. Repositories without a recorded tree are left out.
+///
+/// # Errors
+/// Returns the line to print, also when no start is recorded.
+pub fn tree_pairs(git: &BlockingGit, workdir: &Path, start: &str) -> Result<Vec<TreePair>, String> {
+    let all: BTreeMap<String, Trees> = untrusted::read_json(&record(workdir)).unwrap_or_default();
+    let trees = all.get(start).ok_or_else(|| no_start(start))?;
+    let repositories = loop_repositories(workdir)?.into_iter();
+    let recorded = repositories.filter_map(|repository| Some((trees.get(&repository.path)?, repository)));
+    let pair = |(from, repository): (&String, ProjectRepository)| {
+        let to = git.snapshot(&repository.path).ok_or_else(|| cannot_compare(&repository))?;
+        Ok(TreePair { repository, from: from.clone(), to })
+    };
+    recorded.map(pair).collect()
+}
+
+fn list_of(git: &BlockingGit, pairs: &[TreePair]) -> Result<String, String> {
+    let mut lines = Vec::new();
+    for TreePair { repository, from, to } in pairs {
+        let changed =
+            git.changed_between(&repository.path, from, to).ok_or_else(|| cannot_compare(repository))?;
+        lines.extend(changed.into_iter().map(|line| match &repository.name {
             // The notation of plans for files of a further repository.
             Some(name) => line.replacen('\t', &format!("\t@{{{name}}}:"), 1),
             None => line,
         }));
     }
-    Ok(if parts.is_empty() { "NO_CHANGES".to_owned() } else { parts.join("\n") })
+    Ok(if lines.is_empty() { "NO_CHANGES".to_owned() } else { lines.join("\n") })
+}
+
+fn no_start(start: &str) -> String {
+    match start {
+        START => "Error: no task has been started yet".to_owned(),
+        task => {
+            format!("Error: no start is recorded for {task}: run `plan set-state` with --task {task} first")
+        }
+    }
+}
+
+fn cannot_compare(repository: &ProjectRepository) -> String {
+    format!("Error: git cannot compare {}", repository.path.display())
 }
 
 /// Restores files as they were at the start of a task: all files, or those below `paths`. The current files are recorded
@@ -83,9 +153,7 @@ pub fn since(workdir: &Path, task: &str, patch: bool) -> Result<String, String> 
 /// Returns the line to print, also when no start of the task is recorded.
 pub fn restore(workdir: &Path, task: &str, paths: &[String]) -> Result<String, String> {
     let mut all: BTreeMap<String, Trees> = untrusted::read_json(&record(workdir)).unwrap_or_default();
-    let trees = all.get(task).cloned().ok_or_else(|| {
-        format!("Error: no start is recorded for {task}: run `plan set-state` with --task {task} first")
-    })?;
+    let trees = all.get(task).cloned().ok_or_else(|| no_start(task))?;
     // The record of an earlier restoration is replaced.
     all.remove(BEFORE_RESTORE);
     write_record(workdir, &all)?;
@@ -113,5 +181,5 @@ fn write_record(workdir: &Path, all: &BTreeMap<String, Trees>) -> Result<(), Str
 /// Returns the path of the record; a new loop deletes it.
 #[must_use]
 pub fn record(workdir: &Path) -> PathBuf {
-    workdir.join(STATE_DIR).join("task-trees.json")
+    workdir.join(STATE_DIR).join(RECORD)
 }

@@ -1,8 +1,14 @@
 //! Applies a subagent's answer about a task to the plan.
 //!
 //! The answers are those that agents gave, stored by their hook: the orchestrator cannot change them. The first line of
-//! an answer is its status: `VERIFIED`, `IMPLEMENTATION_VERIFIED: T-1.2`, `NOT_IMPLEMENTED` or `BLOCKED: T-1.2`. A `BLOCKED` line counts at any position; an ambiguous answer changes nothing.
+//! an answer is its status: `VERIFIED`, `IMPLEMENTATION_VERIFIED: T-1.2`, `NOT_IMPLEMENTED`, `NEEDS_CONTEXT: T-1.2` or
+//! `BLOCKED: T-1.2`. A line that says why an agent cannot go on counts at any position; an ambiguous answer changes
+//! nothing.
+//!
+//! Refusals and questions are counted here, from the stored answers: a task that its reviewer refuses again and again
+//! becomes blocked.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -11,16 +17,20 @@ use serde_json::{Value, json};
 
 use super::blocked::{BLOCKED_TASKS, unblock};
 use super::document::{self, PlanLock, tasks};
-use super::{sync, tick};
+use super::{brief, proof, sync, tick};
 use crate::clock::now;
-use crate::hook::answers;
+use crate::hook::answers::{self, AgentAnswer};
 
 /// Upper bound of a stored reason in characters.
 const REASON_CHARS: usize = 2000;
+/// Refusals by the reviewer after which a task is blocked.
+pub const MAX_REFUSALS: usize = 3;
+/// Questions of implementers after which a task is blocked.
+const MAX_QUESTIONS: usize = 2;
 
 static STATUS: LazyLock<Regex> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "a constant pattern, which the tests use")]
-    Regex::new(r"^[*#>\s`-]*(IMPLEMENTATION_VERIFIED|VERIFIED|NOT_IMPLEMENTED|BLOCKED)\b[*`]*:?[*`]*\s*(T-\d+\.\d+\b)?[*`:.]*\s*(.*)$")
+    Regex::new(r"^[*#>\s`-]*(IMPLEMENTATION_VERIFIED|VERIFIED|NOT_IMPLEMENTED|NEEDS_CONTEXT|BLOCKED)\b[*`]*:?[*`]*\s*(T-\d+\.\d+\b)?[*`:.]*\s*(.*)$")
         .expect("constant pattern")
 });
 
@@ -31,6 +41,8 @@ pub enum TaskStatus {
     Verified,
     /// Parts of the task are missing.
     NotImplemented,
+    /// The implementer lacks information; contains its question.
+    NeedsContext(String),
     /// The task depends on something that the agent cannot provide; contains the reason.
     Blocked(String),
     /// The answer is ambiguous; contains the reason.
@@ -49,12 +61,15 @@ impl TaskStatus {
             .collect();
         let statuses: Vec<(usize, regex::Captures<'_>)> =
             lines.iter().enumerate().filter_map(|(at, line)| Some((at, STATUS.captures(line)?))).collect();
-        // BLOCKED takes precedence over a claim of success: a model may repeat its promise although it could
-        // not finish.
-        if let Some((at, parts)) = statuses.iter().find(|(_, parts)| &parts[1] == "BLOCKED") {
+        // These take precedence over a claim of success: a model may repeat its promise although it could not
+        // finish.
+        for status in ["BLOCKED", "NEEDS_CONTEXT"] {
+            let Some((at, parts)) = statuses.iter().find(|(_, parts)| &parts[1] == status) else { continue };
+            let reason = reason(&parts[3], &lines[at + 1..]);
             return match other_task(parts, id) {
                 Some(other) => Self::Unclear(format!("it is about {other}")),
-                None => Self::Blocked(reason(&parts[3], &lines[at + 1..])),
+                None if status == "BLOCKED" => Self::Blocked(reason),
+                None => Self::NeedsContext(reason),
             };
         }
         // Any other status must be on the first line: later lines may quote the instructions.
@@ -73,16 +88,25 @@ impl TaskStatus {
     }
 }
 
-/// Returns whether an answer contains a `BLOCKED` line.
+/// Returns whether an answer says why its agent cannot go on.
 #[must_use]
-pub fn says_blocked(answer: &str) -> bool {
-    answer.lines().any(|line| STATUS.captures(line.trim()).is_some_and(|parts| &parts[1] == "BLOCKED"))
+pub fn says_stuck(answer: &str) -> bool {
+    statuses(answer).any(|parts| matches!(&parts[1], "BLOCKED" | "NEEDS_CONTEXT"))
+}
+
+/// Returns the task that an answer names first.
+#[must_use]
+pub fn task_of_answer(answer: &str) -> Option<String> {
+    statuses(answer).find_map(|parts| Some(parts.get(2)?.as_str().to_owned()))
+}
+
+fn statuses(answer: &str) -> impl Iterator<Item = regex::Captures<'_>> {
+    answer.lines().filter_map(|line| STATUS.captures(line.trim()))
 }
 
 /// Returns whether an answer names another task.
 fn is_about_another(answer: &str, id: &str) -> bool {
-    let mut statuses = answer.lines().filter_map(|line| STATUS.captures(line.trim()));
-    statuses.any(|parts| other_task(&parts, id).is_some())
+    statuses(answer).any(|parts| other_task(&parts, id).is_some())
 }
 
 fn other_task<'a>(parts: &'a regex::Captures<'_>, id: &str) -> Option<&'a str> {
@@ -99,15 +123,16 @@ fn reason(first: &str, rest: &[&str]) -> String {
 
 /// Applies the latest answer of an agent about a task to the plan: ticks a verified task, records the reason of a
 /// blocked one. Only a checking agent's answer completes a task. The returned text starts with `REPORT: ` and the
-/// status.
+/// status, followed by what to do next.
 ///
 /// # Errors
 /// Returns the line to print, also when no agent has answered since the last report.
 pub fn apply(workdir: &Path, id: &str) -> Result<String, String> {
     let answers = answers::all(workdir);
     // An answer counts once: a later report of another task must not be based on it.
-    let mut unreported = answers.into_iter().rev().filter(|answer| answer.reported_for.is_none());
-    let Some(answer) = unreported.find(|answer| !is_about_another(&answer.text, id)) else {
+    let mut unreported = answers.iter().rev().filter(|answer| answer.reported_for.is_none());
+    let is_about = |answer: &&AgentAnswer| answer.is_about_task() && !is_about_another(&answer.text, id);
+    let Some(answer) = unreported.find(is_about) else {
         return Err(format!(
             "Error: no agent has answered about {id} since the last report. Ask `code:task-reviewer`, then report it."
         ));
@@ -119,15 +144,16 @@ pub fn apply(workdir: &Path, id: &str) -> Result<String, String> {
                  about it, and report its answer."
             ));
         }
-        TaskStatus::Verified => {
-            let done = tick::tick(workdir, id)?;
-            format!("REPORT: VERIFIED\n{done}")
-        }
-        TaskStatus::NotImplemented => "REPORT: NOT_IMPLEMENTED".to_owned(),
-        TaskStatus::Blocked(reason) => {
-            block(workdir, id, &reason)?;
-            format!("REPORT: BLOCKED\n{id} stays open: {reason}")
-        }
+        TaskStatus::Verified => match proof::failing_now(workdir, id) {
+            Some(command) => format!(
+                "REPORT: FAILING\n{id} stays open: its tests fail (`{command}`). Send the failure to the implementer, \
+                 then ask `code:task-reviewer` again."
+            ),
+            None => format!("REPORT: VERIFIED\n{}", tick::complete(workdir, id)?),
+        },
+        TaskStatus::NotImplemented => refused(workdir, id, &answers, answer)?,
+        TaskStatus::NeedsContext(question) => needs_context(workdir, id, &answers, &question)?,
+        TaskStatus::Blocked(reason) => block(workdir, id, &reason)?,
         TaskStatus::Unclear(why) => {
             return Ok(format!(
                 "REPORT: UNCLEAR\nThe answer about {id} is not accepted: {why}. Ask the agent for a first line \
@@ -139,7 +165,101 @@ pub fn apply(workdir: &Path, id: &str) -> Result<String, String> {
     Ok(report)
 }
 
-fn block(workdir: &Path, id: &str, reason: &str) -> Result<(), String> {
+/// Returns the tasks that checking agents' answers completed.
+#[must_use]
+pub fn completed_by_answers(answers: &[AgentAnswer]) -> BTreeSet<String> {
+    let completes = |answer: &AgentAnswer| {
+        let id = answer.reported_for.clone().filter(|_| answer.is_of_checker())?;
+        (TaskStatus::parse(&answer.text, &id) == TaskStatus::Verified).then_some(id)
+    };
+    answers.iter().filter_map(completes).collect()
+}
+
+/// Counts the refusals of a task by its reviewer.
+pub fn refusals(answers: &[AgentAnswer], id: &str) -> usize {
+    let is_refusal = |answer: &&AgentAnswer| {
+        answer.agent_type == answers::REVIEWING
+            && (answer.concerns(id) || answer.reported_for.as_deref() == Some(id))
+            && TaskStatus::parse(&answer.text, id) == TaskStatus::NotImplemented
+    };
+    answers.iter().filter(is_refusal).count()
+}
+
+fn refused(
+    workdir: &Path,
+    id: &str,
+    answers: &[AgentAnswer],
+    answer: &AgentAnswer,
+) -> Result<String, String> {
+    if answer.agent_type != answers::REVIEWING {
+        return Ok(format!(
+            "REPORT: NOT_IMPLEMENTED\nStart the implementer with {}",
+            brief::write(workdir, id)?
+        ));
+    }
+    let count = refusals(answers, id);
+    if count >= MAX_REFUSALS {
+        return block(workdir, id, &refusal_reason(&answer.text));
+    }
+    let next = if count + 1 < MAX_REFUSALS {
+        "Send the implementer (SendMessage) to"
+    } else {
+        "Start a new implementer with the model `opus` and"
+    };
+    Ok(format!(
+        "REPORT: NOT_IMPLEMENTED\nRefusal {count} of {MAX_REFUSALS}. {next} {}, which now has the reviewer's list",
+        brief::write(workdir, id)?
+    ))
+}
+
+fn needs_context(
+    workdir: &Path,
+    id: &str,
+    answers: &[AgentAnswer],
+    question: &str,
+) -> Result<String, String> {
+    let is_question = |answer: &&AgentAnswer| {
+        answer.agent_type == answers::IMPLEMENTING
+            && matches!(TaskStatus::parse(&answer.text, id), TaskStatus::NeedsContext(_))
+    };
+    if answers.iter().filter(is_question).count() > MAX_QUESTIONS {
+        return block(workdir, id, &format!("The implementer lacks information: {question}"));
+    }
+    Ok(format!("REPORT: NEEDS_CONTEXT\n{question}"))
+}
+
+/// Returns why a refused task is blocked: the reviewer's list.
+fn refusal_reason(answer: &str) -> String {
+    let list = answer.lines().skip_while(|line| !line.contains("NOT_IMPLEMENTED")).skip(1);
+    let list: Vec<&str> = list.map(str::trim_end).collect();
+    let text = format!("The reviewer refused it {MAX_REFUSALS} times. {}", list.join("\n").trim());
+    text.chars().take(REASON_CHARS).collect()
+}
+
+/// Blocks the pending tasks that their reviewer has refused as often as allowed, whether or not the orchestrator
+/// reported it.
+///
+/// # Errors
+/// Returns the line to print.
+pub fn block_refused(workdir: &Path) -> Result<(), String> {
+    let answers = answers::all(workdir);
+    let Ok(plan) = document::read(&super::paths::plan_path(workdir)) else { return Ok(()) };
+    let blocked = super::blocked::blocked(&plan);
+    let id = |task: &Value| task.get("id").and_then(Value::as_str).map(str::to_owned);
+    let is_blocked = |task: &String| blocked.iter().any(|entry| id(entry).as_ref() == Some(task));
+    for task in tasks(&plan, "pendingTasks").iter().filter_map(id).filter(|task| !is_blocked(task)) {
+        let last =
+            answers.iter().rfind(|answer| answer.agent_type == answers::REVIEWING && answer.concerns(&task));
+        if let Some(last) = last
+            && refusals(&answers, &task) >= MAX_REFUSALS
+        {
+            block(workdir, &task, &refusal_reason(&last.text))?;
+        }
+    }
+    Ok(())
+}
+
+fn block(workdir: &Path, id: &str, reason: &str) -> Result<String, String> {
     let _lock = PlanLock::take(workdir)?;
     let mut plan = sync::current(workdir)?;
     if !tasks(&plan, "pendingTasks").iter().any(|task| task.get("id").and_then(Value::as_str) == Some(id)) {
@@ -155,7 +275,8 @@ fn block(workdir: &Path, id: &str, reason: &str) -> Result<(), String> {
     if let Some(list) = list.as_array_mut() {
         list.push(json!({"id": id, "reason": reason, "at": now()}));
     }
-    document::write(workdir, &plan)
+    document::write(workdir, &plan)?;
+    Ok(format!("REPORT: BLOCKED\n{id} stays open: {reason}"))
 }
 
 /// Clears all blocked tasks, so that a new loop retries them.

@@ -12,7 +12,7 @@ use super::{markdown, sync};
 ///
 /// # Errors
 /// Returns the line to print.
-pub fn tick(workdir: &Path, id: &str) -> Result<String, String> {
+pub fn complete(workdir: &Path, id: &str) -> Result<String, String> {
     let _lock = PlanLock::take(workdir)?;
     let mut plan = sync::current(workdir)?;
     let position = |plan: &Map<String, Value>, list: &str| {
@@ -60,14 +60,14 @@ mod tests {
         std::fs::write(plan_path(dir.path()), plan.to_string()).unwrap();
         std::thread::scope(|scope| {
             for id in &ids {
-                scope.spawn(|| tick(dir.path(), id).unwrap());
+                scope.spawn(|| complete(dir.path(), id).unwrap());
             }
         });
         let plan = read(&plan_path(dir.path())).unwrap();
         assert_eq!(super::tasks(&plan, "completedTasks").len(), 12);
         let mirror = std::fs::read_to_string(dir.path().join(PLAN_MD)).unwrap();
         assert!(!mirror.contains("- [ ]") && mirror.matches("- [x]").count() == 12);
-        assert_eq!(tick(dir.path(), "T-1.1").unwrap(), "T-1.1 is already done");
-        assert!(tick(dir.path(), "T-9.9").is_err());
+        assert_eq!(complete(dir.path(), "T-1.1").unwrap(), "T-1.1 is already done");
+        assert!(complete(dir.path(), "T-9.9").is_err());
     }
 }

@@ -517,3 +517,71 @@ fn model_and_effort_come_from_the_settings() {
     let overridden = Project::new().env("LOOPGATE_HOME", &home).env("LOOPGATE_LOOP_MODEL", "sonnet");
     assert_eq!(run(overridden), "--model sonnet --effort max");
 }
+
+/// Script that ticks the task of a plan by hand, and promises completion.
+const TICKED_BY_HAND: &str = r##"sed -i 's/- \[ \] \*\*T-1.1/- [x] **T-1.1/' .loopgate/work/plan.md
+"$LOOPGATE_BIN" plan sync .loopgate/work >/dev/null
+echo "$@" >> $OUT/argv
+"##;
+
+fn project_with_plan() -> Project {
+    let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
+    std::fs::write(project.workdir.join("plan.md"), crate::real_assistant::PLAN_MD).unwrap();
+    let work = project.workdir.display().to_string();
+    assert_eq!(project.loopgate(&["plan", "build", &work]).code, 0);
+    project
+}
+
+#[test]
+fn task_ticked_without_a_check_is_reopened_until_the_loop_fails() {
+    let project = project_with_plan();
+    project.assistant(&format!("{TICKED_BY_HAND}{DONE}"));
+    let ended = project.run(&[]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(
+        project.read("loop-error.json").contains("UNCHECKED_TASKS"),
+        "{}",
+        project.read("loop-error.json")
+    );
+    assert_eq!(project.statuses(), ["unchecked_tasks"; 3]);
+    assert!(project.read("plan.md").contains("- [ ] **T-1.1**"));
+    assert!(
+        project
+            .note("argv")
+            .contains("no checking agent completed these tasks, so they are open again: T-1.1")
+    );
+}
+
+#[test]
+fn task_that_is_removed_from_the_plan_is_not_completed() {
+    let project = project_with_plan();
+    let remove = "\"$LOOPGATE_BIN\" plan set-state 'Phase 3' IN_PROGRESS --workdir .loopgate/work --task T-1.1 >/dev/null
+sed -i '/T-1.1/d' .loopgate/work/plan.md
+\"$LOOPGATE_BIN\" plan sync .loopgate/work >/dev/null
+";
+    project.assistant(&format!("{remove}{DONE}"));
+    let ended = project.run(&[]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let error = project.read("loop-error.json");
+    assert!(error.contains("TASKS_CHANGED_AT_COMPLETION") && error.contains("T-1.1 was removed"), "{error}");
+}
+
+#[test]
+fn task_that_its_reviewer_refuses_is_blocked_and_the_user_asked() {
+    let project = project_with_plan();
+    for _ in 0..3 {
+        project.store_answer("task-reviewer", "NOT_IMPLEMENTED: T-1.1\nmissing:\n- the file is empty");
+    }
+    // The answers of an earlier loop do not count.
+    let answers = project.workdir.join(".loopgate/agent-answers");
+    let saved = project.path("answers");
+    std::fs::rename(&answers, &saved).unwrap();
+    project.assistant(&format!("cp -r {} {}\n{MORE}", saved.display(), answers.display()));
+    let ended = project.run(&[]);
+    assert_eq!((ended.code, project.statuses()), (0, vec!["awaiting_user".to_owned()]), "{}", ended.stderr);
+    let state = project.read("state.json");
+    assert!(
+        state.contains("The reviewer refused it 3 times") && state.contains("the file is empty"),
+        "{state}"
+    );
+}

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod debate;
+mod evidence;
 #[cfg(target_os = "linux")]
 mod kills;
 mod limits;
@@ -20,3 +21,4 @@ mod setup;
 mod spending;
 mod support;
 mod tasks;
+mod tokens;

@@ -42,7 +42,12 @@ fn changed_files_are_listed_per_task() {
     assert_eq!(changed("T-1.3"), "M\tREADME.md\n", "a restarted task keeps its first record");
     assert_eq!(changed("T-1.1"), "M\tREADME.md\nA\tone.txt\n");
     let patch = project.loopgate(&["plan", "changed", "--since-task", "T-1.3", "--patch", &work]).stdout;
-    assert!(patch.contains("+# Changed") && !patch.contains("one.txt"));
+    let (path, list) = patch.split_once('\n').unwrap();
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.contains("+# Changed") && !text.contains("one.txt"), "{text}");
+    assert_eq!(list, "M\tREADME.md\n");
+    let since_start = project.loopgate(&["plan", "changed", "--since-start", &work]).stdout;
+    assert_eq!(since_start, "M\tREADME.md\nA\tone.txt\n");
     assert_eq!(project.git(&["diff", "--cached", "--name-only"]), "", "nothing is staged");
     let not_started = project.loopgate(&["plan", "changed", "--since-task", "T-9.9", &work]);
     assert!(not_started.code == 1 && not_started.stderr.contains("no start is recorded for T-9.9"));

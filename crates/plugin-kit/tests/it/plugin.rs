@@ -70,6 +70,32 @@ fn visual_check_resumes_the_same_agent() {
 }
 
 #[test]
+fn every_status_of_an_agent_has_a_reader() {
+    let agents = texts(&plugin().join("agents"));
+    let readers: String = ["prompts", "commands"]
+        .iter()
+        .flat_map(|directory| texts(&plugin().join(directory)))
+        .map(|(_, text)| text)
+        .collect();
+    let mut statuses = 0;
+    for (path, text) in agents {
+        // Promises are read by the hook of the stopping agent.
+        let text = Regex::new("<promise>[A-Z_]+</promise>").unwrap().replace_all(&text, "").into_owned();
+        for status in matches(
+            r"(?m)(?:^|`)([A-Z]+(?:_[A-Z]+)+|BLOCKED|VERIFIED|REPAIRED|CONFIRMED|SUCCESS|FAILURE|PROCESSED)\b",
+            &text,
+        ) {
+            // `plan report` reads the first; the second is the output of a program.
+            let is_read = readers.contains(&status)
+                || ["IMPLEMENTATION_VERIFIED", "NO_TESTS"].contains(&status.as_str());
+            assert!(is_read, "no prompt reads {status} of {}", path.display());
+            statuses += 1;
+        }
+    }
+    assert!(statuses > 20, "{statuses}");
+}
+
+#[test]
 fn mentioned_commands_exist() {
     let project = Project::new();
     let mut commands = BTreeSet::new();

@@ -30,6 +30,9 @@ echo '{"type":"assistant","parent_tool_use_id":"t-1","message":{"id":"m-2","cont
 until grep -q t-2 .loopgate/work/assistant-output.jsonl; do sleep 0.01; done
 while [ -e "$OUT/hold" ]; do sleep 0.01; done
 echo hello > greeting.txt
+mkdir -p .loopgate/work/.loopgate/agent-answers
+echo '{"agentType": "task-reviewer", "agentId": "a", "at": "", "number": 1, "text": "VERIFIED: T-1.1", "reportedFor": "T-1.1"}' \
+  > .loopgate/work/.loopgate/agent-answers/000001.json
 sed -i 's/"completedTasks": \[\]/"completedTasks": [{"id": "T-1.1"}]/; s/"pendingTasks": .*/"pendingTasks": []}/' .loopgate/work/plan.json
 echo '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t-1","content":"done"}]}}'
 "##;
@@ -53,7 +56,7 @@ fn plain_output_lists_progress_summary_and_next_steps() {
         "Loop in {root}, branch main\n  Work dir   .loopgate/work\n  Request    .loopgate/work/prd.md\n  \
          Limits     5 iterations, $5.00\n\nIteration 1 of 5\n\nIteration 2 of 5\n  Phase 3: Implementation\n    \
          Task 1 of 1, T-1.1: Add a greeting\n    implementation-subagent: implement T-1.1\n    T-1.1 is done\n  \
-         Completed in iteration 2\n  Post-loop review skipped: nothing has changed\n\nDone: every task is implemented.\n\n  \
+         Completed in iteration 2\n  Post-loop review skipped: the plugin code-review is not installed; the changes are not reviewed\n\nDone: every task is implemented.\n\n  \
          Tasks      1 of 1 done\n  Plan       .loopgate/work/plan.md\n  \
          Changes    1 file, on branch main, not committed by the loop\n  Work dir   .loopgate/work\n  \
          Used       2 iterations, 0 s, $0.00 of $5.00\n\nWhat to do next:\n  \

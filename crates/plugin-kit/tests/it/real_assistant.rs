@@ -344,7 +344,7 @@ fn cheating() -> Script {
         .runs("loopgate plan tick T-1.1 '{{workdir}}'")
         .runs("loopgate plan report T-1.1 '{{workdir}}'")
         .runs("sh -c 'git reset --hard && git clean -fd'")
-        .turn([ModelStep::write("{{workdir}}/.loopgate/answers/000009.json", "{}")])
+        .turn([ModelStep::write("{{workdir}}/.loopgate/agent-answers/000009.json", "{}")])
         .says("IMPLEMENTATION_VERIFIED: T-1.1\n<promise>IMPLEMENTATION_VERIFIED</promise>");
     Script::new([orchestrator, implementer])
 }
@@ -362,7 +362,7 @@ async fn statements_of_orchestrator_and_implementer_complete_nothing() {
     assert!(ended.stderr.contains("LOOPGATE_FATAL[PENDING_TASKS_"), "{}", ended.stderr);
     assert!(project.read("plan.md").contains("- [ ] **T-1.1**"));
     assert!(project.root.join("work-of-another-task.txt").exists());
-    assert!(!project.workdir.join(".loopgate/answers/000009.json").exists());
+    assert!(!project.workdir.join(".loopgate/agent-answers/000009.json").exists());
     let denied =
         model.requests_of("implementer").iter().map(|request| request.tool_results()).collect::<String>();
     assert!(denied.contains("only the orchestrator reports tasks"), "{denied}");

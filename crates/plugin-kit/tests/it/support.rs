@@ -146,11 +146,12 @@ impl Project {
 
     /// Stores the answer of an agent about a task, as the hook does when the agent stops.
     pub fn store_answer(&self, agent_type: &str, text: &str) {
-        let dir = self.workdir.join(".loopgate/answers");
+        let dir = self.workdir.join(".loopgate/agent-answers");
         std::fs::create_dir_all(&dir).unwrap();
+        let number = std::fs::read_dir(&dir).unwrap().count() + 1;
         let answer = serde_json::json!({"agentType": agent_type, "agentId": "a", "at": "2030-01-01T00:00:00Z",
-            "number": 1, "text": text});
-        std::fs::write(dir.join("000001.json"), answer.to_string()).unwrap();
+            "number": number, "text": text});
+        std::fs::write(dir.join(format!("{number:06}.json")), answer.to_string()).unwrap();
     }
 
     /// Starts a sub-command with a file on standard input.

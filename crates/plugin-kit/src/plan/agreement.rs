@@ -1,0 +1,206 @@
+//! The tasks that a loop has to complete, recorded before its work begins.
+//!
+//! Models can edit `plan.md` and `plan.json`. So a task counts as completed only when it was completed before the loop,
+//! or a checking agent's answer completed it; and the agreed tasks stay as they were when the implementation began.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use loopgate_api::names::STATE_DIR;
+use loopgate_home::untrusted;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::document::{self, PlanLock, tasks};
+use super::paths::plan_path;
+use super::{markdown, sync, task_report};
+use crate::hook::answers;
+
+/// File of the agreement, in the state directory of the work directory.
+pub const AGREEMENT: &str = "agreed-tasks.json";
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Agreement {
+    /// Tasks that were completed before the loop.
+    completed: BTreeSet<String>,
+    /// Pending tasks when the implementation began, by id; `None` before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pending: Option<BTreeMap<String, AgreedTask>>,
+}
+
+/// The parts of a task that the loop must not change.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AgreedTask {
+    description: Value,
+    acceptance_criteria: Value,
+}
+
+impl AgreedTask {
+    fn of(task: &Value) -> Self {
+        let member = |name: &str| task.get(name).cloned().unwrap_or_default();
+        Self { description: member("description"), acceptance_criteria: member("acceptanceCriteria") }
+    }
+}
+
+/// Records which tasks are completed when a loop starts.
+///
+/// # Errors
+/// Returns the line to print.
+pub fn record_completed(workdir: &Path) -> Result<(), String> {
+    let plan = document::read(&plan_path(workdir)).unwrap_or_default();
+    write(workdir, &Agreement { completed: ids(&plan, "completedTasks").collect(), pending: None })
+}
+
+/// Records the pending tasks when the implementation begins. Later calls change nothing.
+///
+/// # Errors
+/// Returns the line to print.
+pub fn record_pending(workdir: &Path) -> Result<(), String> {
+    let Some(mut agreement) = read(workdir) else { return Ok(()) };
+    if agreement.pending.is_some() {
+        return Ok(());
+    }
+    let plan = document::read(&plan_path(workdir)).unwrap_or_default();
+    let pending = tasks(&plan, "pendingTasks").iter();
+    agreement.pending = Some(pending.filter_map(|task| Some((id(task)?, AgreedTask::of(task)))).collect());
+    write(workdir, &agreement)
+}
+
+/// Reopens the tasks that were marked as completed without a checking agent's answer. Returns their ids.
+///
+/// # Errors
+/// Returns the line to print when the plan cannot be written.
+pub fn reopen_unchecked(workdir: &Path) -> Result<Vec<String>, String> {
+    let _lock = PlanLock::take(workdir)?;
+    // The loop reports a missing or invalid plan itself.
+    let Ok(plan) = document::read(&plan_path(workdir)) else { return Ok(Vec::new()) };
+    // The driver writes the record before the first iteration. Without it nothing proves that a task was completed.
+    let completed = read(workdir).unwrap_or_default().completed;
+    let checked = task_report::completed_by_answers(&answers::all(workdir));
+    let unchecked: Vec<String> =
+        ids(&plan, "completedTasks").filter(|id| !completed.contains(id) && !checked.contains(id)).collect();
+    if unchecked.is_empty() {
+        return Ok(unchecked);
+    }
+    // An edit of the text survives, unless both files were edited.
+    let mut plan = sync::current(workdir).unwrap_or(plan);
+    let is_unchecked = |task: &Value| id(task).is_some_and(|id| unchecked.contains(&id));
+    let completed = plan.get_mut("completedTasks").and_then(Value::as_array_mut).map(std::mem::take);
+    let (reopened, kept): (Vec<Value>, Vec<Value>) =
+        completed.unwrap_or_default().into_iter().partition(is_unchecked);
+    plan.insert("completedTasks".into(), kept.into());
+    if let Some(pending) =
+        plan.entry("pendingTasks").or_insert_with(|| Value::Array(Vec::new())).as_array_mut()
+    {
+        pending.splice(0..0, reopened);
+    }
+    for id in &unchecked {
+        let content = plan.get("content").and_then(Value::as_str).unwrap_or_default();
+        if let Some(content) = markdown::reopened(content, id) {
+            plan.insert("content".into(), content.into());
+        }
+    }
+    document::write(workdir, &plan)?;
+    Ok(unchecked)
+}
+
+/// Lists the agreed tasks that the loop removed or changed, each with what happened.
+#[must_use]
+pub fn changed_tasks(workdir: &Path) -> Vec<String> {
+    let Some(pending) = read(workdir).and_then(|agreement| agreement.pending) else { return Vec::new() };
+    let plan = document::read(&plan_path(workdir)).unwrap_or_default();
+    let now: BTreeMap<String, AgreedTask> = ["pendingTasks", "completedTasks"]
+        .iter()
+        .flat_map(|list| tasks(&plan, list))
+        .filter_map(|task| Some((id(task)?, AgreedTask::of(task))))
+        .collect();
+    let change = |(id, task): (&String, &AgreedTask)| match now.get(id) {
+        None => Some(format!("{id} was removed")),
+        Some(now) if now != task => Some(format!("{id} was reworded")),
+        Some(_) => None,
+    };
+    pending.iter().filter_map(change).collect()
+}
+
+/// Returns the path of the record; a new loop replaces it.
+fn record(workdir: &Path) -> PathBuf {
+    workdir.join(STATE_DIR).join(AGREEMENT)
+}
+
+fn read(workdir: &Path) -> Option<Agreement> {
+    untrusted::read_json(&record(workdir))
+}
+
+fn write(workdir: &Path, agreement: &Agreement) -> Result<(), String> {
+    let text = serde_json::to_vec(agreement).map_err(|error| format!("Error: {error}"))?;
+    untrusted::write(&record(workdir), &text)
+        .map_err(|error| format!("Error: cannot record the tasks of the loop: {error}"))
+}
+
+fn id(task: &Value) -> Option<String> {
+    Some(task.get("id")?.as_str()?.to_owned())
+}
+
+fn ids<'a>(plan: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = String> + 'a {
+    tasks(plan, list).iter().filter_map(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use loopgate_api::names::PLAN_MD;
+
+    use super::super::build::build;
+    use super::super::structure::tests::CONTENT;
+    use super::super::task_report::apply;
+    use super::*;
+
+    fn started_loop() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(PLAN_MD), CONTENT).unwrap();
+        build(dir.path()).unwrap();
+        record_completed(dir.path()).unwrap();
+        record_pending(dir.path()).unwrap();
+        dir
+    }
+
+    fn edit(dir: &Path, from: &str, to: &str) {
+        let text = std::fs::read_to_string(dir.join(PLAN_MD)).unwrap();
+        assert!(text.contains(from));
+        std::fs::write(dir.join(PLAN_MD), text.replace(from, to)).unwrap();
+        sync::sync(dir).unwrap();
+    }
+
+    #[test]
+    fn task_ticked_by_hand_is_reopened_in_both_files() {
+        let dir = started_loop();
+        edit(dir.path(), "- [ ] **T-1.1**", "- [x] **T-1.1**");
+        assert_eq!(reopen_unchecked(dir.path()).unwrap(), ["T-1.1"]);
+        assert_eq!(std::fs::read_to_string(dir.path().join(PLAN_MD)).unwrap(), CONTENT);
+        let plan = document::read(&plan_path(dir.path())).unwrap();
+        assert_eq!(
+            (ids(&plan, "pendingTasks").collect::<Vec<_>>(), ids(&plan, "completedTasks").count()),
+            (vec!["T-1.1".to_owned()], 1)
+        );
+        assert_eq!(reopen_unchecked(dir.path()).unwrap(), [""; 0]);
+    }
+
+    #[test]
+    fn task_completed_by_a_checker_or_before_the_loop_stays_completed() {
+        let dir = started_loop();
+        answers::store(dir.path(), "code:task-reviewer", "a", "VERIFIED: T-1.1");
+        apply(dir.path(), "T-1.1").unwrap();
+        assert_eq!(reopen_unchecked(dir.path()).unwrap(), [""; 0]);
+        std::fs::remove_file(record(dir.path())).unwrap();
+        assert_eq!(reopen_unchecked(dir.path()).unwrap(), ["T-1.2"], "without the record nothing is proven");
+    }
+
+    #[test]
+    fn removed_and_reworded_tasks_are_named() {
+        let dir = started_loop();
+        edit(dir.path(), "Add the page *(AC-001)*", "Add a page");
+        assert_eq!(changed_tasks(dir.path()), ["T-1.1 was reworded"]);
+        edit(dir.path(), "- [ ] **T-1.1**: Add a page\n", "");
+        assert_eq!(changed_tasks(dir.path()), ["T-1.1 was removed"]);
+    }
+}
