@@ -13,11 +13,12 @@ use super::assistant_commit::{self, CommitOutcome};
 use super::git_delivery::{self, no_changes};
 use super::held_back;
 use super::outcome::{LoopOutcome, worktree};
+use super::peers;
 use super::result::{DeliveryContext, DeliveryOutcome, PR_BODY, git_failed, store_result};
 use super::result_file::{self, ReportedPullRequest};
 use super::retry::{DeliveryError, ensure_not_cancelled};
 use crate::jobs::store::StoreError;
-use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
+use crate::jobs::{DeliveryPath, DeliveryStatus, Job, StartState};
 use crate::workspace::worktree::deliver_from_branch;
 
 /// One repository of a loop, as recorded in the job.
@@ -33,6 +34,8 @@ pub(super) struct RepositoryWork {
     /// Branch of the worktree.
     pub branch: Option<String>,
     pub start_sha: Option<String>,
+    /// Further state of the worktree before the loop.
+    pub start: Option<StartState>,
     /// Repositories whose entries are accepted in a result. Empty accepts all: the loop's repository has no
     /// name.
     pub names: Vec<String>,
@@ -51,7 +54,19 @@ impl RepositoryWork {
             base: job.workspace.base_branch.clone(),
             branch: job.workspace.worktree_branch.clone(),
             start_sha: job.workspace.start_sha.clone(),
+            start: job.workspace.start,
         }
+    }
+
+    /// Returns all repositories of a loop, the primary one first.
+    pub fn all(job: &Job) -> Vec<Self> {
+        let peers = job.workspace.additional_worktree_dirs.iter().filter_map(peers::repository_work);
+        std::iter::once(Self::primary(job)).chain(peers).collect()
+    }
+
+    /// Returns whether entries of this name describe the repository. Without a name of its own, all do.
+    pub fn is_named(&self, full_name: &str) -> bool {
+        self.full_name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(full_name))
     }
 }
 
