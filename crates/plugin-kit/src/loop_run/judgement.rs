@@ -37,6 +37,11 @@ impl Driver {
             self.fail("ASSISTANT_UNKNOWN_SKILL", &message);
             return Some(self.end_failed("error", span, child::UNKNOWN_EXIT));
         }
+        // The settings are the same in the next iteration.
+        if let Some(fault) = run.fault.as_ref().filter(|_| !self.stop.is_cancelled()) {
+            self.fail(fault.subcode, &failure::clamp(&redact::message(&fault.message)));
+            return Some(self.end_failed("error", span, child::UNKNOWN_EXIT));
+        }
         let code = match run.end {
             End::Stopped => return Some(LoopEnd::Interrupted),
             End::Exited(code) => code,
@@ -79,12 +84,12 @@ impl Driver {
         self.record("in_progress");
         self.perf.iteration(self.state.iteration, span, "ok", Some(0));
         // A silent run proves nothing about progress; it is counted as an empty run above.
-        if run.facts.has_result_text { self.judge_progress().await } else { None }
+        if run.facts.has_result_text { self.judge_progress(run.refusals.as_deref()).await } else { None }
     }
 
     /// Ends a loop that needs its user: all remaining tasks are blocked, or the iterations no longer change
     /// anything.
-    async fn judge_progress(&mut self) -> Option<LoopEnd> {
+    async fn judge_progress(&mut self, refusals: Option<&str>) -> Option<LoopEnd> {
         // Recorded even when tasks are blocked, so that the comparison of the next iteration is complete.
         let fingerprint = self.fingerprint().await;
         let is_stalled = self.progress.is_stalled(fingerprint);
@@ -95,10 +100,9 @@ impl Driver {
                 format!("Say how to unblock these tasks:\n{list}"),
             )
         } else if is_stalled {
-            (
-                STALLED.to_owned(),
-                format!("{STALLED} Read the assistant's last answer, and say how to continue."),
-            )
+            let reason = [Some(STALLED), refusals].into_iter().flatten().collect::<Vec<_>>().join(" ");
+            let action = format!("{reason} Read the assistant's last answer, and say how to continue.");
+            (reason, action)
         } else {
             return None;
         };
