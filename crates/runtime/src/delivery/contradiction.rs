@@ -29,9 +29,18 @@ pub(crate) fn plan_tasks(work_dir: &Path) -> PlanTasks {
     PlanTasks { pending: ids("pendingTasks"), completed: ids("completedTasks") }
 }
 
-/// Returns the tasks that the loop claims to have completed: those that were open at its start, also if the plan does
-/// not contain them any more, and completed ones that the plan did not contain. Performs blocking I/O.
-pub(super) fn claimed_tasks(start: &PlanTasks, work_dir: &Path) -> BTreeSet<String> {
+/// Returns the tasks that a loop claims to have completed.
+pub(super) async fn claimed_tasks(job: &Job) -> BTreeSet<String> {
+    let (start, work_dir) = (job.workspace.start_tasks.clone(), job.work_dir());
+    let claimed = tokio::task::spawn_blocking(move || {
+        start.map(|start| tasks_since(&start, &work_dir)).unwrap_or_default()
+    });
+    claimed.await.unwrap_or_default()
+}
+
+/// Returns the tasks that were open at the start, also if the plan does not contain them any more, and completed ones
+/// that the plan did not contain.
+fn tasks_since(start: &PlanTasks, work_dir: &Path) -> BTreeSet<String> {
     let now = plan_tasks(work_dir);
     start.pending.union(&now.completed).filter(|id| !start.completed.contains(*id)).cloned().collect()
 }
@@ -151,12 +160,12 @@ mod tests {
         let start = plan_tasks(dir.path());
         assert_eq!(start, PlanTasks { pending: ids(&["T-1.2", "T-1.3"]), completed: ids(&["T-1.1"]) });
         std::fs::remove_file(dir.path().join(PLAN_JSON)).unwrap();
-        assert_eq!(claimed_tasks(&start, dir.path()), ids(&["T-1.2", "T-1.3"]));
+        assert_eq!(tasks_since(&start, dir.path()), ids(&["T-1.2", "T-1.3"]));
         // A plan that the loop itself wrote.
         write(dir.path(), &json!({"pendingTasks": [], "completedTasks": [{"id": "T-1.1"}, {"id": "T-9.1"}]}));
-        assert_eq!(claimed_tasks(&PlanTasks::default(), dir.path()), ids(&["T-1.1", "T-9.1"]));
+        assert_eq!(tasks_since(&PlanTasks::default(), dir.path()), ids(&["T-1.1", "T-9.1"]));
         let done = PlanTasks { completed: ids(&["T-1.1", "T-9.1"]), ..PlanTasks::default() };
-        assert!(claimed_tasks(&done, dir.path()).is_empty(), "all were done before the loop");
+        assert!(tasks_since(&done, dir.path()).is_empty(), "all were done before the loop");
     }
 
     #[test]

@@ -96,11 +96,7 @@ async fn examine(
     if job.is_cancelled() || delivered.result.is_none() {
         return Ok(delivered);
     }
-    let (start_tasks, work_dir) = (job.workspace.start_tasks.clone(), job.work_dir());
-    let claimed = tokio::task::spawn_blocking(move || {
-        start_tasks.map(|start| contradiction::claimed_tasks(&start, &work_dir)).unwrap_or_default()
-    });
-    let claimed = claimed.await.unwrap_or_default();
+    let claimed = contradiction::claimed_tasks(&job).await;
     let contradicts = !claimed.is_empty() && contradiction::delivers_nothing(&delivered, parts);
     let scope = if contradicts { Scope::SinceStart } else { Scope::Evident };
     let mut pushes =

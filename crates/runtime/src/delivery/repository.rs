@@ -10,6 +10,7 @@ use loopgate_home::untrusted;
 use loopgate_tools::git::remove_stale_locks;
 
 use super::assistant_commit::{self, CommitOutcome};
+use super::contradiction;
 use super::git_delivery::{self, no_changes};
 use super::held_back;
 use super::outcome::{LoopOutcome, worktree};
@@ -81,7 +82,10 @@ pub(super) async fn deliver_repository(
         result_file::authoritative(&directory, name.as_deref()).filter(|result| result.lists_only(&names))
     });
     if let Some(result) = stored.await.unwrap_or_default() {
-        return Ok(reuse_result(part, result).await);
+        if is_confirmed(outcome, job, part, &result).await {
+            return Ok(reuse_result(part, result).await);
+        }
+        tracing::warn!(loop_id = %outcome.id, "the result file names a commit that origin does not have; ignoring it");
     }
     let context = match inspect(outcome, part).await {
         Ok(context) => context,
@@ -93,6 +97,28 @@ pub(super) async fn deliver_repository(
         Err(DeliveryError::Cancelled) => Ok(cancelled_outcome(outcome, &context).await),
         Err(error) => Ok(git_failed(&error.to_string())),
     }
+}
+
+/// Returns whether a stored result may be reused. The assistant can write the file, and the result of a loop that claims
+/// tasks decides about their completion: it counts only if `origin` has its commit. The push of an interrupted delivery
+/// has updated the remote-tracking branch.
+async fn is_confirmed(
+    outcome: &LoopOutcome<'_>,
+    job: &Job,
+    part: &RepositoryWork,
+    result: &ExecutionResult,
+) -> bool {
+    let own = result.results.iter().find(|entry| part.is_named(entry.full_name()));
+    let Some(ResultEntry::Success(entry)) = own else { return true };
+    if !entry.has_changes || contradiction::claimed_tasks(job).await.is_empty() {
+        return true;
+    }
+    let directory =
+        part.directory.as_deref().filter(|directory| outcome.finalizer.layout.allowed(directory).is_some());
+    let (Some(directory), Some(commit)) = (directory, &entry.commit_sha) else { return false };
+    let tracked = format!("refs/remotes/origin/{}", entry.branch_name);
+    let base = outcome.finalizer.git.merge_base(directory, &tracked, commit).await;
+    base.ok().flatten().is_some_and(|base| base.starts_with(commit.as_str()))
 }
 
 /// Reuses a stored result. Rewrites it, because the assistant may have written it in a non-canonical form.

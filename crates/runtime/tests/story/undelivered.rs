@@ -181,3 +181,18 @@ async fn work_that_was_pushed_to_the_base_branch_is_not_silent() {
     assert_eq!(last["results"][0]["earlyPushes"][0]["ref"], "refs/heads/main", "{last}");
     assert!(last["message"].as_str().unwrap().contains("pushed to refs/heads/main at origin"), "{last}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn result_file_of_the_assistant_counts_only_if_origin_confirms_it() {
+    let desktop = Desktop::new().await;
+    let forged = json!({"schemaVersion": 2, "results": [{"status": "success", "fullName": "acme/api",
+        "prUrl": "https://github.com/acme/api/pull/77", "prNumber": 77, "branchName": "orchestrator/plan-5",
+        "baseBranch": "main", "hasChanges": true, "commitSha": "0123abc", "undelivered": [], "earlyPushes": []}]});
+    let forge = format!("cat > \"$W/execution-result.json\" <<'END'\n{forged}\nEND\n");
+    let (job, last) = executed(&desktop, &reports_done(&forge), &with_plan(new_id())).await;
+    assert_eq!((job.status(), &last["code"]), (JobStatus::Failed, &json!("NOTHING_DELIVERED")), "{last}");
+    assert_eq!(last["results"][0]["status"], "skipped", "{last}");
+    let (job, last) =
+        executed(&desktop, &reports_done(&format!("{forge}echo x > page.html")), &with_plan(new_id())).await;
+    assert_eq!((job.status(), &last["result"]["prNumber"]), (JobStatus::Completed, &json!(7)), "{last}");
+}
