@@ -19,7 +19,7 @@ use crate::jobs::Job;
 use crate::jobs::store::StoreError;
 
 /// Records the commits that were pushed before the delivery, unless an earlier attempt of the delivery has: after its
-/// first push, the commits of the delivery could not be told from these.
+/// first push, these could not be distinguished from the commits of the delivery.
 pub(super) async fn record(
     outcome: &LoopOutcome<'_>,
     job: &Job,

@@ -10,7 +10,7 @@ use loopgate_home::untrusted;
 use super::outcome::LoopOutcome;
 use super::repository::{RepositoryWork, clear_scratch, deliver_repository, inspect};
 use super::result::{DeliveryOutcome, PR_BODY, store_result};
-use super::undelivered::{self, Scope};
+use super::undelivered::{self, Attribution};
 use super::{contradiction, early_push, evidence, git_delivery, peers};
 use crate::jobs::store::StoreError;
 use crate::jobs::{DeliveryCompletion, DeliveryRecord, DeliveryStatus, Job};
@@ -98,7 +98,7 @@ async fn examine(
     }
     let claimed = contradiction::claimed_tasks(&job).await;
     let contradicts = !claimed.is_empty() && contradiction::delivers_nothing(&delivered, parts);
-    let scope = if contradicts { Scope::SinceStart } else { Scope::Evident };
+    let scope = if contradicts { Attribution::SinceStart } else { Attribution::Evident };
     let mut pushes =
         job.delivery.as_ref().and_then(|delivery| delivery.early_pushes.clone()).unwrap_or_default();
     let entries = delivered.result.iter_mut().flat_map(|result| &mut result.results);

@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use loopgate_api::held_back::{generated_directory, is_secret_name};
+use loopgate_api::held_back::{generated_directory, is_secret_name, marked_directory};
 use loopgate_api::undelivered::{UndeliveredPlace, UndeliveredWork};
 use loopgate_home::{Directory, untrusted};
 use loopgate_tools::git::{Git, GitError, IgnoreRule};
@@ -62,7 +62,7 @@ const WRITING_TOOLS: [&str; 4] = ["Edit", "MultiEdit", "NotebookEdit", "Write"];
 
 /// What is attributed to the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum Attribution {
     /// Only what the loop evidently left.
     Evident,
     /// Everything that changed since the start of the loop.
@@ -74,12 +74,12 @@ pub(super) async fn find(
     outcome: &LoopOutcome<'_>,
     job: &Job,
     part: &RepositoryWork,
-    scope: Scope,
+    scope: Attribution,
 ) -> Vec<UndeliveredWork> {
     let usable = part.directory.as_deref().filter(|directory| directory.is_dir());
     let usable = usable.filter(|directory| outcome.finalizer.layout.allowed(directory).is_some());
     let (Some(directory), Some(spawned)) = (usable, job.spawned()) else { return Vec::new() };
-    let search = Search { outcome, part, directory, spawned, scope };
+    let search = UndeliveredSearch { outcome, part, directory, spawned, scope };
     let mut work = Vec::new();
     for found in [search.ignored_files().await, search.stashes().await, search.commits().await] {
         match found {
@@ -141,16 +141,16 @@ fn written_files(work_dir: &Path, start: u64) -> Option<BTreeSet<PathBuf>> {
 }
 
 /// The search in one worktree.
-struct Search<'a> {
+struct UndeliveredSearch<'a> {
     outcome: &'a LoopOutcome<'a>,
     part: &'a RepositoryWork,
     directory: &'a Path,
     /// Start of the loop's process.
     spawned: SystemTime,
-    scope: Scope,
+    scope: Attribution,
 }
 
-impl Search<'_> {
+impl UndeliveredSearch<'_> {
     const fn git(&self) -> &Git {
         &self.outcome.finalizer.git
     }
@@ -167,17 +167,23 @@ impl Search<'_> {
         let changed = move || {
             // Relative to a handle: the working tree is untrusted and may contain links and pipes.
             let root = Directory::of(&root).ok()?;
+            let caches: Vec<Vec<u8>> = ignored
+                .iter()
+                .filter_map(|path| Some(marked_directory(&text(path))?.as_bytes().to_vec()))
+                .collect();
             let is_candidate = |path: &Vec<u8>| {
-                generated_directory(&text(path)).is_none() && is_written_since(&root, path, spawned)
+                generated_directory(&text(path)).is_none()
+                    && !caches.iter().any(|cache| path.starts_with(cache))
+                    && is_written_since(&root, path, spawned)
             };
-            Some(ignored.into_iter().filter(is_candidate).collect::<Vec<_>>())
+            Some(ignored.iter().filter(|path| is_candidate(path)).cloned().collect::<Vec<_>>())
         };
         let changed = tokio::task::spawn_blocking(changed).await.ok().flatten().unwrap_or_default();
         let rules = self.git().ignore_rules(self.directory, &changed).await?;
         let mut files: BTreeMap<String, IgnoreRule> = BTreeMap::new();
         for (path, rule) in rules {
             let path = text(&path);
-            if self.scope == Scope::SinceStart || !is_expected(&path, &rule) {
+            if self.scope == Attribution::SinceStart || !is_expected(&path, &rule) {
                 files.insert(path, rule);
             }
         }
@@ -195,7 +201,7 @@ impl Search<'_> {
         let stashes = self.git().stashes(self.directory).await?;
         let new = stashes.into_iter().enumerate().filter(|(_, stash)| {
             let is_own = own.iter().any(|own| stash.subject.starts_with(own));
-            (is_own || self.scope == Scope::SinceStart) && self.is_since_start(stash.stored_at)
+            (is_own || self.scope == Attribution::SinceStart) && self.is_since_start(stash.stored_at)
         });
         let work = new.map(|(position, stash)| UndeliveredWork {
             name: format!("stash@{{{position}}}"),
@@ -216,7 +222,7 @@ impl Search<'_> {
             let is_delivered =
                 [&current, &self.part.branch].into_iter().flatten().any(|name| *name == tip.name);
             // Other loops of the same clone work on branches of their own.
-            let is_recent = self.scope == Scope::SinceStart
+            let is_recent = self.scope == Attribution::SinceStart
                 && self.is_since_start(tip.committed_at)
                 && !tip.name.starts_with(LOOP_BRANCHES);
             if is_delivered || !(own_set.contains(tip.commit.as_str()) || is_recent) {
@@ -230,7 +236,7 @@ impl Search<'_> {
             }
         }
         // Otherwise it is most likely an earlier version of a delivered commit.
-        if let Some(commit) = own.first().filter(|_| self.scope == Scope::SinceStart && work.is_empty())
+        if let Some(commit) = own.first().filter(|_| self.scope == Attribution::SinceStart && work.is_empty())
             && git.commits_only_on(self.directory, commit).await? > 0
         {
             let name = commit.get(..10).unwrap_or(commit).to_owned();
@@ -250,7 +256,7 @@ impl Search<'_> {
             let is_assistants = assistants.iter().flatten().any(|parent| worktree.path.starts_with(parent))
                 || worktree.path.starts_with(self.directory);
             let is_of_loop = worktree.branch.as_ref().is_some_and(|branch| branch.starts_with(LOOP_BRANCHES));
-            let is_candidate = is_assistants || (self.scope == Scope::SinceStart && !is_of_loop);
+            let is_candidate = is_assistants || (self.scope == Attribution::SinceStart && !is_of_loop);
             let (link, spawned) = (worktree.path.join(".git"), self.spawned);
             if worktree.main || worktree.path == self.directory || !is_candidate {
                 continue;

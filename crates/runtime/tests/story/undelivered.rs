@@ -107,10 +107,11 @@ async fn work_elsewhere_is_named_with_its_rule_or_place() {
 async fn ignored_files_next_to_delivered_ones_are_a_warning() {
     let desktop = Desktop::new().await;
     let clone = desktop.at("box/api");
-    std::fs::write(clone.join(".git/info/exclude"), "*.txt\ndist/\n.env\n").unwrap();
+    std::fs::write(clone.join(".git/info/exclude"), "*.txt\ndist/\n.env\n/cache/*\n").unwrap();
     // The user commits to a branch of the clone and stashes there while the loop runs.
     let commands = format!(
-        "echo x > notes.txt; echo x > page.html; echo K=1 > .env; mkdir dist; echo x > dist/app.js
+        "echo x > notes.txt; echo x > page.html; echo K=1 > .env; mkdir dist cache; echo x > dist/app.js
+         echo x > cache/CACHEDIR.TAG; echo x > cache/a
          cd '{}'; echo 1 > mine; git add mine; git stash -q; git checkout -q -b mine; git commit -q --allow-empty -m Mine",
         clone.display()
     );
@@ -166,8 +167,9 @@ async fn commits_that_were_pushed_before_the_delivery_are_reported() {
         json!([push("refs/heads/early"), push("refs/tags/v9")]),
         "{last}"
     );
-    let told = desktop.cloud.output(job.id).iter().any(|line| line.contains("refs/heads/early at origin"));
-    assert!(told, "{:?}", desktop.cloud.output(job.id));
+    let is_reported =
+        desktop.cloud.output(job.id).iter().any(|line| line.contains("refs/heads/early at origin"));
+    assert!(is_reported, "{:?}", desktop.cloud.output(job.id));
 }
 
 #[tokio::test(flavor = "multi_thread")]
