@@ -78,7 +78,7 @@ async fn files_that_the_user_ignores_are_named_with_their_rule() -> Result<()> {
 async fn list_of_allowed_files_hides_no_work() -> Result<()> {
     let desktop =
         TestDesktop::playing(script(&["echo x > notes.txt; mkdir build; echo y > build/a.js"])).await?;
-    let rules = "*\n!*.html\n!*.css\n!*.js\n!*/\n/build/*\n";
+    let rules = "*\n!.gitignore\n!*.html\n!*.css\n!*.js\n!*/\n/build/*\n";
     desktop.testbed.remotes.commit(
         story::REPOSITORY,
         "main",
@@ -88,7 +88,7 @@ async fn list_of_allowed_files_hides_no_work() -> Result<()> {
     let run = execute(&desktop).await?;
     failed(&run)?;
     let file = |name: &str, rule: &str| json!({"name": name, "place": "ignored", "detail": rule});
-    let expected = json!([file("build/a.js", ".gitignore:6:/build/*"), file("notes.txt", ".gitignore:1:*")]);
+    let expected = json!([file("build/a.js", ".gitignore:7:/build/*"), file("notes.txt", ".gitignore:1:*")]);
     ensure!(*undelivered(&run) == expected, "{}", run.last);
     Ok(())
 }

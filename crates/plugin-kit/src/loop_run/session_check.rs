@@ -194,7 +194,7 @@ fn has_tool(tools: &[String], needed: &str) -> bool {
     tools.iter().any(|tool| same_tool(tool, needed))
 }
 
-/// Refusals of a call that needs a user's consent, and of one that a rule denies.
+/// Beginnings of the refusal of a call that needs a user's consent, and of a call that a rule denies.
 const REFUSALS: [&str; 2] = ["Claude requested permissions to use ", "Permission to use "];
 
 /// Returns the tool that the result of a call reports as refused by the permissions.

@@ -53,7 +53,7 @@ pub(super) fn delivers_nothing(delivered: &DeliveryOutcome, parts: &[RepositoryW
         ResultEntry::Skipped { .. } => true,
         ResultEntry::Failed { .. } => false,
         ResultEntry::Success(entry) => {
-            let part = parts.iter().find(|part| part.is_named(&entry.full_name));
+            let part = RepositoryWork::named(parts, &entry.full_name);
             let start = part.and_then(|part| part.start_sha.as_ref().zip(part.start));
             !entry.has_changes
                 || start.is_some_and(|(sha, start)| {

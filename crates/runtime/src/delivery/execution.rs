@@ -103,7 +103,7 @@ async fn examine(
         job.delivery.as_ref().and_then(|delivery| delivery.early_pushes.clone()).unwrap_or_default();
     let entries = delivered.result.iter_mut().flat_map(|result| &mut result.results);
     for (position, entry) in entries.enumerate() {
-        let Some(part) = parts.iter().find(|part| part.is_named(entry.full_name())) else { continue };
+        let Some(part) = RepositoryWork::named(parts, entry.full_name()) else { continue };
         let mut found = undelivered::find(outcome, &job, part, scope).await;
         // The files belong to no repository; they are listed once.
         if contradicts && position == 0 {

@@ -109,7 +109,7 @@ impl LoopOutcome<'_> {
                 execution::commit_unfinished(self, &job).await;
                 return self.fail(&job, LoopFailure::awaiting_user(question)).await;
             }
-            let outcome = execution::deliver(self, &job).await?;
+            let outcome = Box::pin(execution::deliver(self, &job)).await?;
             // The commits consume tokens as well, so the usage is computed after the delivery.
             summary = assistant_commit::with_spend(self.summary, &job).await;
             context.summary = &summary;

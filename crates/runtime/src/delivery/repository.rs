@@ -65,9 +65,12 @@ impl RepositoryWork {
         std::iter::once(Self::primary(job)).chain(peers).collect()
     }
 
-    /// Returns whether entries of this name describe the repository. Without a name of its own, all do.
-    pub fn is_named(&self, full_name: &str) -> bool {
-        self.full_name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(full_name))
+    /// Returns the repository that an entry of this name describes; that without a recorded name if no other one has
+    /// it.
+    pub fn named<'a>(all: &'a [Self], full_name: &str) -> Option<&'a Self> {
+        let is_named =
+            |part: &&Self| part.full_name.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(full_name));
+        all.iter().find(is_named).or_else(|| all.iter().find(|part| part.full_name.is_none()))
     }
 }
 
@@ -108,7 +111,8 @@ async fn is_confirmed(
     part: &RepositoryWork,
     result: &ExecutionResult,
 ) -> bool {
-    let own = result.results.iter().find(|entry| part.is_named(entry.full_name()));
+    let parts = std::slice::from_ref(part);
+    let own = result.results.iter().find(|entry| RepositoryWork::named(parts, entry.full_name()).is_some());
     let Some(ResultEntry::Success(entry)) = own else { return true };
     if !entry.has_changes || contradiction::claimed_tasks(job).await.is_empty() {
         return true;

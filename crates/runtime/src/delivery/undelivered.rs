@@ -294,7 +294,7 @@ fn is_written_since(root: &Directory, path: &[u8], instant: SystemTime) -> bool 
     SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos) >= instant
 }
 
-/// Returns whether an ignored file is one that users do not miss in a pull request: a secret, or the output of a tool.
+/// Returns whether users do not miss an ignored file in a pull request: a secret, or the output of a tool.
 fn is_expected(path: &str, rule: &IgnoreRule) -> bool {
     if is_secret_name(path) || BUILD_FILES.iter().any(|end| path.ends_with(end)) {
         return true;

@@ -148,7 +148,7 @@ async fn delivered_work_of_an_earlier_loop_does_not_count_again() {
 async fn commits_that_were_pushed_before_the_delivery_are_reported() {
     let desktop = Desktop::new().await;
     let remote = desktop.at("remote/acme/api.git");
-    // Somebody else pushes to the remote while the loop runs, and the loop fetches and merges it.
+    // Another person pushes to the remote while the loop runs, and the loop fetches and merges it.
     let commands = format!(
         "git clone -q '{0}' '{1}'; (cd '{1}'; echo t > theirs; git add theirs; git commit -qm Theirs; git push -q origin main)
          git pull -q --ff-only origin main
