@@ -149,6 +149,7 @@ pub mod code {
     pub const REPO_NOT_ALLOWED: &str = "REPO_NOT_ALLOWED";
     pub const REPO_NOT_FOUND: &str = "REPO_NOT_FOUND";
     pub const NO_WORK_PRODUCED: &str = "NO_WORK_PRODUCED";
+    pub const NOTHING_DELIVERED: &str = "NOTHING_DELIVERED";
     pub const NEW_TEST_FAILURES: &str = "NEW_TEST_FAILURES";
     pub const CONTEXT_LIMIT_EXCEEDED: &str = "CONTEXT_LIMIT_EXCEEDED";
     pub const PLAN_STATE_UNAVAILABLE: &str = "PLAN_STATE_UNAVAILABLE";

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use crate::held_back::HeldBackFile;
 use crate::ids::BranchName;
 use crate::test_evidence::TestEvidence;
+use crate::undelivered::{EarlyPush, UndeliveredWork};
 
 /// Delivery result of one repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -23,6 +24,12 @@ pub enum ResultEntry {
         full_name: String,
         /// Machine-readable reason, for example `no_changes`.
         reason: String,
+        /// Work of the loop that exists elsewhere.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        undelivered: Vec<UndeliveredWork>,
+        /// Commits of the loop that were pushed before its delivery.
+        #[serde(default, rename = "earlyPushes", skip_serializing_if = "Vec::is_empty")]
+        early_pushes: Vec<EarlyPush>,
     },
     /// Commit, push or pull request failed.
     Failed {
@@ -31,6 +38,12 @@ pub enum ResultEntry {
         full_name: String,
         /// Error message with secrets redacted.
         error: String,
+        /// Work of the loop that exists elsewhere.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        undelivered: Vec<UndeliveredWork>,
+        /// Commits of the loop that were pushed before its delivery.
+        #[serde(default, rename = "earlyPushes", skip_serializing_if = "Vec::is_empty")]
+        early_pushes: Vec<EarlyPush>,
     },
 }
 
@@ -62,6 +75,12 @@ pub struct SuccessEntry {
     /// Files excluded from the commit: secrets, dependencies and build output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_back: Vec<HeldBackFile>,
+    /// Work of the loop that the pull request does not contain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undelivered: Vec<UndeliveredWork>,
+    /// Commits of the loop that were pushed before its delivery.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub early_pushes: Vec<EarlyPush>,
     /// Results of the repository's own tests before and after the changes; absent when the runtime did not
     /// run them.
     #[serde(default, deserialize_with = "if_known", skip_serializing_if = "Option::is_none")]
@@ -76,6 +95,45 @@ fn if_known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<Tes
 }
 
 impl ResultEntry {
+    /// Creates an entry for a repository with nothing to deliver.
+    #[must_use]
+    pub fn skipped(full_name: &str, reason: &str) -> Self {
+        Self::Skipped {
+            full_name: full_name.to_owned(),
+            reason: reason.to_owned(),
+            undelivered: Vec::new(),
+            early_pushes: Vec::new(),
+        }
+    }
+
+    /// Creates an entry for a repository whose delivery failed.
+    #[must_use]
+    pub fn failed(full_name: &str, error: &str) -> Self {
+        Self::Failed {
+            full_name: full_name.to_owned(),
+            error: error.to_owned(),
+            undelivered: Vec::new(),
+            early_pushes: Vec::new(),
+        }
+    }
+
+    /// Replaces the lists of work that is not delivered, and of commits that were pushed early.
+    pub fn set_traces(&mut self, found_work: Vec<UndeliveredWork>, pushes: Vec<EarlyPush>) {
+        let (Self::Success(SuccessEntry { undelivered, early_pushes, .. })
+        | Self::Skipped { undelivered, early_pushes, .. }
+        | Self::Failed { undelivered, early_pushes, .. }) = self;
+        (*undelivered, *early_pushes) = (found_work, pushes);
+    }
+
+    /// Returns the work of the loop that is not delivered.
+    #[must_use]
+    pub fn undelivered(&self) -> &[UndeliveredWork] {
+        let (Self::Success(SuccessEntry { undelivered, .. })
+        | Self::Skipped { undelivered, .. }
+        | Self::Failed { undelivered, .. }) = self;
+        undelivered
+    }
+
     /// Returns the full name of the entry's repository, `<org>/<repo>`.
     #[must_use]
     pub fn full_name(&self) -> &str {
@@ -244,10 +302,10 @@ impl ExecutionResult {
 impl ResultV1 {
     fn into_entry(self, full_name: String) -> ResultEntry {
         if let Some(error) = self.error {
-            return ResultEntry::Failed { full_name, error };
+            return ResultEntry::failed(&full_name, &error);
         }
         if !self.has_changes {
-            return ResultEntry::Skipped { full_name, reason: "no_changes".to_owned() };
+            return ResultEntry::skipped(&full_name, "no_changes");
         }
         // v1 files hold the number as a JSON number or as a string.
         let number = match &self.pr_number {
@@ -272,6 +330,8 @@ impl ResultV1 {
                     pr_title: self.pr_title,
                     commit_sha: self.commit_sha.filter(|sha| !sha.is_empty()),
                     held_back: Vec::new(),
+                    undelivered: Vec::new(),
+                    early_pushes: Vec::new(),
                     tests: None,
                     github_id: self.github_id.map(|id| match id {
                         Value::String(text) => text,
@@ -280,12 +340,11 @@ impl ResultV1 {
                 })
             }
             // Changes without a pull request are not delivered, even if the file does not report an error.
-            _ => ResultEntry::Failed {
-                full_name,
-                error: "execution reported hasChanges but missing required PR fields \
-                        (prUrl, prNumber, branchName, baseBranch)"
-                    .to_owned(),
-            },
+            _ => ResultEntry::failed(
+                &full_name,
+                "execution reported hasChanges but missing required PR fields \
+                        (prUrl, prNumber, branchName, baseBranch)",
+            ),
         }
     }
 }
@@ -327,8 +386,7 @@ mod tests {
 
     #[test]
     fn result_lists_only_requested_repositories_and_each_once() {
-        let skipped =
-            |name: &str| ResultEntry::Skipped { full_name: name.to_owned(), reason: "r".to_owned() };
+        let skipped = |name: &str| ResultEntry::skipped(name, "r");
         let of = |names: &[&str]| ExecutionResult::v2(names.iter().map(|name| skipped(name)).collect());
         // The code host treats `acme/api` and `acme/API` as one repository.
         let requested = ["acme/api".to_owned(), "acme/web".to_owned()];

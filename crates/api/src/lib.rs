@@ -33,6 +33,7 @@ pub mod test_evidence;
 pub mod ticket;
 pub mod time;
 pub mod tokens;
+pub mod undelivered;
 pub mod usd;
 
 /// Version of the desktop program. Sent as `desktopClientVersion` and returned by the `version` route.

@@ -8,6 +8,7 @@ pub(crate) mod answers;
 mod credentials;
 mod delivery;
 mod git_call;
+mod hook_record;
 mod input;
 mod permission;
 mod session;
@@ -61,7 +62,10 @@ impl HookCommand {
 
     fn answer(self, input: &HookInput) -> Option<Value> {
         match self {
-            Self::SessionStart => session::start(input),
+            Self::SessionStart => {
+                hook_record::store(input);
+                session::start(input);
+            }
             Self::SessionEnd => session::end(input),
             Self::SubagentStart => return subagent::start(input),
             Self::PreToolUse => return permission::decide(input, delivery::is_by_runtime()),

@@ -28,6 +28,7 @@ mod progress;
 mod progress_form;
 mod progress_view;
 mod review;
+mod session_check;
 mod single_run;
 mod spending;
 mod spurious;

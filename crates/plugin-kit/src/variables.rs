@@ -42,6 +42,8 @@ pub const ASSISTANT_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 pub const TEST_COMMAND: &str = "LOOPGATE_TEST_COMMAND";
 /// Path of this executable, with which hooks call it.
 pub const PROGRAM: &str = "LOOPGATE_BIN";
+/// File in which the hook of a session's start records that hooks run; set by the driver.
+pub const HOOK_RECORD: &str = "LOOPGATE_HOOK_RECORD";
 /// Pid of the assistant that called a hook.
 pub const ASSISTANT_PID: &str = "LOOPGATE_ASSISTANT_PID";
 

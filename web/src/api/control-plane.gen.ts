@@ -3660,6 +3660,15 @@ export interface components {
             /** @description Key prefix; must be within the prefix of the loop or of its parent. */
             prefix: string;
         };
+        /** @description A commit of a loop that a remote had before the loop's delivery. */
+        EarlyPush: {
+            /** @description Full hash of the commit. */
+            commit: string;
+            /** @description Full name of the branch or tag, for example `refs/heads/main`. */
+            ref: string;
+            /** @description Name of the remote, or the URL that it is pushed to. */
+            remote: string;
+        };
         /** @description A list, or a page when `type`, `limit`, `offset` or `sort` is given. */
         EventList: components["schemas"]["StoredEvent"][] | components["schemas"]["EventPage"];
         /** @description A page of a loop's events. */
@@ -4437,19 +4446,27 @@ export interface components {
             /** @enum {string} */
             status: "success";
         }) | {
+            /** @description Commits of the loop that were pushed before its delivery. */
+            earlyPushes?: components["schemas"]["EarlyPush"][];
             /** @description Full name of the repository, `<org>/<repo>`. */
             fullName: string;
             /** @description Machine-readable reason, for example `no_changes`. */
             reason: string;
             /** @enum {string} */
             status: "skipped";
+            /** @description Work of the loop that exists elsewhere. */
+            undelivered?: components["schemas"]["UndeliveredWork"][];
         } | {
+            /** @description Commits of the loop that were pushed before its delivery. */
+            earlyPushes?: components["schemas"]["EarlyPush"][];
             /** @description Error message with secrets redacted. */
             error: string;
             /** @description Full name of the repository, `<org>/<repo>`. */
             fullName: string;
             /** @enum {string} */
             status: "failed";
+            /** @description Work of the loop that exists elsewhere. */
+            undelivered?: components["schemas"]["UndeliveredWork"][];
         };
         /** @description Options for resuming a loop. */
         ResumeLoop: {
@@ -4717,6 +4734,8 @@ export interface components {
             branchName: string;
             /** @description Full hash of the pushed commit; absent when unknown. */
             commitSha?: string | null;
+            /** @description Commits of the loop that were pushed before its delivery. */
+            earlyPushes?: components["schemas"]["EarlyPush"][];
             /** @description Full name of the repository, `<org>/<repo>`. */
             fullName: string;
             /** @description Id of the pull request at the code host; absent when unknown. */
@@ -4735,6 +4754,8 @@ export interface components {
             /** @description URL of the pull request: `https://github.com/<fullName>/pull/<prNumber>`. */
             prUrl: string;
             tests?: components["schemas"]["TestEvidence"] | null;
+            /** @description Work of the loop that the pull request does not contain. */
+            undelivered?: components["schemas"]["UndeliveredWork"][];
         };
         /** @description Documents to summarize the loops of. */
         SummariesQuery: {
@@ -4868,6 +4889,23 @@ export interface components {
          * @enum {string}
          */
         TicketState: "open" | "closed";
+        /**
+         * @description Place of work that is not delivered.
+         * @enum {string}
+         */
+        UndeliveredPlace: "ignored" | "stash" | "branch" | "detached" | "worktree" | "outside";
+        /** @description Work of a loop that its delivery does not contain. */
+        UndeliveredWork: {
+            /**
+             * @description What excludes it: an ignore rule as `<file>:<line>:<pattern>`, the message of a stash, or the number of commits;
+             *     absent when the place says it all.
+             */
+            detail?: string | null;
+            /** @description Path of a file, relative to the repository or absolute outside of it; name of a branch; hash of a commit. */
+            name: string;
+            /** @description Where the work is. */
+            place: components["schemas"]["UndeliveredPlace"];
+        };
         /** @description Changes to an agent. Absent members remain unchanged. */
         UpdateAgent: {
             /** @description Description of the change, at most 500 characters. Required with `name` or `prompt`. */

@@ -59,6 +59,21 @@ const spendingLimit: Advice = {
 const SUBCODES: Record<string, Advice> = {
   ASSISTANT_AUTH_CHALLENGE: signIn,
   ASSISTANT_CONTEXT_LIMIT: contextLimit,
+  ASSISTANT_HOOKS_INACTIVE: {
+    title: "The guards of the loop do not run",
+    explanation:
+      "The assistant runs no hooks of the plugin `code`. They keep a loop from reading credentials and from pushing, so the loop was stopped. The setting, if it was found, is in the technical details.",
+    steps: [
+      "Allow the hooks of plugins: remove `disableAllHooks` or `allowManagedHooksOnly` from the assistant's settings, or ask the administrator who manages them.",
+      "Resume the loop.",
+    ],
+  },
+  ASSISTANT_TOOL_DENIED: {
+    title: "The assistant's settings deny a tool",
+    explanation:
+      "A rule in `permissions` of the assistant's settings denies a tool that every loop needs. The rule and its file are in the technical details.",
+    steps: ["Remove the rule, or narrow it to some uses of the tool.", "Resume the loop."],
+  },
   ASSISTANT_MODEL_UNAVAILABLE: {
     title: "The model is not available",
     explanation:
@@ -236,6 +251,18 @@ const CODES: Record<string, AdviceTemplate> = {
     steps: [
       "Check the output for the reason.",
       "Check that the assistant runs in a terminal on the desktop.",
+    ],
+  }),
+  NOTHING_DELIVERED: (fill) => ({
+    title: "The loop delivered nothing",
+    explanation: fill(
+      "message",
+      "The loop reports tasks as done, but no repository has a change that can be delivered.",
+    ),
+    steps: [
+      "Check under Result and in the output where the work is.",
+      "If git ignores the files, change the rule or the plan.",
+      "Execute the plan again.",
     ],
   }),
   NEW_TEST_FAILURES: (fill) => ({

@@ -7,6 +7,7 @@ import { CopyButton } from "@/ui/copy-button";
 import { Panel } from "@/ui/panel";
 import { Badge } from "@/ui/status-badge";
 
+import { OutsideDelivery } from "./outside-delivery";
 import { reasonText } from "./results";
 import { TestEvidenceView } from "./test-evidence";
 import { usePullRequestHref } from "./use-pull-request-href";
@@ -26,6 +27,10 @@ export function ResultList({ entries }: { entries: ResultEntry[] }) {
                 <OutcomeBadge status={entry.status} />
               </h2>
               <Details entry={entry} />
+              <OutsideDelivery
+                undelivered={entry.undelivered ?? []}
+                earlyPushes={entry.earlyPushes ?? []}
+              />
             </div>
             {entry.status === "success" && (
               <PullRequest url={entry.prUrl} number={entry.prNumber} />

@@ -40,7 +40,7 @@ const VERDICTS: Record<string, string> = {
 };
 
 const REASONS: Record<string, string> = {
-  no_changes: "No changes were needed.",
+  no_changes: "The loop changed no files.",
 };
 
 export function reasonText(reason: string): string {

@@ -158,6 +158,8 @@ const WARNING_TEXT: Record<string, string> = {
   FILES_HELD_BACK:
     "Files that may contain secrets, dependencies or build output were excluded from delivery. They remain in the worktree.",
   GIT_PUSH_FAILED: "The branch could not be pushed. The commits remain in the worktree.",
+  PUSHED_BEFORE_DELIVERY:
+    "The assistant pushed commits before Loopgate had checked them. Review the branches and tags under Result.",
   SUPPORT_UPLOAD_FAILED: "The support files could not be uploaded.",
   REQUIRED_OUTPUT_MISSING: "The assistant did not create a file that this command requires.",
   TESTS_FAILED_BEFORE: "The repository's tests fail, as they did before this loop.",
@@ -166,6 +168,8 @@ const WARNING_TEXT: Record<string, string> = {
   TESTS_WEAKENED:
     "The loop changed tests in ways that may make them less strict. Check each change under Result.",
   REVIEW_CHANGED_FILES: "The review changed files. The changes were not committed.",
+  WORK_NOT_DELIVERED:
+    "The loop left work that the pull request does not contain, for example in files that git ignores. See Result for what and where.",
 };
 
 function Warnings({ loop }: { loop: LoopDetail }) {

@@ -72,5 +72,6 @@ mod test_gateway;
 mod test_system;
 mod tickets;
 mod trust;
+mod undelivered;
 mod upgrade;
 mod worktrees;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::child::{End, UNKNOWN_EXIT};
 use super::failure::{self, FailureKind, KnownFailure};
+use super::session_check::SessionFault;
 use super::stream::RunSummary;
 
 /// Result of one assistant process.
@@ -15,6 +16,10 @@ pub struct AssistantRun {
     pub stderr: String,
     /// Facts extracted from the output stream.
     pub facts: RunSummary,
+    /// Why the session was stopped at its start.
+    pub fault: Option<SessionFault>,
+    /// Description of the uses of tools that the assistant's permissions refused.
+    pub refusals: Option<String>,
     /// Time spent waiting for rate limits of the account; excluded from the iteration's duration.
     pub waited: Duration,
 }
@@ -22,13 +27,17 @@ pub struct AssistantRun {
 impl AssistantRun {
     /// Returns the result of a run that was stopped before the assistant started.
     pub fn stopped(waited: Duration) -> Self {
-        Self { end: End::Stopped, stderr: String::new(), facts: RunSummary::default(), waited }
+        Self::without_process(End::Stopped, RunSummary::default(), waited)
     }
 
     /// Returns the result of a run that was not started because the budget is exhausted.
     pub fn unaffordable(waited: Duration) -> Self {
         let facts = RunSummary { used_up_budget: true, ..RunSummary::default() };
-        Self { end: End::Exited(UNKNOWN_EXIT), stderr: String::new(), facts, waited }
+        Self::without_process(End::Exited(UNKNOWN_EXIT), facts, waited)
+    }
+
+    const fn without_process(end: End, facts: RunSummary, waited: Duration) -> Self {
+        Self { end, stderr: String::new(), facts, fault: None, refusals: None, waited }
     }
 
     /// Returns the recognized cause of a failed run. The stream takes precedence; standard error is searched

@@ -15,6 +15,7 @@ use super::display::Display;
 use super::journal::{Journal, JournalActivity};
 use super::limits::{self, AccountState, CONTINUE_PROMPT, LimitTracker};
 use super::progress::Progress;
+use super::session_check::{self, SessionCheck};
 use super::state_file::{self, LoopState};
 use super::stream::Sink;
 use super::{failure, marker};
@@ -88,6 +89,7 @@ impl Driver {
         context.export(var::WORKDIR, &state.workdir);
         context.export(var::RUN_ID, &state.run_id);
         context.export(var::COMMAND, &command);
+        context.export(var::HOOK_RECORD, session_check::hook_record(&state.workdir));
         if let Some(goal) = &goal {
             context.export(var::ACTIVE_GOAL, goal);
         }
@@ -199,9 +201,18 @@ impl Driver {
         let mut sink = Sink::open(&self.state.workdir, &self.state.completion_promise, &self.display)?;
         let limits = &mut self.limits;
         let stop = self.stop.child_token();
+        let mut check = SessionCheck::new(
+            &self.context.project_root,
+            &self.state.workdir,
+            self.context.setting_sources.as_deref(),
+        );
+        let mut fault = None;
         let output = |piece: &[u8]| {
             sink.feed(piece);
-            if sink.lacks_command() {
+            if fault.is_none() {
+                fault = check.fault(sink.facts());
+            }
+            if sink.lacks_command() || fault.is_some() {
                 stop.cancel();
             }
             if sink.has_answer() {
@@ -220,7 +231,15 @@ impl Driver {
             self.last_session = Some(id.clone());
             self.context.export(var::SESSION_ID, id);
         }
-        Ok(AssistantRun { end: finished.end, stderr: finished.stderr, facts, waited: Duration::ZERO })
+        let refusals = check.refusals(&facts);
+        Ok(AssistantRun {
+            end: finished.end,
+            stderr: finished.stderr,
+            facts,
+            fault,
+            refusals,
+            waited: Duration::ZERO,
+        })
     }
 }
 

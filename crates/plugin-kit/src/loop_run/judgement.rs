@@ -37,6 +37,11 @@ impl Driver {
             self.fail("ASSISTANT_UNKNOWN_SKILL", &message);
             return Some(self.end_failed("error", span, child::UNKNOWN_EXIT));
         }
+        // The settings are the same in the next iteration.
+        if let Some(fault) = run.fault.as_ref().filter(|_| !self.stop.is_cancelled()) {
+            self.fail(fault.subcode, &failure::clamp(&redact::message(&fault.message)));
+            return Some(self.end_failed("error", span, child::UNKNOWN_EXIT));
+        }
         let code = match run.end {
             End::Stopped => return Some(LoopEnd::Interrupted),
             End::Exited(code) => code,
@@ -79,12 +84,12 @@ impl Driver {
         self.record("in_progress");
         self.perf.iteration(self.state.iteration, span, "ok", Some(0));
         // A silent run proves nothing about progress; it is counted as an empty run above.
-        if run.facts.has_result_text { self.judge_progress().await } else { None }
+        if run.facts.has_result_text { self.judge_progress(run.refusals.as_deref()).await } else { None }
     }
 
     /// Ends a loop that needs its user: all remaining tasks are blocked, or the iterations no longer change
     /// anything.
-    async fn judge_progress(&mut self) -> Option<LoopEnd> {
+    async fn judge_progress(&mut self, refusals: Option<&str>) -> Option<LoopEnd> {
         match plan::settle(&self.state.workdir) {
             Ok(reopened) => self.report_reopened(&reopened),
             // The next iteration gets the same message from its plan commands, and repairs the plan.
@@ -94,8 +99,9 @@ impl Driver {
         let fingerprint = self.fingerprint().await;
         let is_stalled = self.progress.is_stalled(fingerprint);
         let stalled = || {
-            let action = format!("{STALLED} Read the assistant's last answer, and say how to continue.");
-            is_stalled.then(|| (STALLED.to_owned(), action))
+            let reason = [Some(STALLED), refusals].into_iter().flatten().collect::<Vec<_>>().join(" ");
+            let action = format!("{reason} Read the assistant's last answer, and say how to continue.");
+            is_stalled.then_some((reason, action))
         };
         let (reason, action) = self.blocked_tasks().or_else(stalled)?;
         Some(self.ask_user(&reason, &action))

@@ -158,9 +158,14 @@ impl SingleRun {
         let _ = io::stderr().write_all(finished.stderr.as_bytes());
         match lost {
             Some(error) => Err(error),
-            None => {
-                Ok(AssistantRun { end: finished.end, stderr: finished.stderr, facts, waited: Duration::ZERO })
-            }
+            None => Ok(AssistantRun {
+                end: finished.end,
+                stderr: finished.stderr,
+                facts,
+                fault: None,
+                refusals: None,
+                waited: Duration::ZERO,
+            }),
         }
     }
 }

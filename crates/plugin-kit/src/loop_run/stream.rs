@@ -3,6 +3,7 @@
 //! Every line that starts with `{` is immediately appended to `assistant-output.jsonl` as a whole, displayed,
 //! and parsed for the facts that decide about the iteration.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,6 +17,7 @@ use serde_json::Value;
 
 use super::display::Display;
 use super::failure::{self, KnownFailure};
+use super::session_check;
 
 /// Longest line in bytes; the assistant embeds whole images in one. Longer lines are skipped.
 pub const MAX_LINE: usize = 32 * 1024 * 1024;
@@ -58,6 +60,10 @@ pub struct RunSummary {
     pub refusal: Option<String>,
     /// Why the assistant does not run the command of its prompt: its answer, or the missing command.
     pub unknown_command: Option<String>,
+    /// Tools of the session, from the record with which the assistant starts it.
+    pub tools: Option<Vec<String>>,
+    /// Tools of which the assistant's permissions refused a use.
+    pub refused_tools: BTreeSet<String>,
 }
 
 impl RunSummary {
@@ -75,13 +81,21 @@ impl RunSummary {
                 }
             }
             Some("result") => self.feed_result(record),
-            Some("system") if lacks_command(record) => {
-                self.unknown_command = Some(format!("unknown command: /{COMMAND}"));
+            Some("system") => {
+                if lacks_command(record) {
+                    self.unknown_command = Some(format!("unknown command: /{COMMAND}"));
+                }
+                self.tools = tools(record).or_else(|| self.tools.take());
             }
-            // A refusal is the only text of the assistant in a user record of a run that did not start.
-            Some("user") => self.refusal = refusal(record).or_else(|| self.refusal.take()),
+            Some("user") => {
+                // A refusal is the only text of the assistant in a user record of a run that did not start.
+                self.refusal = refusal(record).or_else(|| self.refusal.take());
+                self.refused_tools.extend(refused_tools(record));
+            }
             _ => {}
         }
+        let refused = self.refusal.as_deref().and_then(session_check::mentioned_refusal);
+        self.refused_tools.extend(refused.map(str::to_owned));
         if let Some(failure) = failure::in_record(record)
             && self.failure.as_ref().is_none_or(|known| takes_precedence(&failure, known))
         {
@@ -168,6 +182,20 @@ fn lacks_command(record: &Value) -> bool {
     commands.is_some_and(|commands| commands.iter().all(|command| command.as_str() != Some(COMMAND)))
 }
 
+/// Returns the tools of a session, from its first record.
+fn tools(record: &Value) -> Option<Vec<String>> {
+    let is_init = record.get("subtype").and_then(Value::as_str) == Some("init");
+    let tools = record.get("tools").and_then(Value::as_array).filter(|_| is_init)?;
+    Some(tools.iter().filter_map(|tool| Some(tool.as_str()?.to_owned())).collect())
+}
+
+/// Returns the tools of refused calls, from a record with their results.
+fn refused_tools(record: &Value) -> impl Iterator<Item = String> {
+    let blocks = record.pointer("/message/content").and_then(Value::as_array);
+    let results = blocks.into_iter().flatten().filter_map(|block| block.get("content")?.as_str());
+    results.filter_map(|result| session_check::refused_tool(result).map(str::to_owned))
+}
+
 /// Detects a rejected slash command. Such a result has no model turns, so the model cannot imitate it.
 fn is_unknown_command(record: &Value, text: &str) -> bool {
     let unknown = ["Unknown command: /", "Unknown slash command: ", "Unknown skill: "];
@@ -227,6 +255,11 @@ impl<'a> Sink<'a> {
     /// Returns whether the model has answered.
     pub const fn has_answer(&self) -> bool {
         self.facts.answered
+    }
+
+    /// Returns the facts so far.
+    pub const fn facts(&self) -> &RunSummary {
+        &self.facts
     }
 
     /// Returns whether the plugin's command is missing, so that the model would work without its instructions.

@@ -17,6 +17,7 @@ mod progress;
 mod real_assistant;
 #[cfg(unix)]
 mod reviews;
+mod session_settings;
 mod setup;
 mod spending;
 mod support;

@@ -86,12 +86,22 @@ async fn run(project: &Project, model: &ModelServer, command: &str) -> Ended {
 
 /// Like [`run`], with another plugin directory, or with the one that the driver finds itself.
 pub async fn run_with(project: &Project, model: &ModelServer, command: &str, plugin: Option<&Path>) -> Ended {
-    drive(project, model, command, plugin, &[]).await
+    drive(project, model, command, plugin, &[], &json!({})).await
+}
+
+/// Like [`run`], with settings of the user for the assistant.
+pub async fn run_with_settings(
+    project: &Project,
+    model: &ModelServer,
+    command: &str,
+    settings: &Value,
+) -> Ended {
+    drive(project, model, command, Some(&crate::support::plugin("code")), &[], settings).await
 }
 
 /// Like [`run`], with further arguments of the driver.
 pub async fn run_with_args(project: &Project, model: &ModelServer, command: &str, args: &[&str]) -> Ended {
-    drive(project, model, command, Some(&crate::support::plugin("code")), args).await
+    drive(project, model, command, Some(&crate::support::plugin("code")), args, &json!({})).await
 }
 
 async fn drive(
@@ -100,9 +110,12 @@ async fn drive(
     command: &str,
     plugin: Option<&Path>,
     args: &[&str],
+    settings: &Value,
 ) -> Ended {
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(model).unwrap();
+    std::fs::create_dir_all(home.path().join(".claude")).unwrap();
+    std::fs::write(home.path().join(".claude/settings.json"), settings.to_string()).unwrap();
     let mut driver = home.command(&example().display().to_string());
     driver
         .args(["loop", "run", &project.workdir.display().to_string(), "--max-iterations", "3"])

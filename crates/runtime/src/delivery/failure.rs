@@ -101,6 +101,12 @@ impl LoopFailure {
         Self { live_activity: Some(message.clone()), results, ..Self::new(code::NEW_TEST_FAILURES, message) }
     }
 
+    /// The loop reports tasks as done, but there is nothing to deliver.
+    pub fn nothing_delivered(message: &str, results: Option<Vec<ResultEntry>>) -> Self {
+        let message = redact::credentials(message);
+        Self { live_activity: Some(message.clone()), results, ..Self::new(code::NOTHING_DELIVERED, message) }
+    }
+
     pub fn auth(text: &str) -> Self {
         let message = redact::message(text);
         let message = if message.is_empty() { AUTH_HINT.to_owned() } else { message };

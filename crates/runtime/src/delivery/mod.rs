@@ -7,7 +7,9 @@
 mod artifacts;
 mod assistant_commit;
 mod completion;
+pub(crate) mod contradiction;
 pub(crate) mod diagnostics;
+mod early_push;
 mod evidence;
 mod execution;
 mod failure;
@@ -22,6 +24,7 @@ mod repository;
 mod result;
 mod result_file;
 mod retry;
+mod undelivered;
 
 use loopgate_api::assistant_stream::StreamSummary;
 use loopgate_api::command::{LoopCommand, Runner};
@@ -106,7 +109,7 @@ impl LoopOutcome<'_> {
                 execution::commit_unfinished(self, &job).await;
                 return self.fail(&job, LoopFailure::awaiting_user(question)).await;
             }
-            let outcome = execution::deliver(self, &job).await?;
+            let outcome = Box::pin(execution::deliver(self, &job)).await?;
             // The commits consume tokens as well, so the usage is computed after the delivery.
             summary = assistant_commit::with_spend(self.summary, &job).await;
             context.summary = &summary;
@@ -121,13 +124,17 @@ impl LoopOutcome<'_> {
             if outcome.no_work {
                 return context.fail(&job, LoopFailure::no_work()).await;
             }
-            if let Some(reason) = evidence::failure(&job) {
-                // The failed loop is delivered, so its delivery warnings must be reported as well.
+            let results = outcome.result.as_ref().map(|result| result.results.clone());
+            let contradiction = outcome.contradiction.as_deref();
+            let failure =
+                contradiction.map(|message| LoopFailure::nothing_delivered(message, results.clone()));
+            let failed_tests = || Some(LoopFailure::new_test_failures(evidence::failure(&job)?, results));
+            if let Some(failure) = failure.or_else(failed_tests) {
+                // The failed loop has a result, so its delivery warnings must be reported as well.
                 let warnings = context.warnings(&job, Some(&outcome), None).await;
                 let warn = |job: &mut Job| warnings.iter().for_each(|code| job.warn(code));
                 let job = self.finalizer.jobs.store.update(self.id, warn).await?;
-                let results = outcome.pull_requests().map(<[_]>::to_vec);
-                return context.fail(&job, LoopFailure::new_test_failures(reason, results)).await;
+                return context.fail(&job, failure).await;
             }
             delivered = Some(outcome);
         }
@@ -264,6 +271,17 @@ impl LoopOutcome<'_> {
         }
         if delivered.is_some_and(|outcome| outcome.held_back) {
             add("FILES_HELD_BACK");
+        }
+        let entries = delivered.and_then(|outcome| outcome.result.as_ref()).map(|result| &result.results);
+        if entries.is_some_and(|entries| entries.iter().any(|entry| !entry.undelivered().is_empty())) {
+            add("WORK_NOT_DELIVERED");
+        }
+        if job
+            .delivery
+            .iter()
+            .any(|delivery| delivery.early_pushes.as_ref().is_some_and(|pushes| !pushes.is_empty()))
+        {
+            add("PUSHED_BEFORE_DELIVERY");
         }
         evidence::warnings(job).into_iter().for_each(&mut add);
         let (paths, command) = (artifacts::OutputPaths::of(job), job.command);

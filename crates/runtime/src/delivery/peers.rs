@@ -74,6 +74,7 @@ pub(super) fn repository_work(peer: &PeerWorktree) -> Option<RepositoryWork> {
         base: peer.base_branch.clone(),
         branch: peer.branch.clone(),
         start_sha: peer.start_sha.clone(),
+        start: peer.start,
     })
 }
 
@@ -83,13 +84,9 @@ pub(super) fn entry(full_name: &str, delivered: &DeliveryOutcome) -> ResultEntry
     let reason = || delivered.reason.clone();
     match (stored_entry, delivered.status) {
         (Some(entry), status) if status != DeliveryStatus::Error => entry,
-        (_, DeliveryStatus::Skipped | DeliveryStatus::NoChanges) => ResultEntry::Skipped {
-            full_name: full_name.to_owned(),
-            reason: reason().unwrap_or_else(|| NO_CHANGES.to_owned()),
-        },
-        _ => ResultEntry::Failed {
-            full_name: full_name.to_owned(),
-            error: reason().unwrap_or_else(|| "the work was not delivered".to_owned()),
-        },
+        (_, DeliveryStatus::Skipped | DeliveryStatus::NoChanges) => {
+            ResultEntry::skipped(full_name, reason().as_deref().unwrap_or(NO_CHANGES))
+        }
+        _ => ResultEntry::failed(full_name, reason().as_deref().unwrap_or("the work was not delivered")),
     }
 }

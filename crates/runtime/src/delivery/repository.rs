@@ -10,14 +10,16 @@ use loopgate_home::untrusted;
 use loopgate_tools::git::remove_stale_locks;
 
 use super::assistant_commit::{self, CommitOutcome};
+use super::contradiction;
 use super::git_delivery::{self, no_changes};
 use super::held_back;
 use super::outcome::{LoopOutcome, worktree};
+use super::peers;
 use super::result::{DeliveryContext, DeliveryOutcome, PR_BODY, git_failed, store_result};
 use super::result_file::{self, ReportedPullRequest};
 use super::retry::{DeliveryError, ensure_not_cancelled};
 use crate::jobs::store::StoreError;
-use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
+use crate::jobs::{DeliveryPath, DeliveryStatus, Job, StartState};
 use crate::workspace::worktree::deliver_from_branch;
 
 /// One repository of a loop, as recorded in the job.
@@ -33,6 +35,8 @@ pub(super) struct RepositoryWork {
     /// Branch of the worktree.
     pub branch: Option<String>,
     pub start_sha: Option<String>,
+    /// Further state of the worktree before the loop.
+    pub start: Option<StartState>,
     /// Repositories whose entries are accepted in a result. Empty accepts all: the loop's repository has no
     /// name.
     pub names: Vec<String>,
@@ -51,7 +55,22 @@ impl RepositoryWork {
             base: job.workspace.base_branch.clone(),
             branch: job.workspace.worktree_branch.clone(),
             start_sha: job.workspace.start_sha.clone(),
+            start: job.workspace.start,
         }
+    }
+
+    /// Returns all repositories of a loop, the primary one first.
+    pub fn all(job: &Job) -> Vec<Self> {
+        let peers = job.workspace.additional_worktree_dirs.iter().filter_map(peers::repository_work);
+        std::iter::once(Self::primary(job)).chain(peers).collect()
+    }
+
+    /// Returns the repository that an entry of this name describes; that without a recorded name if no other one has
+    /// it.
+    pub fn named<'a>(all: &'a [Self], full_name: &str) -> Option<&'a Self> {
+        let is_named =
+            |part: &&Self| part.full_name.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(full_name));
+        all.iter().find(is_named).or_else(|| all.iter().find(|part| part.full_name.is_none()))
     }
 }
 
@@ -66,7 +85,10 @@ pub(super) async fn deliver_repository(
         result_file::authoritative(&directory, name.as_deref()).filter(|result| result.lists_only(&names))
     });
     if let Some(result) = stored.await.unwrap_or_default() {
-        return Ok(reuse_result(part, result).await);
+        if is_confirmed(outcome, job, part, &result).await {
+            return Ok(reuse_result(part, result).await);
+        }
+        tracing::warn!(loop_id = %outcome.id, "the result file names a commit that origin does not have; ignoring it");
     }
     let context = match inspect(outcome, part).await {
         Ok(context) => context,
@@ -78,6 +100,29 @@ pub(super) async fn deliver_repository(
         Err(DeliveryError::Cancelled) => Ok(cancelled_outcome(outcome, &context).await),
         Err(error) => Ok(git_failed(&error.to_string())),
     }
+}
+
+/// Returns whether a stored result may be reused. The assistant can write the file, and the result of a loop that claims
+/// tasks decides about their completion: it counts only if `origin` has its commit. The push of an interrupted delivery
+/// has updated the remote-tracking branch.
+async fn is_confirmed(
+    outcome: &LoopOutcome<'_>,
+    job: &Job,
+    part: &RepositoryWork,
+    result: &ExecutionResult,
+) -> bool {
+    let parts = std::slice::from_ref(part);
+    let own = result.results.iter().find(|entry| RepositoryWork::named(parts, entry.full_name()).is_some());
+    let Some(ResultEntry::Success(entry)) = own else { return true };
+    if !entry.has_changes || contradiction::claimed_tasks(job).await.is_empty() {
+        return true;
+    }
+    let directory =
+        part.directory.as_deref().filter(|directory| outcome.finalizer.layout.allowed(directory).is_some());
+    let (Some(directory), Some(commit)) = (directory, &entry.commit_sha) else { return false };
+    let tracked = format!("refs/remotes/origin/{}", entry.branch_name);
+    let base = outcome.finalizer.git.merge_base(directory, &tracked, commit).await;
+    base.ok().flatten().is_some_and(|base| base.starts_with(commit.as_str()))
 }
 
 /// Reuses a stored result. Rewrites it, because the assistant may have written it in a non-canonical form.

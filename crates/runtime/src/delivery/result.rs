@@ -28,6 +28,8 @@ pub(super) struct DeliveryOutcome {
     pub incomplete: bool,
     /// Whether files were excluded from the delivery.
     pub held_back: bool,
+    /// Why the reported completion of the loop contradicts the delivery.
+    pub contradiction: Option<String>,
 }
 
 impl DeliveryOutcome {
@@ -41,6 +43,7 @@ impl DeliveryOutcome {
             result: None,
             incomplete: status == DeliveryStatus::Error,
             held_back: false,
+            contradiction: None,
         }
     }
 

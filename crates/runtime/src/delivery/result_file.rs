@@ -83,14 +83,15 @@ pub(super) fn success(
         commit_sha: Some(commit.to_owned()),
         github_id: None,
         held_back,
+        undelivered: Vec::new(),
+        early_pushes: Vec::new(),
         tests: None,
     })])
 }
 
 /// Returns a result with one entry for a repository without changes.
 pub(super) fn skipped(full_name: &str, reason: &str) -> ExecutionResult {
-    let entry = ResultEntry::Skipped { full_name: full_name.to_owned(), reason: reason.to_owned() };
-    ExecutionResult::v2(vec![entry])
+    ExecutionResult::v2(vec![ResultEntry::skipped(full_name, reason)])
 }
 
 /// Parses repository and number from a pull request URL of any host. Trailing path segments, such as
@@ -111,13 +112,15 @@ fn read(path: &Path) -> Option<Value> {
     untrusted::read_json(path)
 }
 
-/// Rewrites pull request URLs into the form that the control plane accepts. Removes test evidence: only the
-/// runtime may report it, and the assistant can write this file.
+/// Rewrites pull request URLs into the form that the control plane accepts. Removes test evidence and what the loop
+/// left outside of its delivery: only the runtime may report them, and the assistant can write this file.
 fn canonicalize(document: &mut Value) {
     let Some(entries) = document.get_mut("results").and_then(Value::as_array_mut) else { return };
     for entry in entries {
         if let Some(entry) = entry.as_object_mut() {
-            entry.remove("tests");
+            for name in ["tests", "undelivered", "earlyPushes"] {
+                entry.remove(name);
+            }
         }
         let Some((name, number)) = entry.get("prUrl").and_then(Value::as_str).and_then(repository_and_number)
         else {

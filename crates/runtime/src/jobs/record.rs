@@ -1,6 +1,6 @@
 //! Parts of a job's record. All parts are flattened into one stored JSON document.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use loopgate_api::ids::LoopId;
@@ -10,6 +10,7 @@ use loopgate_api::names::{BASE_TESTS_EXIT, COMMIT_EXIT, EXIT_FILE, HEAD_TESTS_EX
 use loopgate_api::plan::TaskProgress;
 use loopgate_api::spend::Spend;
 use loopgate_api::test_evidence::TestEvidence;
+use loopgate_api::undelivered::EarlyPush;
 use loopgate_home::expand_home;
 use loopgate_tools::shim::Shims;
 use serde::{Deserialize, Serialize};
@@ -218,6 +219,26 @@ pub struct PeerWorktree {
     /// HEAD before the loop started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_sha: Option<String>,
+    /// Further state before the loop started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartState>,
+}
+
+/// State of a worktree before its loop started. The delivery compares it with the state afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartState {
+    /// Number of entries in the reflog of HEAD.
+    pub head_moves: usize,
+    /// Whether HEAD had commits that are neither on a remote nor on a branch of the user.
+    pub has_unpushed_commits: bool,
+}
+
+/// Ids of a plan's tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PlanTasks {
+    pub pending: BTreeSet<String>,
+    pub completed: BTreeSet<String>,
 }
 
 /// The process as it was started, redacted.
@@ -304,6 +325,12 @@ pub struct WorkspaceRecord {
     /// HEAD of the worktree before the loop started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_sha: Option<String>,
+    /// Further state of the worktree before the loop started.
+    #[serde(rename = "startState", skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartState>,
+    /// Tasks of the plan before an EXECUTE started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_tasks: Option<Box<PlanTasks>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -435,6 +462,10 @@ pub struct DeliveryRecord {
     /// Test evidence of each delivered repository, by full name.
     #[serde(rename = "testEvidence", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tests: BTreeMap<String, TestEvidence>,
+    /// Commits that were pushed before the delivery, by full name of the repository; recorded once, before the first
+    /// push of the delivery.
+    #[serde(rename = "earlyPushes", default, skip_serializing_if = "Option::is_none")]
+    pub early_pushes: Option<BTreeMap<String, Vec<EarlyPush>>>,
     /// Test run in progress, until its worktree is removed.
     #[serde(rename = "testRun", default, skip_serializing_if = "Option::is_none")]
     pub test_run: Option<TestRunRecord>,

@@ -50,6 +50,7 @@ impl Launcher {
         job.workspace.jsonl_path = text(&work_dir.join(ASSISTANT_OUTPUT));
         job.workspace.state_path = text(&work_dir.join(STATE_JSON));
         job.workspace.start_sha.clone_from(&workspace.start_sha);
+        job.workspace.start = workspace.start;
         if let Some(previous) = previous {
             carry_over(&mut job, previous);
         }

@@ -24,7 +24,7 @@ use super::command_line::{self, ProcessCommand, ProcessRequest};
 use super::staging::StagedInputs;
 use crate::commands::bootstrap::BootstrapTarget;
 use crate::commands::{plugins, review};
-use crate::delivery::{diagnostics, failure_marker};
+use crate::delivery::{contradiction, diagnostics, failure_marker};
 use crate::error::LoopRequestError;
 use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::store::StoredToken;
@@ -87,6 +87,11 @@ impl Launcher {
         job.run.start_attempt = Some(start_attempt);
         job.run.process = Some(process.clone());
         job.workspace.reviewed_state = reviewed_state;
+        if request.command == LoopCommand::Execute {
+            let staged_plan = work_dir.clone();
+            let tasks = tokio::task::spawn_blocking(move || contradiction::plan_tasks(&staged_plan)).await;
+            job.workspace.start_tasks = Some(Box::new(tasks.unwrap_or_default()));
+        }
         job.run.assistant_path = Some(assistant.to_string_lossy().into_owned());
         job.run.sealed_failure_secret =
             self.credentials.seal(secret.expose_secret().as_bytes()).map(|sealed| STANDARD.encode(sealed));

@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use crate::error::LoopRequestError;
 use crate::jobs::reservations::Reservation;
-use crate::jobs::{Job, PeerWorktree, TestRunRecord};
+use crate::jobs::{Job, PeerWorktree, StartState, TestRunRecord};
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
 use crate::workspace::naming::WorktreeNames;
@@ -54,6 +54,8 @@ pub(crate) struct Workspace {
     pub worktree: Option<SandboxedPath>,
     /// HEAD of the worktree before the loop started.
     pub start_sha: Option<String>,
+    /// Further state of the worktree before the loop started.
+    pub start: Option<StartState>,
     /// Worktrees of the peer repositories.
     pub peers: Vec<PeerWorkspace>,
     /// The branch of the worktree.
@@ -88,6 +90,7 @@ impl Workspace {
             base_branch: Some(place.peer.branch.to_string()),
             branch: place.prepared.branch.as_ref().map(ToString::to_string),
             start_sha: place.prepared.start_sha.clone(),
+            start: Some(place.prepared.start),
         };
         self.peers.iter().map(recorded).collect()
     }
@@ -239,6 +242,7 @@ async fn temp_dir(request: &LoopRequest, reservation: &Reservation) -> Result<Wo
         dir,
         worktree: None,
         start_sha: None,
+        start: None,
         peers: Vec::new(),
         branch: None,
         notes: Vec::new(),
@@ -304,6 +308,7 @@ async fn worktrees(
         dir: prepared.dir.as_path().to_owned(),
         worktree: Some(prepared.dir),
         start_sha: prepared.start_sha,
+        start: Some(prepared.start),
         peers,
         is_temporary,
     })

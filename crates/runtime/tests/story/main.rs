@@ -7,3 +7,4 @@ mod endings;
 mod starts;
 #[path = "../support/mod.rs"]
 mod support;
+mod undelivered;

@@ -18,8 +18,8 @@ use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::{Git, PreservedState, remove_stale_locks, rename_aside, time};
 use loopgate_tools::process::{Command, Limits};
 
-use crate::jobs::Jobs;
 use crate::jobs::reservations::{Reservation, Reservations};
+use crate::jobs::{Jobs, StartState};
 use crate::workspace::naming::{WorktreeNames, loop_directory};
 use crate::workspace::worktree_layout::WorktreeLayout;
 use loopgate_tools::environment::ProcessEnvironment;
@@ -69,6 +69,8 @@ pub(crate) struct PreparedWorktree {
     pub dir: SandboxedPath,
     /// HEAD before the loop started.
     pub start_sha: Option<String>,
+    /// Further state before the loop started.
+    pub start: StartState,
     /// Branch on which the loop works; `None` with a detached HEAD.
     pub branch: Option<BranchName>,
     /// Whether the worktree was created for this request.
@@ -209,7 +211,11 @@ async fn ready(
         tracing::info!(worktree = %dir.as_path().display(), note, "earlier work at the path of a worktree");
     }
     let start_sha = worktrees.git.head(dir.as_path()).await.ok();
-    PreparedWorktree { dir, start_sha, branch, created, notes }
+    let start = StartState {
+        head_moves: worktrees.git.head_moves(dir.as_path()).await.map_or(0, |moves| moves.len()),
+        has_unpushed_commits: worktrees.git.has_unpushed_commits(dir.as_path()).await.unwrap_or(true),
+    };
+    PreparedWorktree { dir, start_sha, start, branch, created, notes }
 }
 
 fn new_worktree_path(
