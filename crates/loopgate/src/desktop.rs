@@ -122,7 +122,7 @@ impl Desktop {
             programs: programs.clone(),
             api_origin: None,
             loopgate_exe: loopgate_exe.clone(),
-            plugin_dirs: plugins.root().to_owned(),
+            plugin_dirs: plugins.root(),
             timing: RuntimeTiming::from_environment(),
         })
         .await
@@ -136,7 +136,7 @@ impl Desktop {
             repos: home.repos.clone(),
             credentials: home.credentials.clone(),
             programs: programs.clone(),
-            plugin_root: Some(plugins.root().to_owned()),
+            plugin_root: Some(plugins.root()),
             runtime: Some(runtime.clone()),
             agents: Some(agents.clone()),
             gateway_token: (!without_authentication()).then(|| token.clone()),
