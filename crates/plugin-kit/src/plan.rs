@@ -34,6 +34,7 @@ use crate::console::print_result;
 use crate::hook::answers;
 
 pub use amend::AmendCommand;
+pub(crate) use amend::prepare as prepare_amendment;
 pub use state::SetStateArgs;
 pub(crate) use state::{await_user, record_phase, set_waiting_until};
 pub(crate) use task_report::says_blocked;

@@ -56,6 +56,11 @@ impl<'a> ProjectGit<'a> {
         self.query(&["config", "--get", &format!("alias.{name}")]).await.filter(|value| !value.is_empty())
     }
 
+    /// Returns whether the commit that is checked out contains this directory, and so files in it.
+    pub async fn contains_directory(&self) -> bool {
+        self.query(&["rev-parse", "--verify", "--quiet", "HEAD:./"]).await.is_some()
+    }
+
     /// Returns the tracked files that differ from a commit: committed since, modified or staged; sorted.
     pub async fn changed_since(&self, sha: &str) -> Option<Vec<String>> {
         let mut files = std::collections::BTreeSet::new();
@@ -171,6 +176,10 @@ impl BlockingGit {
 
     pub fn branch(&self, dir: &Path) -> Option<String> {
         self.runtime.block_on(self.at(dir).branch())
+    }
+
+    pub fn contains_directory(&self, dir: &Path) -> bool {
+        self.runtime.block_on(self.at(dir).contains_directory())
     }
 
     pub fn origin(&self, dir: &Path) -> Option<String> {

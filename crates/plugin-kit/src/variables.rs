@@ -35,13 +35,13 @@ pub const ITERATION_TIMEOUT_MS: &str = "LOOPGATE_ITERATION_TIMEOUT_MS";
 pub const ITERATION_PAUSE_MS: &str = "LOOPGATE_ITERATION_PAUSE_MS";
 /// Root directory of the plugin, set by the assistant.
 pub const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
+/// Directory in which the session was started, set by the assistant for its hooks.
+pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Id of the session, set by the assistant for its commands and hooks.
 pub const ASSISTANT_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
 /// Path of this executable, with which hooks call it.
 pub const PROGRAM: &str = "LOOPGATE_BIN";
-/// Pid of the assistant that called a hook.
-pub const ASSISTANT_PID: &str = "LOOPGATE_ASSISTANT_PID";
 
 /// Returns a variable as text. `None` when it is unset, empty or not valid Unicode.
 pub fn text(name: &str) -> Option<String> {
