@@ -45,6 +45,32 @@ fn mentioned_agents_and_skills_exist() {
 }
 
 #[test]
+fn marketplace_offers_each_plugin_with_readme_licence_and_icon() {
+    let root = plugin().parent().unwrap().parent().unwrap().to_owned();
+    let read =
+        |path: &Path| -> Value { serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap() };
+    let offer = read(&root.join(".claude-plugin/marketplace.json"));
+    let offered: BTreeSet<&str> = offer["plugins"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|plugin| plugin["source"].as_str().unwrap())
+        .collect();
+    let directories = std::fs::read_dir(root.join("plugins")).unwrap().map(|entry| entry.unwrap().path());
+    let shipped: Vec<PathBuf> = directories.filter(|path| path.is_dir()).collect();
+    assert_eq!(shipped.len(), offered.len());
+    for dir in shipped {
+        let name = dir.file_name().unwrap().to_str().unwrap();
+        assert!(offered.contains(format!("./plugins/{name}").as_str()), "{name}");
+        let manifest = read(&dir.join(".claude-plugin/plugin.json"));
+        assert_eq!((manifest["name"].as_str(), manifest["license"].as_str()), (Some(name), Some("MIT")));
+        assert!(dir.join("icon.svg").is_file() && dir.join("LICENSE").is_file(), "{name}");
+        let readme = std::fs::read_to_string(dir.join("README.md")).unwrap();
+        assert!(readme.contains("## Install") && readme.contains("## Example"), "{name}");
+    }
+}
+
+#[test]
 fn front_matter_contains_the_file_name() {
     for (path, text) in texts(&plugin().join("agents")) {
         let name = matches(r"(?m)^name: (.+)$", &text);
