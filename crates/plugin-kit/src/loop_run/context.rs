@@ -172,7 +172,7 @@ fn run_args(budget: Option<Usd>, session: Option<&str>) -> impl Iterator<Item = 
 
 /// Returns the plugin passed in the environment, or our embedded copy, and the review plugin next to it. The assistant
 /// ignores an installed plugin of the same name, which may be of another version than this program.
-fn plugin_dirs() -> std::io::Result<Vec<PathBuf>> {
+pub fn plugin_dirs() -> std::io::Result<Vec<PathBuf>> {
     let given = match var::text(var::PLUGIN_DIR) {
         Some(dir) => PathBuf::from(dir),
         None => {
