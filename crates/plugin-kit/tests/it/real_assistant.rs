@@ -235,6 +235,8 @@ async fn type_command_in(home: &UserHome, project: &Project, prompt: &str, args:
         .args(args)
         .current_dir(&project.root)
         .env_remove("IS_SANDBOX")
+        // Newer versions otherwise run agents in the background, and a script does not wait for their notifications.
+        .env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
