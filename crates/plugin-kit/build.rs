@@ -2,4 +2,5 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=../../plugins");
+    println!("cargo:rerun-if-changed=../../.claude-plugin");
 }

@@ -13,7 +13,7 @@ use loopgate_gateway::{BindError, BoundGateway, Gateway, GatewayConfig, ServerLi
 use loopgate_home::{ReposError, Settings, SettingsStore, files, secret_file};
 use loopgate_link::client::{self, Client, ClientConfig, HelloInfo, LinkSettings};
 use loopgate_link::executor::{self, Executor, ExecutorConfig, InProcess, Signing};
-use loopgate_plugin_kit::Plugins;
+use loopgate_plugin_kit::plugins::{Plugins, embedded_version};
 use loopgate_runtime::{ProcessServices, Runtime, RuntimeConfig, RuntimeTiming};
 use loopgate_tools::programs::{ProgramSource, Programs, is_executable};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -122,7 +122,7 @@ impl Desktop {
             programs: programs.clone(),
             api_origin: None,
             loopgate_exe: loopgate_exe.clone(),
-            plugin_dirs: plugins.root().to_owned(),
+            plugin_dirs: plugins.root(),
             timing: RuntimeTiming::from_environment(),
         })
         .await
@@ -136,7 +136,7 @@ impl Desktop {
             repos: home.repos.clone(),
             credentials: home.credentials.clone(),
             programs: programs.clone(),
-            plugin_root: Some(plugins.root().to_owned()),
+            plugin_root: Some(plugins.root()),
             runtime: Some(runtime.clone()),
             agents: Some(agents.clone()),
             gateway_token: (!without_authentication()).then(|| token.clone()),
@@ -187,7 +187,7 @@ impl Desktop {
                 settings: home.settings.clone(),
                 hello: HelloInfo {
                     gateway_port: Some(self.port()),
-                    ..HelloInfo::of_this_machine(Vec::new())
+                    ..HelloInfo::of_this_machine(Vec::new(), embedded_version("code"))
                 },
             }),
             credentials: home.credentials.clone(),

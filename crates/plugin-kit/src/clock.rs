@@ -1,6 +1,6 @@
 //! Timestamps in the loop's files: UTC with whole seconds.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
 
@@ -18,6 +18,11 @@ pub fn run_id() -> String {
 /// Returns the current time as `20260102-030405`, for file names.
 pub fn compact() -> String {
     Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()
+}
+
+/// Returns the time since an instant; zero for one in the future.
+pub fn age(at: SystemTime) -> Duration {
+    SystemTime::now().duration_since(at).unwrap_or_default()
 }
 
 /// Stopwatch that excludes waiting times.

@@ -1,7 +1,7 @@
 //! `loopgate hook …`: the hooks that the assistant calls when sessions, subagents and tools start or end.
 //!
-//! Each hook reads one JSON object from standard input and prints one or none. Outside a loop, only the
-//! refusal of credentials applies. A hook that fails prints nothing, so that it never blocks the assistant.
+//! Each hook reads one JSON object from standard input and prints one or none. `hooks/run.sh` calls them only in
+//! sessions of a loop. A hook that fails prints nothing, so that it never blocks the assistant.
 
 pub(crate) mod agents;
 pub(crate) mod answers;
@@ -10,6 +10,7 @@ mod delivery;
 mod git_call;
 mod hook_record;
 mod input;
+mod page;
 mod permission;
 mod session;
 mod shell;
@@ -18,22 +19,31 @@ mod transcript;
 mod undo;
 
 use std::io::Read as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::console::print_line;
+use crate::console::{print_line, print_result};
+use crate::variables as var;
 use input::HookInput;
 
 pub(crate) use permission::refusal_of_command;
 
 /// Upper bound of the input in bytes; a tool's arguments may contain a whole file.
 const INPUT_CAP: u64 = 64 * 1024 * 1024;
+/// Age after which a session's record counts as abandoned; crashed sessions do not remove theirs.
+const ABANDONED_AFTER: Duration = Duration::from_hours(24);
 
 /// Hooks of the plugin `code`.
 #[derive(Debug, Clone, Copy, clap::Subcommand)]
 pub enum HookCommand {
-    /// Record the session of an assistant process
+    /// Prepare a command of the plugin before its page is expanded
+    PromptExpansion,
+    /// Print what was prepared for the page of this session's command
+    Page,
+    /// Record that the hooks of a session run
     SessionStart,
     /// Delete the records of an ended session
     SessionEnd,
@@ -46,14 +56,19 @@ pub enum HookCommand {
 }
 
 impl HookCommand {
-    /// Reads the input and prints the answer. The exit code is always 0: the assistant treats others as
-    /// errors.
+    /// Reads the input and prints the answer. The exit code is 0, because the assistant treats others as errors; only
+    /// `page` fails with 1.
     #[must_use]
     pub fn run(self) -> ExitCode {
+        if matches!(self, Self::Page) {
+            return print_result(page::take());
+        }
         let mut text = Vec::new();
         let read = std::io::stdin().take(INPUT_CAP).read_to_end(&mut text);
         // Malformed input is treated like an unknown session: the assistant must not fail because of a hook.
-        let input = read.ok().and_then(|_| serde_json::from_slice(&text).ok());
+        let input = read.ok().and_then(|_| serde_json::from_slice::<HookInput>(&text).ok());
+        let input = input
+            .map(|input| HookInput { project_dir: var::text(var::PROJECT_DIR).map(PathBuf::from), ..input });
         if let Some(answer) = input.and_then(|input| self.answer(&input)) {
             print_line(answer);
         }
@@ -64,13 +79,18 @@ impl HookCommand {
         match self {
             Self::SessionStart => {
                 hook_record::store(input);
-                session::start(input);
+                None
             }
-            Self::SessionEnd => session::end(input),
-            Self::SubagentStart => return subagent::start(input),
-            Self::PreToolUse => return permission::decide(input, delivery::is_by_runtime()),
-            Self::SubagentStop => return subagent::stop(input),
+            Self::PromptExpansion => page::prepare(input),
+            Self::SubagentStart => subagent::start(input),
+            Self::PreToolUse => permission::decide(input, delivery::is_by_runtime()),
+            Self::SubagentStop => subagent::stop(input),
+            Self::SessionEnd => {
+                session::end(input);
+                None
+            }
+            // Has no input.
+            Self::Page => None,
         }
-        None
     }
 }

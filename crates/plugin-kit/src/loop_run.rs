@@ -41,6 +41,9 @@ mod user_report;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+pub(crate) use self::context::plugin_dirs;
+pub(crate) use self::iterations::exclude_state_dir;
+pub(crate) use self::lock::is_held as is_running;
 pub use self::single_run::AssistantArgs;
 
 use self::exit_code::FAILED;

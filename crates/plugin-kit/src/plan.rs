@@ -40,6 +40,7 @@ use crate::hook::answers;
 use crate::quoting::quote;
 
 pub use amend::AmendCommand;
+pub(crate) use amend::prepare as prepare_amendment;
 pub use state::SetStateArgs;
 pub(crate) use state::{await_user, record_phase, set_waiting_until};
 pub(crate) use task_report::{says_stuck, task_of_answer};

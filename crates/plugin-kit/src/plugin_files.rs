@@ -7,14 +7,17 @@ use std::time::Duration;
 
 use loopgate_tools::process::{Command, Limits};
 use regex::Regex;
+use serde_json::Value;
 
 use crate::config_env::{self, ConfigEnv};
 use crate::console::print_result;
-use crate::plugins::Plugins;
+use crate::plugins::{Plugins, is_copy};
 use crate::variables as var;
 
 /// Name of our marketplace.
 const MARKETPLACE: &str = "loopgate";
+/// The assistant's registry of installed plugins, relative to the home directory.
+const REGISTRY: &str = ".claude/plugins/installed_plugins.json";
 /// Directory of our marketplace in the assistant's plugin cache, relative to the home directory.
 const CACHE: &str = ".claude/plugins/cache/loopgate";
 /// Time limit of a call of the assistant; an installation may download files.
@@ -101,20 +104,42 @@ impl InstallArgs {
                 plugins.names().join(", ")
             ));
         }
-        let root = plugins.root().display().to_string();
+        let marketplace = plugins.marketplace().display().to_string();
         // Repeated for each version, because the directory of the plugins differs.
-        run_assistant(&["plugin", "marketplace", "add", &root]).await?;
+        run_assistant(&["plugin", "marketplace", "add", &marketplace]).await?;
         let mut lines = Vec::new();
         for name in names {
             let reference = format!("{name}@{MARKETPLACE}");
+            let original = plugins.root().join(&name);
+            let is_installed = || installed_dirs(&reference).iter().any(|dir| is_copy(&original, dir));
             run_assistant(&["plugin", "install", &reference, "--scope", "user"]).await?;
-            // `install` does nothing for a plugin that is installed already; `update` brings it to this
-            // version.
-            run_assistant(&["plugin", "update", &reference, "--scope", "user"]).await?;
+            if !is_installed() {
+                // The assistant neither installs nor updates a version that it has already, even if its files have
+                // changed since.
+                run_assistant(&["plugin", "uninstall", &reference, "--scope", "user"]).await?;
+                run_assistant(&["plugin", "install", &reference, "--scope", "user"]).await?;
+            }
+            if !is_installed() {
+                return Err(format!(
+                    "Error: the assistant reports {reference} as installed, but its files differ from those of this \
+                     program. Run `claude plugin list` to see where it is installed from."
+                ));
+            }
             lines.push(format!("{reference} is installed"));
         }
         Ok(lines.join("\n"))
     }
+}
+
+/// Returns the directories of a plugin that is installed for the user.
+fn installed_dirs(reference: &str) -> Vec<PathBuf> {
+    let registry = std::env::home_dir().unwrap_or_default().join(REGISTRY);
+    // The file belongs to another program, which may change its format.
+    let registry: Value =
+        std::fs::read(registry).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+    let entries = registry["plugins"][reference].as_array().into_iter().flatten();
+    let of_user = entries.filter(|entry| entry["scope"].as_str().is_none_or(|scope| scope == "user"));
+    of_user.filter_map(|entry| entry["installPath"].as_str()).map(PathBuf::from).collect()
 }
 
 /// Calls the assistant. Its output is the error message when it fails.

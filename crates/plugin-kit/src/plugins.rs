@@ -1,7 +1,8 @@
 //! The embedded plugins and their directory on disk.
 //!
-//! The directory `plugins/` is embedded in the binary and unpacked into the data directory, into a directory
-//! named by the hash of its content: two versions never share a directory, and an unpacked one never changes.
+//! The marketplace at the root of the repository, that is its manifest and the directory `plugins/`, is embedded in the
+//! binary and unpacked into the data directory, into a directory named by the hash of its content: two versions never
+//! share a directory, and an unpacked one never changes.
 
 use std::borrow::Cow;
 use std::io;
@@ -13,8 +14,15 @@ use sha2::{Digest, Sha256};
 
 #[derive(RustEmbed)]
 #[folder = "../../plugins"]
+#[prefix = "plugins/"]
 struct EmbeddedFiles;
 
+/// Path of the marketplace's manifest, and its content.
+const MARKETPLACE: (&str, &[u8]) =
+    (".claude-plugin/marketplace.json", include_bytes!("../../../.claude-plugin/marketplace.json"));
+
+/// Path of a plugin's manifest in its directory.
+const MANIFEST: &str = ".claude-plugin/plugin.json";
 /// Marker file, written last: a directory without it is incomplete.
 const COMPLETE: &str = ".complete";
 
@@ -27,7 +35,7 @@ const HASH_BYTES: usize = 8;
 /// Unpacked plugins on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plugins {
-    root: PathBuf,
+    marketplace: PathBuf,
 }
 
 impl Plugins {
@@ -38,9 +46,9 @@ impl Plugins {
     /// Fails on any file system error.
     pub fn unpack(data_dir: &Path) -> io::Result<Self> {
         let parent = data_dir.join("plugins");
-        let root = parent.join(content_hash());
-        if root.join(COMPLETE).is_file() {
-            return Ok(Self { root });
+        let marketplace = parent.join(content_hash());
+        if marketplace.join(COMPLETE).is_file() {
+            return Ok(Self { marketplace });
         }
         // Unpacked next to the target, because a rename is only atomic within one file system.
         create_private_dir(&parent)?;
@@ -48,19 +56,19 @@ impl Plugins {
         write_all(fresh.path())?;
         // An incomplete directory of this name was damaged later: it is only renamed into place when
         // complete.
-        if root.exists() && !root.join(COMPLETE).is_file() {
-            std::fs::remove_dir_all(&root)?;
+        if marketplace.exists() && !marketplace.join(COMPLETE).is_file() {
+            std::fs::remove_dir_all(&marketplace)?;
         }
-        match std::fs::rename(fresh.path(), &root) {
+        match std::fs::rename(fresh.path(), &marketplace) {
             Ok(()) => {
                 // The directory was renamed, so the guard must not delete its old path.
                 let _ = fresh.keep();
             }
             // Another process has unpacked the same content first.
-            Err(_) if root.join(COMPLETE).is_file() => {}
+            Err(_) if marketplace.join(COMPLETE).is_file() => {}
             Err(error) => return Err(error),
         }
-        Ok(Self { root })
+        Ok(Self { marketplace })
     }
 
     /// Deletes directories that killed processes left half unpacked. The caller must be the only user of the
@@ -75,16 +83,22 @@ impl Plugins {
         }
     }
 
+    /// Returns the root directory of the marketplace.
+    #[must_use]
+    pub fn marketplace(&self) -> &Path {
+        &self.marketplace
+    }
+
     /// Returns the directory with one subdirectory per plugin.
     #[must_use]
-    pub fn root(&self) -> &Path {
-        &self.root
+    pub fn root(&self) -> PathBuf {
+        self.marketplace.join("plugins")
     }
 
     /// Returns the names of the plugins, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let entries = std::fs::read_dir(self.root()).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
             .filter(|entry| is_plugin(&entry.path()))
             .filter_map(|entry| entry.file_name().into_string().ok())
@@ -96,7 +110,7 @@ impl Plugins {
     /// Returns the directory of one of our plugins.
     #[must_use]
     pub fn dir(&self, plugin: &str) -> Option<PathBuf> {
-        let dir = self.root.join(plugin);
+        let dir = self.root().join(plugin);
         is_plugin(&dir).then_some(dir)
     }
 }
@@ -104,7 +118,35 @@ impl Plugins {
 /// Returns whether a directory contains a plugin.
 #[must_use]
 pub fn is_plugin(dir: &Path) -> bool {
-    dir.join(".claude-plugin/plugin.json").is_file()
+    dir.join(MANIFEST).is_file()
+}
+
+/// Returns the version of an embedded plugin, which loops run.
+#[must_use]
+pub fn embedded_version(plugin: &str) -> Option<String> {
+    version_in(&EmbeddedFiles::get(&format!("plugins/{plugin}/{MANIFEST}"))?.data)
+}
+
+/// Returns the version of the plugin in a directory.
+#[must_use]
+pub fn version_of(dir: &Path) -> Option<String> {
+    version_in(&std::fs::read(dir.join(MANIFEST)).ok()?)
+}
+
+fn version_in(manifest: &[u8]) -> Option<String> {
+    let manifest: serde_json::Value = serde_json::from_slice(manifest).ok()?;
+    manifest.get("version")?.as_str().map(str::to_owned)
+}
+
+/// Returns whether two directories contain the same files. Files that only `copy` has, such as notes of the assistant,
+/// are ignored. Blocks on disk I/O.
+#[must_use]
+pub fn is_copy(original: &Path, copy: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(original) else { return false };
+    entries.flatten().all(|entry| {
+        let (from, to) = (entry.path(), copy.join(entry.file_name()));
+        if from.is_dir() { is_copy(&from, &to) } else { std::fs::read(from).ok() == std::fs::read(to).ok() }
+    })
 }
 
 /// Returns the prompt names of the plugin `code`, sorted, without their file extension.
@@ -118,7 +160,9 @@ pub fn prompt_names(plugin_dir: Option<&Path>) -> Vec<String> {
             .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".md")?.to_owned()))
             .collect(),
         None => EmbeddedFiles::iter()
-            .filter_map(|path| Some(path.strip_prefix("code/prompts/")?.strip_suffix(".md")?.to_owned()))
+            .filter_map(|path| {
+                Some(path.strip_prefix("plugins/code/prompts/")?.strip_suffix(".md")?.to_owned())
+            })
             .collect(),
     };
     names.sort();
@@ -128,7 +172,9 @@ pub fn prompt_names(plugin_dir: Option<&Path>) -> Vec<String> {
 fn files() -> Vec<(Cow<'static, str>, Cow<'static, [u8]>)> {
     let mut names: Vec<_> = EmbeddedFiles::iter().collect();
     names.sort();
-    names.into_iter().filter_map(|name| Some((name.clone(), EmbeddedFiles::get(&name)?.data))).collect()
+    let manifest = (Cow::Borrowed(MARKETPLACE.0), Cow::Borrowed(MARKETPLACE.1));
+    let plugins = names.into_iter().filter_map(|name| Some((name.clone(), EmbeddedFiles::get(&name)?.data)));
+    std::iter::once(manifest).chain(plugins).collect()
 }
 
 fn content_hash() -> String {
@@ -194,16 +240,32 @@ mod tests {
         let manifest: serde_json::Value =
             serde_json::from_slice(&std::fs::read(code.join(".claude-plugin/plugin.json")).unwrap()).unwrap();
         assert_eq!(manifest["name"], "code");
+        assert_eq!(embedded_version("code").as_deref(), manifest["version"].as_str());
+        assert_eq!(version_of(&code), embedded_version("code"));
+        assert!(first.marketplace().join(MARKETPLACE.0).is_file());
         assert!(code.join("commands/code.md").is_file());
         assert_eq!(std::fs::read_dir(home.path().join("plugins")).unwrap().count(), 1);
     }
 
     #[test]
+    fn changed_or_missing_file_makes_a_copy_different() {
+        let home = tempfile::tempdir().unwrap();
+        let code = Plugins::unpack(&home.path().join("a")).unwrap().dir("code").unwrap();
+        let copy = Plugins::unpack(&home.path().join("b")).unwrap().dir("code").unwrap();
+        std::fs::write(copy.join(".in_use"), "").unwrap();
+        assert!(is_copy(&code, &copy));
+        std::fs::write(copy.join("commands/code.md"), "other").unwrap();
+        assert!(!is_copy(&code, &copy));
+        std::fs::remove_file(copy.join("commands/code.md")).unwrap();
+        assert!(!is_copy(&code, &copy) && !is_copy(&code, &home.path().join("none")));
+    }
+
+    #[test]
     fn incomplete_directory_is_replaced() {
         let home = tempfile::tempdir().unwrap();
-        let root = Plugins::unpack(home.path()).unwrap().root().to_owned();
-        std::fs::remove_file(root.join(COMPLETE)).unwrap();
-        std::fs::remove_file(root.join("code/commands/code.md")).unwrap();
+        let plugins = Plugins::unpack(home.path()).unwrap();
+        std::fs::remove_file(plugins.marketplace().join(COMPLETE)).unwrap();
+        std::fs::remove_file(plugins.root().join("code/commands/code.md")).unwrap();
         let again = Plugins::unpack(home.path()).unwrap();
         assert!(again.dir("code").unwrap().join("commands/code.md").is_file());
     }
@@ -213,7 +275,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let roots: Vec<PathBuf> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8)
-                .map(|_| scope.spawn(|| Plugins::unpack(home.path()).unwrap().root().to_owned()))
+                .map(|_| scope.spawn(|| Plugins::unpack(home.path()).unwrap().marketplace().to_owned()))
                 .collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });

@@ -56,6 +56,11 @@ impl<'a> ProjectGit<'a> {
         self.query(&["config", "--get", &format!("alias.{name}")]).await.filter(|value| !value.is_empty())
     }
 
+    /// Returns whether the commit that is checked out contains this directory, and so files in it.
+    pub async fn contains_directory(&self) -> bool {
+        self.query(&["rev-parse", "--verify", "--quiet", "HEAD:./"]).await.is_some()
+    }
+
     /// Returns the files that differ from a commit, new files included; sorted. `None` without a commit.
     pub async fn changed_since(&self, sha: &str) -> Option<Vec<String>> {
         let tree = if sha.is_empty() { None } else { self.snapshot().await }?;
@@ -177,6 +182,10 @@ impl BlockingGit {
 
     pub fn branch(&self, dir: &Path) -> Option<String> {
         self.runtime.block_on(self.at(dir).branch())
+    }
+
+    pub fn contains_directory(&self, dir: &Path) -> bool {
+        self.runtime.block_on(self.at(dir).contains_directory())
     }
 
     pub fn origin(&self, dir: &Path) -> Option<String> {

@@ -1,66 +1,66 @@
-//! `loopgate loop setup`: the command that `/code:code` runs before the model reads its prompt.
+//! Set-up of one iteration, before the model reads its prompt: for `/code:code` and for `loopgate loop setup`.
 //!
-//! Parses the slash command's arguments, finds the requirements and the further repositories, updates the
-//! plan from edits of `plan.md`, writes `config.env` for the hooks, and prints it with the prompt. Runs once
-//! per iteration and is idempotent.
+//! Interprets the arguments, selects the work directory and the requirements, finds the further repositories, updates
+//! the plan from edits of `plan.md`, writes `config.env` for the hooks, and prints it with the prompt. Runs once per
+//! iteration and is idempotent. Nothing is written before all arguments are valid.
 
 mod arguments;
 mod peers;
 mod prompt;
 mod session;
+mod workdir;
+
+pub(crate) use self::workdir::open as open_loop;
 
 use std::ffi::OsString;
-use std::io::Read as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use loopgate_home::{EntryKind, untrusted};
 
-use self::arguments::Arguments;
+use self::arguments::{Arguments, Invocation};
 use self::peers::AddedDirectory;
+use self::workdir::Workdir;
 use crate::config_env::{self, ConfigEnv};
 use crate::console::print_result;
-use crate::plugins::{Plugins, prompt_names};
+use crate::loop_run::exclude_state_dir;
+use crate::plugins::{Plugins, embedded_version, prompt_names, version_of};
+use crate::project_git::BlockingGit;
 use crate::quoting::{self, quote};
 use crate::variables as var;
 
-/// Upper bound of the arguments on standard input, in bytes.
-const STDIN_CAP: u64 = 1024 * 1024;
-
 /// File names of requirements, in order of precedence.
-const REQUIREMENTS: [&str; 5] = ["prd.md", "prd.pdf", "requirements.md", "requirements.txt", "ticket.md"];
+const REQUIREMENTS: [&str; 5] = [PRD_MD, "prd.pdf", "requirements.md", "requirements.txt", "ticket.md"];
+/// File with the text of a request.
+const PRD_MD: &str = "prd.md";
+/// Endings of documents that may be requirements under another name; others are code or data.
+const DOCUMENTS: [&str; 7] = ["md", "markdown", "txt", "pdf", "rst", "adoc", "html"];
 
-/// Files that the loop itself writes into a work directory; they are never requirements.
-const OUTPUTS: [&str; 19] = [
+/// Documents that the loop itself writes into a work directory; they are never requirements.
+const OUTPUTS: [&str; 13] = [
+    "api-requirements.md",
     "assistant-output.name.txt",
-    "assistant-stderr.log",
-    "execution-result.json",
-    "exit.json",
     "imported-plan.md",
     "implementation-plan.md",
     "investigation-log.md",
-    "launch-metadata.json",
+    "learnings.md",
     "log.md",
     "open-questions.md",
-    "orchestrator-launch.log",
-    "orchestrator-loop.log",
-    "perf.jsonl",
-    "plan.json",
     "plan.md",
     "plan-source.md",
-    "runs.log",
     "session-id.txt",
-    "state.json",
+    "visual-qa-memory.md",
+    "visual-requirements.md",
 ];
 
 /// Prepares a work directory for the command `/code:code`
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct SetupArgs {
-    /// `[WORKDIR] [--prd FILE | --plan FILE] [--prompt NAME] [--max-iterations N] [--add-dir DIR]...`
-    /// Paths with spaces need no quotes: all words up to the next flag belong together. With the single
-    /// argument `--stdin`, the arguments are read from standard input, so that no shell evaluates them: the
-    /// plugin's directory on the first line, the arguments after it.
+    /// The text of a request, or
+    /// `[WORKDIR] [--prd FILE | --plan FILE] [--prompt NAME] [--max-iterations N] [--add-dir DIR]...`.
+    /// Paths with spaces need no quotes: all words up to the next option belong together.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     words: Vec<OsString>,
 }
@@ -70,55 +70,75 @@ impl SetupArgs {
     /// error.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        print_result(self.input().and_then(|input| prepare(&input)))
+        print_result(self.prepare())
     }
 
-    fn input(self) -> Result<SetupInput, String> {
-        if self.words != ["--stdin"] {
-            let words = self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-            return Ok(SetupInput { plugin_root: None, words });
-        }
-        let mut text = String::new();
-        std::io::stdin()
-            .take(STDIN_CAP)
-            .read_to_string(&mut text)
-            .map_err(|error| format!("Error: cannot read the arguments: {error}"))?;
-        // The slash command writes the plugin's root on the first line, where the assistant substitutes it.
-        let (root, arguments) = text.split_once('\n').unwrap_or((&text, ""));
-        Ok(SetupInput { plugin_root: Some(PathBuf::from(root.trim())), words: quoting::words(arguments) })
+    fn prepare(self) -> Result<String, String> {
+        let project =
+            std::env::current_dir().map_err(|error| format!("Error: no current directory: {error}"))?;
+        let words: Vec<String> = self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let session = var::text(var::ASSISTANT_SESSION);
+        let input = SetupInput { project: &project, plugin_root: None, session: session.as_deref() };
+        prepare(&input, Invocation::parse(&words.join(" "), words, &project)?)
     }
 }
 
-struct SetupInput {
+/// Prepares the work directory for `/code:code` and returns the text for the model. `arguments` is what the user typed.
+///
+/// # Errors
+/// Returns the line to print.
+pub(crate) fn prepare_command(input: &SetupInput, arguments: &str) -> Result<String, String> {
+    // Prompts and program call each other, so they must be of one version.
+    let versions = (input.plugin_root.and_then(version_of), embedded_version("code"));
+    if let (Some(plugin), Some(own)) = versions
+        && plugin != own
+    {
+        return Err(format!(
+            "Error: the plugin `code` has version {plugin}, and the program loopgate contains version {own}. Run \
+             `loopgate plugins install`, and start the assistant again."
+        ));
+    }
+    prepare(input, Invocation::parse(arguments, quoting::words(arguments), input.project)?)
+}
+
+/// Where set-up runs.
+pub(crate) struct SetupInput<'a> {
+    /// Directory in which the assistant was started.
+    pub project: &'a Path,
     /// Directory of the plugin, as passed by the assistant.
-    plugin_root: Option<PathBuf>,
-    /// Arguments of the slash command.
-    words: Vec<String>,
+    pub plugin_root: Option<&'a Path>,
+    /// Session whose hooks are to act for the loop.
+    pub session: Option<&'a str>,
 }
 
-/// Prepares the work directory and returns the text for the model.
-fn prepare(input: &SetupInput) -> Result<String, String> {
-    let arguments = arguments::parse(input.words.iter().cloned())?;
-    let workdir = physical_dir(&arguments.workdir).ok_or_else(|| {
-        format!("Error: workdir path does not exist or is not a directory: {}", arguments.workdir)
-    })?;
-    let plan = plan_file(&arguments)?;
+fn prepare(input: &SetupInput, invocation: Invocation) -> Result<String, String> {
+    let project = input.project;
+    let (Workdir { path: workdir, is_new }, arguments) = workdir::select(project, &invocation)?;
+    let plan = plan_file(&arguments, project)?;
+    let plugin_root = plugin_root(input.plugin_root);
+    let prompt_file = prompt_file(plugin_root.as_deref(), &arguments.prompt)?;
+    let template = std::fs::read_to_string(&prompt_file)
+        .map_err(|error| format!("Error: cannot read {}: {error}", prompt_file.display()))?;
+    let peers = peers::resolve(&workdir, project, &arguments.add_dirs)?;
+    if is_new {
+        let request = if let Invocation::Request(text) = &invocation { Some(text.as_str()) } else { None };
+        create(project, &workdir, request)
+            .map_err(|error| format!("Error: cannot create {}: {error}", workdir.display()))?;
+    }
     let prd = match (&arguments.prd, &arguments.plan) {
         (Some(prd), _) => prd.clone(),
         // An imported plan replaces the requirements, so none are searched.
         (None, Some(_)) => String::new(),
         (None, None) => requirements(&workdir).map(|path| path.display().to_string()).unwrap_or_default(),
     };
-    let plugin_root = plugin_root(input.plugin_root.as_deref());
-    let prompt_file = prompt_file(plugin_root.as_deref(), &arguments.prompt)?;
-    let template = std::fs::read_to_string(&prompt_file)
-        .map_err(|error| format!("Error: cannot read {}: {error}", prompt_file.display()))?;
-    let peers = peers::resolve(&workdir, &arguments.add_dirs)?;
-    let config =
+    let mut config =
         configuration(&arguments, &workdir, &prd, &plan, plugin_root.as_deref(), &prompt_file, &peers)?;
+    if is_new && let Some(commit) = BlockingGit::new()?.head(project) {
+        config.set(var::START_SHA, &commit);
+    }
     // The hooks of this session find the work directory by this mapping.
-    if let Ok(project_root) = std::env::current_dir() {
-        session::map(&project_root, &workdir);
+    if let Some(session) = input.session {
+        session::map(project, session, &workdir);
     }
     config.save(&workdir).map_err(|error| format!("Error: cannot write the configuration: {error}"))?;
     // A plan that cannot be synchronized does not prevent the iteration: the model reads the reason and
@@ -176,10 +196,18 @@ fn configuration(
     Ok(config)
 }
 
+/// Creates the work directory of a new loop, with the text of its request.
+fn create(project: &Path, workdir: &Path, request: Option<&str>) -> io::Result<()> {
+    untrusted::create_directory(workdir)?;
+    exclude_state_dir(project)?;
+    request.map_or(Ok(()), |text| untrusted::write(&workdir.join(PRD_MD), format!("{text}\n").as_bytes()))
+}
+
 /// Returns the plan to import, from the arguments or from the environment.
-fn plan_file(arguments: &Arguments) -> Result<String, String> {
+fn plan_file(arguments: &Arguments, project: &Path) -> Result<String, String> {
     let Some(plan) = &arguments.plan else { return Ok(var::text(var::PLAN_FILE).unwrap_or_default()) };
-    let path = std::path::absolute(plan).map_err(|error| format!("Error: invalid plan path: {error}"))?;
+    let path = std::path::absolute(project.join(plan))
+        .map_err(|error| format!("Error: invalid plan path: {error}"))?;
     if path.is_file() {
         Ok(path.display().to_string())
     } else {
@@ -187,7 +215,7 @@ fn plan_file(arguments: &Arguments) -> Result<String, String> {
     }
 }
 
-/// Returns the requirements file of a work directory: a usual name, or the first other file by name.
+/// Returns the requirements file of a work directory: a usual name, or the first other document by name.
 fn requirements(workdir: &Path) -> Option<PathBuf> {
     let usual = REQUIREMENTS.iter().map(|name| workdir.join(name)).find(|path| untrusted::is_file(path));
     usual.or_else(|| {
@@ -195,16 +223,17 @@ fn requirements(workdir: &Path) -> Option<PathBuf> {
             .into_iter()
             .filter(|entry| entry.kind == EntryKind::File)
             .filter_map(|entry| entry.name.into_string().ok())
-            .filter(|name| !name.starts_with('.') && !is_output(name))
+            .filter(|name| !name.starts_with('.') && is_document(name))
             .collect();
         names.sort();
         names.into_iter().next().map(|name| workdir.join(name))
     })
 }
 
-fn is_output(name: &str) -> bool {
+/// Returns whether a file may be a document of the user.
+fn is_document(name: &str) -> bool {
     let ending = Path::new(name).extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
-    OUTPUTS.contains(&name) || matches!(ending, "json" | "jsonl" | "log" | "pid" | "start" | "sock")
+    DOCUMENTS.iter().any(|document| ending.eq_ignore_ascii_case(document)) && !OUTPUTS.contains(&name)
 }
 
 /// Returns the plugin's root: as passed by the assistant, from the environment, or our unpacked copy.
@@ -227,11 +256,6 @@ fn prompt_file(plugin_root: Option<&Path>, name: &str) -> Result<PathBuf, String
     Err(format!("ERROR: Prompt '{name}' not found (no {})\nAvailable prompts:\n{available}", path.display()))
 }
 
-/// Resolves a directory's path without symbolic links.
-fn physical_dir(path: &str) -> Option<PathBuf> {
-    std::fs::canonicalize(path).ok().filter(|path| path.is_dir())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,7 +264,7 @@ mod tests {
     fn requirements_are_found_and_outputs_are_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str| std::fs::write(dir.path().join(name), "x").unwrap();
-        for name in ["plan.json", "plan.md", ".hidden", "runs.log", "assistant-output-x.jsonl"] {
+        for name in ["plan.json", "plan.md", ".hidden", "runs.log", "Cargo.toml", "Makefile"] {
             write(name);
         }
         assert_eq!(requirements(dir.path()), None);

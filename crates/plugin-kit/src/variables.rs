@@ -35,6 +35,8 @@ pub const ITERATION_TIMEOUT_MS: &str = "LOOPGATE_ITERATION_TIMEOUT_MS";
 pub const ITERATION_PAUSE_MS: &str = "LOOPGATE_ITERATION_PAUSE_MS";
 /// Root directory of the plugin, set by the assistant.
 pub const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
+/// Directory in which the session was started, set by the assistant for its hooks.
+pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Id of the session, set by the assistant for its commands and hooks.
 pub const ASSISTANT_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
@@ -44,8 +46,6 @@ pub const TEST_COMMAND: &str = "LOOPGATE_TEST_COMMAND";
 pub const PROGRAM: &str = "LOOPGATE_BIN";
 /// File in which the hook of a session's start records that hooks run; set by the driver.
 pub const HOOK_RECORD: &str = "LOOPGATE_HOOK_RECORD";
-/// Pid of the assistant that called a hook.
-pub const ASSISTANT_PID: &str = "LOOPGATE_ASSISTANT_PID";
 
 /// Returns a variable as text. `None` when it is unset, empty or not valid Unicode.
 pub fn text(name: &str) -> Option<String> {

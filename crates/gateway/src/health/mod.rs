@@ -6,7 +6,6 @@
 mod assistant;
 pub(crate) mod check;
 pub(crate) mod liveness;
-mod marketplace;
 mod plugins;
 mod programs;
 pub(crate) mod version;
@@ -70,7 +69,7 @@ impl HealthChecks {
             row(Program::Assistant),
             row(Program::CodeHost),
             programs::code_host_auth(&self.programs, self.limit),
-            plugins::rows(&self.programs, self.plugin_root.as_deref(), self.limit),
+            self.plugins(),
             self.worktree_directory(),
             row(Program::Reviewer),
             row(Program::Python3),
@@ -88,6 +87,12 @@ impl HealthChecks {
         let remedy = format!("Run `{}` for details.", self.approvals_command.text());
         (!problems.is_empty())
             .then(|| Check::failed("approvals", "Approval policies", false, problems.join("; "), remedy))
+    }
+
+    /// Checks the plugins that are shipped with Loopgate.
+    async fn plugins(&self) -> Vec<Check> {
+        let Some(root) = self.plugin_root.clone() else { return Vec::new() };
+        tokio::task::spawn_blocking(move || plugins::rows(&root)).await.unwrap_or_default()
     }
 
     /// Checks that the directory for worktrees is configured and confirmed.

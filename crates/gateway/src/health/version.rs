@@ -37,7 +37,7 @@ fn plain(version: &str) -> Option<[u64; 3]> {
 
 /// Result of comparing a version with the latest one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum VersionAge {
+enum VersionAge {
     /// Equal to the latest version, or newer.
     Current,
     /// Older than the latest version.
@@ -45,7 +45,7 @@ pub(super) enum VersionAge {
 }
 
 /// Compares two versions. Returns `None` when one is not of the form `x.y.z`.
-pub(super) fn age(installed: &str, latest: &str) -> Option<VersionAge> {
+fn age(installed: &str, latest: &str) -> Option<VersionAge> {
     let (installed, latest) = (plain(installed)?, plain(latest)?);
     Some(if installed < latest { VersionAge::Old } else { VersionAge::Current })
 }

@@ -1,6 +1,6 @@
 //! Properties that a desktop reports in its hello.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use loopgate_api::link::Hello;
 use loopgate_api::operation::OperationId;
@@ -13,9 +13,6 @@ use crate::executor::{BROWSER_KEY_OPERATIONS, MAX_IN_FLIGHT};
 
 /// Environment variable that overrides the reported version of the `code` plugin.
 const PLUGIN_VERSION_OVERRIDE: &str = "LOOPGATE_PLUGIN_VERSION";
-/// The assistant's plugin registry, relative to the home directory.
-const PLUGIN_REGISTRY: &str = ".claude/plugins/installed_plugins.json";
-const CODE_PLUGIN: &str = "code@loopgate";
 const UNKNOWN_VERSION: &str = "unknown";
 const MAX_VERSION_CHARS: usize = 64;
 
@@ -38,10 +35,12 @@ pub struct HelloInfo {
 }
 
 impl HelloInfo {
-    /// Returns the properties of this machine, with all operations and the loop runner's capabilities. Reads
-    /// the assistant's plugin registry from disk, so call it once at start-up.
+    /// Returns the properties of this machine, with all operations and the loop runner's capabilities. Loops run
+    /// the `code` plugin of version `plugin_version`, unless the environment overrides what is reported.
     #[must_use]
-    pub fn of_this_machine(allowed_directories: Vec<PathBuf>) -> Self {
+    pub fn of_this_machine(allowed_directories: Vec<PathBuf>, plugin_version: Option<String>) -> Self {
+        let overriding =
+            std::env::var_os(PLUGIN_VERSION_OVERRIDE).map(|value| value.to_string_lossy().into_owned());
         let machine_name =
             hostname::get().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let machine_name = if machine_name.trim().is_empty() { "localhost".to_owned() } else { machine_name };
@@ -53,7 +52,7 @@ impl HelloInfo {
         Self {
             machine_name,
             platform: platform.to_owned(),
-            plugin_version: installed_plugin_version(),
+            plugin_version: valid_version(overriding.or(plugin_version)),
             supported_operations: OperationId::ALL.to_vec(),
             allowed_directories,
             capabilities: vec![
@@ -97,36 +96,9 @@ fn directories_hash(directories: &[PathBuf]) -> String {
     hex::encode(Sha256::digest(Value::from(names).to_string()))
 }
 
-fn installed_plugin_version() -> String {
-    let registry = std::env::home_dir().and_then(|home| std::fs::read(home.join(PLUGIN_REGISTRY)).ok());
-    let overriding =
-        std::env::var_os(PLUGIN_VERSION_OVERRIDE).map(|value| value.to_string_lossy().into_owned());
-    plugin_version(overriding.as_deref(), registry.as_deref())
-}
-
-/// Returns the override if it is set (`unknown` if it is not a version), otherwise the registered version.
-fn plugin_version(overriding: Option<&str>, registry: Option<&[u8]>) -> String {
-    let version = match overriding {
-        Some(version) => Some(version.to_owned()),
-        None => registry.and_then(registered_version),
-    };
+/// Returns the version, or `unknown` if it is missing or not a version.
+fn valid_version(version: Option<String>) -> String {
     version.filter(|version| is_version(version)).unwrap_or_else(|| UNKNOWN_VERSION.to_owned())
-}
-
-/// Returns the version of the last registry entry that exists, is enabled and is installed for the user.
-fn registered_version(registry: &[u8]) -> Option<String> {
-    let registry: Value = serde_json::from_slice(registry).ok()?;
-    let entries = registry.get("plugins")?.get(CODE_PLUGIN)?.as_array()?;
-    let installed = |entry: &&Value| {
-        let path_exists =
-            entry.get("installPath").and_then(Value::as_str).is_some_and(|path| Path::new(path).exists());
-        let scope = entry.get("scope").and_then(Value::as_str);
-        path_exists
-            && scope.is_none_or(|scope| scope == "user")
-            && entry.get("enabled") != Some(&Value::Bool(false))
-    };
-    let entry = entries.iter().rfind(installed)?;
-    entry.get("version")?.as_str().map(str::to_owned)
 }
 
 /// Returns whether a text is three dot-separated numbers with at most one suffix after `-` or `+`.
@@ -146,33 +118,14 @@ fn is_version(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     // CL-06
     #[test]
-    fn override_takes_precedence_over_the_registry() {
-        let registry =
-            json!({"plugins": {"code@loopgate": [{"installPath": "/", "version": "1.2.3"}]}}).to_string();
-        let version = |overriding| plugin_version(overriding, Some(registry.as_bytes()));
-        assert_eq!(version(Some("3.4.5")), "3.4.5");
-        assert_eq!(version(Some("banana")), "unknown");
-        assert_eq!(version(Some("")), "unknown");
-        assert_eq!(version(None), "1.2.3");
-        assert_eq!(plugin_version(None, None), "unknown");
-    }
-
-    #[test]
-    fn last_enabled_user_installation_is_reported() {
-        let registry = json!({"plugins": {"code@loopgate": [
-            {"installPath": "/", "version": "1.0.0", "scope": "user"},
-            {"installPath": "/", "version": "2.0.0", "scope": "project"},
-            {"installPath": "/", "version": "3.0.0", "enabled": false},
-            {"installPath": "/no/such/place", "version": "4.0.0"},
-        ]}});
-        assert_eq!(plugin_version(None, Some(registry.to_string().as_bytes())), "1.0.0");
-        assert_eq!(plugin_version(None, Some(b"not json")), "unknown");
+    fn text_that_is_no_version_is_reported_as_unknown() {
+        let version = |text: &str| valid_version(Some(text.to_owned()));
+        assert_eq!((version("3.4.5").as_str(), version("banana").as_str()), ("3.4.5", "unknown"));
+        assert_eq!((version("").as_str(), valid_version(None).as_str()), ("unknown", "unknown"));
     }
 
     #[test]
@@ -189,8 +142,7 @@ mod tests {
     // CL-05
     #[test]
     fn hello_reports_three_versions() {
-        let mut settings = HelloInfo::of_this_machine(vec!["/b".into(), "/a".into()]);
-        settings.plugin_version = "9.8.7".into();
+        let mut settings = HelloInfo::of_this_machine(vec!["/b".into(), "/a".into()], Some("9.8.7".into()));
         settings.gateway_port = Some(50_123);
         let hello = serde_json::to_value(settings.hello(Uuid::new_v4(), None)).unwrap();
         assert_eq!(hello["pluginVersion"], "9.8.7");

@@ -549,8 +549,10 @@ impl DesktopFixture {
             },
             timing: executor_timing,
         });
-        let settings =
-            FixedSettings { relay_origin: origin.to_owned(), hello: HelloInfo::of_this_machine(Vec::new()) };
+        let settings = FixedSettings {
+            relay_origin: origin.to_owned(),
+            hello: HelloInfo::of_this_machine(Vec::new(), None),
+        };
         let client = Client::new(ClientConfig {
             settings: Arc::new(settings),
             credentials: Arc::clone(&credentials),

@@ -3,11 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::home::UserHome;
-use loopgate_testkit::programs;
 use serde_json::{Value, json};
 
-use crate::test_gateway::{TestGateway, write};
+use crate::test_gateway::TestGateway;
 
 /// Timeout of clients for the whole request.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -125,64 +123,16 @@ async fn mcp_auth_discloses_no_api_key() -> Result<()> {
     Ok(())
 }
 
-// Installed plugins are compared with the marketplace that they came from.
+// Plugins that are not shipped have no row, whatever the user has installed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn installed_plugins_are_compared_with_their_marketplace() -> Result<()> {
-    const INSTALLED: [&str; 2] = ["judges", "code-review"];
-    let mut home = UserHome::temporary()?;
-    home.link("claude", &programs::assistant()?)?;
-    for (name, value) in [("DISABLE_AUTOUPDATER", "1"), ("DISABLE_TELEMETRY", "1")] {
-        home.set(name, value);
-    }
-    let market = home.path().join("market");
-    let publish = |name: &str, version: &str| {
-        let manifest = market.join("plugins").join(name).join(".claude-plugin/plugin.json");
-        write(&manifest, json!({"name": name, "version": version}).to_string())
-    };
-    let offered: Vec<Value> =
-        INSTALLED.map(|name| json!({"name": name, "source": format!("./plugins/{name}")})).to_vec();
-    let offer = json!({"name": "loopgate", "owner": {"name": "Sam"}, "plugins": offered});
-    write(&market.join(".claude-plugin/marketplace.json"), offer.to_string())?;
-    for name in INSTALLED {
-        publish(name, "1.2.0")?;
-    }
-    let plugin = async |args: &[&str]| {
-        let output = home.command("claude").arg("plugin").args(args).output().await?;
-        ensure!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        Ok(())
-    };
-    plugin(&["marketplace", "add", &market.to_string_lossy()]).await?;
-    for name in INSTALLED {
-        plugin(&["install", &format!("{name}@loopgate"), "--scope", "user"]).await?;
-    }
-    let local = TestGateway::in_home(home.clone(), |setup| setup).await?;
-    let rows = async || -> Result<Vec<Value>> {
-        loop {
-            let report = report(&local, &[]).await?;
-            let rows = INSTALLED.map(|name| row(&report, &format!("plugin-{name}")).cloned());
-            let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
-            // On a busy machine the assistant may exceed its timeout; the version is then unknown, so request
-            // it again.
-            let unknown = |row: &Value| {
-                row["error"].as_str().is_some_and(|error| error.starts_with("Could not verify"))
-            };
-            if !rows.iter().any(unknown) {
-                return Ok(rows);
-            }
-        }
-    };
-    for row in rows().await? {
-        ensure!(row["passed"] == true && row["version"] == "1.2.0", "{row}");
-    }
-    publish("judges", "1.10.0")?;
-    let after = rows().await?;
-    let judges = &after[0];
-    ensure!(judges["error"] == "Update available: 1.10.0" && judges["version"] == "1.2.0", "{judges}");
-    ensure!(judges["remediation"] == "Run `claude plugin update judges@loopgate --scope user`.", "{judges}");
-    ensure!(after[1..].iter().all(|row| row["passed"] == true), "{after:?}");
-    plugin(&["disable", "code-review@loopgate", "--scope", "user"]).await?;
-    let last = rows().await?;
-    ensure!(last[1]["error"] == "Disabled", "{last:?}");
-    ensure!(last[0]["passed"] == true, "a disabled plugin changed another row");
+async fn shipped_plugins_pass() -> Result<()> {
+    let local = TestGateway::new().await?;
+    let report = report(&local, &[]).await?;
+    let rows = report["checks"].as_array().into_iter().flatten();
+    let plugins: Vec<&Value> =
+        rows.filter(|row| row["id"].as_str().is_some_and(|id| id.starts_with("plugin-"))).collect();
+    let ids: Vec<&Value> = plugins.iter().map(|row| &row["id"]).collect();
+    ensure!(ids == ["plugin-code", "plugin-self-learning"], "{plugins:?}");
+    ensure!(plugins.iter().all(|row| row["passed"] == true && row["version"].is_string()), "{plugins:?}");
     Ok(())
 }

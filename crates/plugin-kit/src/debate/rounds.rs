@@ -17,7 +17,7 @@ use super::options::{DebateOptions, ReviewOptions};
 use super::reviewer_step::{self, PROGRAM as REVIEWER, ReviewVerdict};
 use super::state::{DebateState, Phase, sidecar};
 use crate::console::{print_error, print_line};
-use crate::loop_run::stop;
+use crate::loop_run::{plugin_dirs, stop};
 use crate::variables as var;
 
 /// Time limit of one turn of the assistant.
@@ -43,7 +43,8 @@ pub async fn run(options: DebateOptions) -> Result<ExitCode, String> {
     }
     let stop = CancellationToken::new();
     stop::on_signals(stop.clone()).map_err(|error| format!("Error: cannot start: {error}"))?;
-    let mut debate = Debate::open(options, assistant, stop);
+    let plugins = plugin_dirs().map_err(|error| format!("Error: cannot unpack the plugins: {error}"))?;
+    let mut debate = Debate::open(options, assistant, plugins, stop);
     match debate.finish().await {
         Err(_) if debate.stop.is_cancelled() => {
             let plan = debate.options.plan_file.display();
@@ -64,6 +65,8 @@ fn is_available(program: &str) -> bool {
 struct Debate {
     options: DebateOptions,
     assistant: String,
+    /// Directories of the plugins with the agent that writes the plan.
+    plugins: Vec<PathBuf>,
     stop: CancellationToken,
     state: DebateState,
     /// Whether the plan exists from an earlier run.
@@ -71,7 +74,12 @@ struct Debate {
 }
 
 impl Debate {
-    fn open(options: DebateOptions, assistant: String, stop: CancellationToken) -> Self {
+    fn open(
+        options: DebateOptions,
+        assistant: String,
+        plugins: Vec<PathBuf>,
+        stop: CancellationToken,
+    ) -> Self {
         let saved = std::fs::read_to_string(sidecar(&options.plan_file, ".state")).ok();
         let saved = saved.and_then(|text| DebateState::parse(&text)).filter(|_| options.plan_file.is_file());
         let resumed = saved.is_some();
@@ -82,7 +90,7 @@ impl Debate {
             phase: Phase::UserReview,
             log_id: None,
         };
-        Self { state: saved.unwrap_or_else(fresh), options, assistant, stop, resumed }
+        Self { state: saved.unwrap_or_else(fresh), options, assistant, plugins, stop, resumed }
     }
 
     async fn finish(&mut self) -> Result<(), String> {
@@ -132,9 +140,11 @@ impl Debate {
             return Ok(());
         }
         loop {
-            let (program, session) = (self.assistant.clone(), self.state.session.clone());
+            let program = self.assistant.clone();
+            let mut args: Vec<OsString> = vec!["-r".into(), self.state.session.clone().into()];
+            args.extend(self.plugin_args());
             // The session takes over the terminal and blocks until the user leaves it.
-            let result = tokio::task::spawn_blocking(move || open_session(&program, &session)).await;
+            let result = tokio::task::spawn_blocking(move || open_session(&program, &args)).await;
             result
                 .map_err(io::Error::other)
                 .flatten()
@@ -222,6 +232,7 @@ impl Debate {
             ["--permission-mode", "acceptEdits", "--allowed-tools", TOOLS, "--model"].map(OsString::from),
         );
         args.push(self.options.model.clone().into());
+        args.extend(self.plugin_args());
         for dir in &self.options.add_dirs {
             args.extend(["--add-dir".into(), dir.into()]);
         }
@@ -246,6 +257,10 @@ impl Debate {
                 Err(TurnFailure::new(format!("Error: the assistant failed: {last}"), stderr))
             }
         }
+    }
+
+    fn plugin_args(&self) -> impl Iterator<Item = OsString> {
+        self.plugins.iter().flat_map(|dir| ["--plugin-dir".into(), dir.into()])
     }
 
     fn enter(&mut self, phase: Phase) -> Result<(), String> {
@@ -297,6 +312,6 @@ fn absolute(path: &Path) -> PathBuf {
 
 /// Opens a session of the assistant interactively in the user's terminal.
 #[expect(clippy::disallowed_methods, reason = "the session takes over the user's terminal")]
-fn open_session(program: &str, session: &str) -> io::Result<()> {
-    std::process::Command::new(program).args(["-r", session]).status().map(|_| ())
+fn open_session(program: &str, args: &[OsString]) -> io::Result<()> {
+    std::process::Command::new(program).args(args).status().map(|_| ())
 }

@@ -15,8 +15,15 @@ use crate::config_env::ConfigEnv;
 pub struct HookInput {
     /// Id of the assistant session.
     pub session_id: String,
-    /// Working directory of the session.
+    /// Working directory of the session, which changes when the model changes it.
     pub cwd: PathBuf,
+    /// Directory in which the session was started, from the environment.
+    #[serde(skip)]
+    pub project_dir: Option<PathBuf>,
+    /// Slash command that is about to be expanded, without the slash.
+    pub command_name: String,
+    /// Text that the user typed behind the command.
+    pub command_args: String,
     /// Tool that is about to be used.
     pub tool_name: String,
     /// Arguments of the tool.
@@ -43,15 +50,20 @@ pub struct Loop {
 }
 
 impl HookInput {
+    /// Returns the directory of the project: the one in which the session was started.
+    pub fn project(&self) -> &Path {
+        self.project_dir.as_deref().unwrap_or(&self.cwd)
+    }
+
     /// Returns the project's state directory.
     pub fn state_dir(&self) -> PathBuf {
-        self.cwd.join(STATE_DIR)
+        self.project().join(STATE_DIR)
     }
 
     /// Returns the loop to which set-up has mapped this session.
     pub fn loop_context(&self) -> Option<Loop> {
         // The id becomes part of a file name, so it must not contain a path.
-        if self.cwd.as_os_str().is_empty() || !is_name(&self.session_id) {
+        if self.project().as_os_str().is_empty() || !is_name(&self.session_id) {
             return None;
         }
         let mapping = self.state_dir().join(format!("session-{}.workdir", self.session_id));

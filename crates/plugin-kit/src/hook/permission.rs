@@ -4,7 +4,6 @@
 
 use std::path::{Path, PathBuf};
 
-use loopgate_api::names::STATE_DIR;
 use serde_json::{Value, json};
 
 use super::git_call::git_calls;
@@ -196,7 +195,7 @@ fn is_own_command(text: &str, input: &HookInput, home: &Path) -> bool {
 /// Returns whether a path, with symbolic links resolved, is in the work directory or the state directory.
 fn is_inside(path: &Path, input: &HookInput) -> bool {
     let workdir = input.loop_context().map(|context| context.workdir);
-    let roots = workdir.into_iter().chain([input.cwd.join(STATE_DIR)]);
+    let roots = workdir.into_iter().chain([input.state_dir()]);
     let real = real(path);
     roots.filter_map(|root| std::fs::canonicalize(root).ok()).any(|root| real.starts_with(root))
 }

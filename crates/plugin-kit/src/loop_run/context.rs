@@ -75,9 +75,10 @@ impl RunContext {
     /// every iteration.
     ///
     /// # Errors
-    /// Fails when the current directory does not exist, or the spending limit is not a valid amount.
+    /// Fails when the current directory does not exist, the plugins cannot be unpacked, or the spending limit is not a
+    /// valid amount.
     pub fn from_environment(more_tools: Option<&str>) -> std::io::Result<Self> {
-        let plugin_dirs = plugin_dirs();
+        let plugin_dirs = plugin_dirs()?;
         let settings = settings();
         let can_review =
             plugin_dirs.iter().any(|dir| dir.ends_with("code-review")) || is_installed("code-review");
@@ -168,18 +169,18 @@ fn run_args(budget: Option<Usd>, session: Option<&str>) -> impl Iterator<Item = 
     session.chain(budget)
 }
 
-/// Returns the plugin passed in the environment, or our embedded copy when the user has not installed it, and
-/// the review plugin next to it.
-fn plugin_dirs() -> Vec<PathBuf> {
-    let given = var::text(var::PLUGIN_DIR).map(PathBuf::from).or_else(|| {
-        // An installed plugin is loaded by the assistant itself; a second copy would define its commands
-        // twice.
-        let data_dir = (!is_installed("code")).then(loopgate_home::default_data_dir)?.ok()?;
-        Plugins::unpack(&data_dir).ok()?.dir("code")
-    });
-    let Some(given) = given else { return Vec::new() };
+/// Returns the plugin passed in the environment, or our embedded copy, and the review plugin next to it. The assistant
+/// ignores an installed plugin of the same name, which may be of another version than this program.
+pub fn plugin_dirs() -> std::io::Result<Vec<PathBuf>> {
+    let given = match var::text(var::PLUGIN_DIR) {
+        Some(dir) => PathBuf::from(dir),
+        None => {
+            let data_dir = loopgate_home::default_data_dir().map_err(std::io::Error::other)?;
+            Plugins::unpack(&data_dir)?.root().join("code")
+        }
+    };
     let review = given.parent().map(|parent| parent.join("code-review")).filter(|dir| is_plugin(dir));
-    std::iter::once(given).chain(review).collect()
+    Ok(std::iter::once(given).chain(review).collect())
 }
 
 fn is_installed(plugin: &str) -> bool {

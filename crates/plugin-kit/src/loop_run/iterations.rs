@@ -138,7 +138,7 @@ fn check_other_loop(project_root: &Path, workdir: &Path) -> Result<(), String> {
 }
 
 /// Excludes the files of loops from commits, unless the project has its own rules for the directory.
-fn exclude_state_dir(project_root: &Path) -> io::Result<()> {
+pub fn exclude_state_dir(project_root: &Path) -> io::Result<()> {
     let rules = project_root.join(STATE_DIR).join(".gitignore");
     match untrusted::kind(&rules) {
         Some(_) => Ok(()),

@@ -4,7 +4,6 @@
 //! the plan's `amendments`, and the critics' reviews of the previous plan are deleted.
 
 use std::fmt::Write as _;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -27,17 +26,14 @@ const MARKDOWN_PLAN: &str = "implementation-plan.md";
 
 /// File name of the session in a work directory.
 const SESSION: &str = "amend-session.json";
+/// Options of the slash command.
+const OPTIONS: [&str; 3] = ["--workdir", "--state-file", "--message"];
 /// Work directory unless an argument or the environment sets one.
 const DEFAULT_WORKDIR: &str = ".loopgate/work";
-/// Upper bound of the arguments in bytes.
-const ARGUMENTS_CAP: u64 = 1024 * 1024;
 
 /// Record the conversation about a plan, and apply the agreed changes
 #[derive(Debug, clap::Subcommand)]
 pub enum AmendCommand {
-    /// Read the arguments of the slash command from standard input, and print them with the conversation so
-    /// far
-    Arguments,
     /// Print the session as JSON
     Load {
         #[command(flatten)]
@@ -216,7 +212,6 @@ impl AmendCommand {
     /// Returns the line to print.
     pub fn apply(self) -> Result<String, String> {
         match self {
-            Self::Arguments => arguments(),
             Self::Load { session, run_dir } => text(&session.load(run_dir.as_deref())?),
             Self::Save { session, state_json } => {
                 let new: AmendSession = serde_json::from_str(&state_json)
@@ -236,18 +231,18 @@ impl AmendCommand {
     }
 }
 
-/// Parses the arguments of `/code:amend-plan`: `--workdir`, `--state-file` and `--message`. Each value
-/// extends to the next option, because users do not quote them; words before the first option belong to the
-/// message.
-fn arguments() -> Result<String, String> {
-    let mut input = String::new();
-    std::io::stdin()
-        .take(ARGUMENTS_CAP)
-        .read_to_string(&mut input)
-        .map_err(|error| format!("Error: cannot read the arguments: {error}"))?;
+/// Appends the message of `/code:amend-plan` to the conversation, and returns the text for the command's page. The
+/// arguments are `--workdir`, by default that of the project's open loop, `--state-file` and `--message`. Each value extends
+/// to the next option, because users do not quote them; words before the first option belong to the message.
+///
+/// # Errors
+/// Returns the line to print.
+pub fn prepare(arguments: &str, project: &Path) -> Result<String, String> {
     let (mut workdir, mut state_file, mut message) = (Vec::new(), Vec::new(), Vec::new());
     let mut list = &mut message;
-    for word in quoting::words(&input) {
+    let words = quoting::words(arguments);
+    let has_options = words.iter().any(|word| OPTIONS.contains(&word.as_str()));
+    for word in words {
         match word.as_str() {
             "--workdir" => list = &mut workdir,
             "--state-file" => list = &mut state_file,
@@ -256,21 +251,29 @@ fn arguments() -> Result<String, String> {
         }
     }
     let path = Some(workdir.join(" ")).filter(|path| !path.is_empty()).or_else(|| var::text(var::WORKDIR));
-    let workdir = PathBuf::from(path.unwrap_or_else(|| DEFAULT_WORKDIR.to_owned()));
+    let workdir = match path {
+        Some(path) => project.join(path),
+        None => crate::setup::open_loop(project).unwrap_or_else(|| project.join(DEFAULT_WORKDIR)),
+    };
     if !workdir.is_dir() {
         return Err(format!("Error: workdir does not exist: {}", workdir.display()));
     }
     if untrusted::kind(&plan_path(&workdir)).is_none() {
         return Err(format!("Error: there is no plan.json in {}", workdir.display()));
     }
-    let file = Some(state_file.join(" ")).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let file = Some(state_file.join(" ")).filter(|path| !path.is_empty()).map(|path| project.join(path));
     let session = SessionFile { state_file: Some(file.unwrap_or_else(|| workdir.join(SESSION))) };
-    let conversation = context(&session.load(Some(&workdir))?);
+    let content = if has_options { message.join(" ") } else { arguments.trim().to_owned() };
+    if !content.is_empty() {
+        session.change(|session| {
+            session.conversation.push(Message { content, role: MessageAuthor::User, timestamp: now() });
+        })?;
+    }
     Ok(format!(
-        "WORKDIR: {}\nSTATE_FILE: {}\nMESSAGE: {}\n\nConversation so far:\n{conversation}",
+        "WORKDIR: {}\nSTATE_FILE: {}\n\nConversation so far:\n{}",
         workdir.display(),
         session.path().display(),
-        message.join(" ")
+        context(&session.load(Some(&workdir))?)
     ))
 }
 
@@ -388,6 +391,21 @@ mod tests {
         assert_eq!(plan["amendments"][0]["conversation"][1]["role"], "assistant");
         assert!(!dir.path().join("reviews/tests.review.json").exists());
         assert!(!session(dir.path()).path().exists());
+    }
+
+    #[test]
+    fn message_of_the_command_is_added_to_the_conversation() {
+        let project = tempfile::tempdir().unwrap();
+        let missing = prepare("drop it", project.path()).unwrap_err();
+        assert!(missing.starts_with("Error: workdir does not exist: "), "{missing}");
+        let work = project.path().join("my work");
+        std::fs::create_dir(&work).unwrap();
+        let no_plan = prepare("--workdir my work --message x", project.path()).unwrap_err();
+        assert!(no_plan.starts_with("Error: there is no plan.json in "), "{no_plan}");
+        std::fs::write(plan_path(&work), "{}").unwrap();
+        let text = prepare("--workdir my work --message drop $(id); it's \"large\"", project.path()).unwrap();
+        assert!(text.starts_with(&format!("WORKDIR: {}\nSTATE_FILE: ", work.display())), "{text}");
+        assert!(text.ends_with("Conversation so far:\nUser: drop $(id); it's large"), "{text}");
     }
 
     #[test]

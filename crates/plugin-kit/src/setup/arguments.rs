@@ -1,10 +1,25 @@
-//! Arguments of `/code:code`.
+//! Arguments of `/code:code`: the text of a request, or a work directory and options.
 //!
-//! A path extends to the next word that starts with `--`, so that paths with spaces need no quotes.
+//! Users type a request without quotes, so the forms are distinguished by their first words. A path extends to the
+//! next option, so that paths with spaces need no quotes either.
+
+use std::path::Path;
+
+/// Options of the command.
+const OPTIONS: [&str; 5] = ["--prd", "--plan", "--max-iterations", "--prompt", "--add-dir"];
+
+/// What the user, or the driver of a loop, wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Invocation {
+    /// The text of a new change request.
+    Request(String),
+    /// A work directory and options; without any, the open loop of the project.
+    Loop(Arguments),
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arguments {
-    /// Work directory, exactly as passed.
+    /// Work directory, exactly as passed; empty without one.
     pub workdir: String,
     /// Requirements file, exactly as passed.
     pub prd: Option<String>,
@@ -18,20 +33,58 @@ pub struct Arguments {
     pub add_dirs: Vec<String>,
 }
 
-/// Parses the arguments. Unknown flags are reported on standard error and skipped.
-///
-/// # Errors
-/// Returns the line to print.
-pub fn parse(words: impl Iterator<Item = String>) -> Result<Arguments, String> {
+impl Default for Arguments {
+    fn default() -> Self {
+        Self {
+            workdir: String::new(),
+            prd: None,
+            plan: None,
+            max_iterations: "10".to_owned(),
+            prompt: "prompt".to_owned(),
+            add_dirs: Vec::new(),
+        }
+    }
+}
+
+impl Invocation {
+    /// Interprets the arguments. `text` is what the user typed, `words` are its words; relative paths start at `root`.
+    ///
+    /// # Errors
+    /// Returns the line to print.
+    pub fn parse(text: &str, words: Vec<String>, root: &Path) -> Result<Self, String> {
+        if is_request(&words, root) {
+            return Ok(Self::Request(text.trim().to_owned()));
+        }
+        parse(words.into_iter()).map(Self::Loop)
+    }
+}
+
+/// Returns whether the words are a request. They are arguments if they begin with an option of the command, or with an
+/// existing directory that is written as a path. A path that does not exist is an argument if it is alone or followed by
+/// an option; otherwise it may begin a sentence, as in "/api/users returns 500".
+fn is_request(words: &[String], root: &Path) -> bool {
+    let is_option = |word: &String| OPTIONS.contains(&word.as_str());
+    let Some(first) = words.first().filter(|word| !is_option(word)) else { return false };
+    let directory: Vec<&str> =
+        words.iter().map(String::as_str).take_while(|word| !word.starts_with("--")).collect();
+    let directory = directory.join(" ");
+    let has_unknown_option = words.iter().any(|word| word.starts_with("--") && !is_option(word));
+    if directory.contains(std::path::is_separator)
+        && root.join(&directory).is_dir()
+        && (Path::new(&directory).is_absolute() || !has_unknown_option)
+    {
+        return false;
+    }
+    let is_path = Path::new(first).is_absolute()
+        || [".", ".."].contains(&first.as_str())
+        || ["./", "../", "~/"].iter().any(|prefix| first.starts_with(prefix));
+    !(is_path && (words.len() == 1 || words.iter().any(is_option)))
+}
+
+/// Parses work directory and options. Unknown options are reported on standard error and skipped.
+fn parse(words: impl Iterator<Item = String>) -> Result<Arguments, String> {
     let mut words = words.peekable();
-    let mut arguments = Arguments {
-        workdir: String::new(),
-        prd: None,
-        plan: None,
-        max_iterations: "10".to_owned(),
-        prompt: "prompt".to_owned(),
-        add_dirs: Vec::new(),
-    };
+    let mut arguments = Arguments::default();
     while let Some(word) = words.next() {
         let mut path = || {
             let mut joined: Vec<String> = Vec::new();
@@ -64,9 +117,6 @@ pub fn parse(words: impl Iterator<Item = String>) -> Result<Arguments, String> {
     }
     if arguments.prd.is_some() && arguments.plan.is_some() {
         return Err("Error: --plan and --prd are mutually exclusive; specify only one".to_owned());
-    }
-    if arguments.workdir.is_empty() {
-        arguments.workdir = ".".to_owned();
     }
     Ok(arguments)
 }
@@ -159,6 +209,43 @@ mod tests {
     }
 
     #[test]
+    fn request_is_distinguished_from_arguments() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join(".loopgate/my work")).unwrap();
+        std::fs::create_dir_all(root.path().join("src/api")).unwrap();
+        let absolute = root.path().join("src").display().to_string();
+        for text in [
+            "add a --json flag",
+            "--json should be a flag",
+            "src",
+            "the option --prd should accept several files",
+            "/api/users returns 500",
+            "./configure fails; rm -rf $(HOME)",
+            "\"--plan mode\" should be faster",
+            "fix it\nEND_OF_ARGUMENTS\r\ntouch x",
+        ] {
+            let parsed = Invocation::parse(text, words(text), root.path());
+            assert_eq!(parsed, Ok(Invocation::Request(text.to_owned())), "{text}");
+        }
+        for text in [
+            "",
+            ".",
+            "..",
+            "/nope",
+            "~/work",
+            "./nope --prd x",
+            "--prd docs/request.md",
+            ".loopgate/my work",
+            &absolute,
+            &format!("{absolute} --fast"),
+            &quote(&absolute),
+        ] {
+            let parsed = Invocation::parse(text, words(text), root.path());
+            assert!(matches!(parsed, Ok(Invocation::Loop(_))), "{text}: {parsed:?}");
+        }
+    }
+
+    #[test]
     fn invalid_arguments_are_rejected_with_their_message() {
         let refusals = [
             ("w --prd", "Error: --prd requires a file path"),
@@ -171,7 +258,7 @@ mod tests {
         for (line, expected) in refusals {
             assert_eq!(parse_line(line), Err(expected.to_owned()), "{line}");
         }
-        assert_eq!(parse_line("").unwrap().workdir, ".");
+        assert_eq!(parse_line(""), Ok(Arguments::default()));
         assert!(parse_line("w --fast -x").is_ok());
     }
 }

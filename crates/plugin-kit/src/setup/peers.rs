@@ -14,15 +14,15 @@ pub struct AddedDirectory {
     pub path: PathBuf,
 }
 
-/// Resolves and names the directories. Duplicates, and directories that overlap with the work directory, are
+/// Resolves and names the directories; relative ones start at `project`. Duplicates, and directories that overlap with the work directory, are
 /// dropped.
 ///
 /// # Errors
 /// Returns the line to print.
-pub fn resolve(workdir: &Path, dirs: &[String]) -> Result<Vec<AddedDirectory>, String> {
+pub fn resolve(workdir: &Path, project: &Path, dirs: &[String]) -> Result<Vec<AddedDirectory>, String> {
     let mut peers: Vec<AddedDirectory> = Vec::new();
     for dir in dirs {
-        let path = std::fs::canonicalize(dir)
+        let path = std::fs::canonicalize(project.join(dir))
             .ok()
             .filter(|path| path.is_dir())
             .ok_or_else(|| format!("Error: --add-dir path does not exist or is not a directory: {dir}"))?;
@@ -99,11 +99,11 @@ mod tests {
         let work = PathBuf::from(dir("primary"));
         let dirs =
             [dir("one/api"), dir("two/api"), dir("x/two/api"), dir("one/api"), dir("primary/inner"), dir("")];
-        let peers = resolve(&work, &dirs).unwrap();
+        let peers = resolve(&work, &base, &dirs).unwrap();
         let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
         assert_eq!(names, ["api", "api-two", "api-x-two"]);
         assert_eq!(
-            resolve(&work, &["/nope".to_owned()]),
+            resolve(&work, &base, &["/nope".to_owned()]),
             Err("Error: --add-dir path does not exist or is not a directory: /nope".to_owned())
         );
     }
@@ -116,7 +116,8 @@ mod tests {
         std::fs::create_dir_all(root.path().join("work")).unwrap();
         std::fs::write(peer.join(".repo-identity.json"), r#"{"name":"billing"}"#).unwrap();
         let work = std::fs::canonicalize(root.path().join("work")).unwrap();
-        let peers = resolve(&work, &[root.path().join("checkout").display().to_string()]).unwrap();
+        let peers =
+            resolve(&work, root.path(), &[root.path().join("checkout").display().to_string()]).unwrap();
         assert_eq!(peers[0].name, "billing");
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::model::{Conversation, ModelServer, Script};
+use regex::Regex;
 
 use crate::support::{Ended, Project, example};
 
@@ -92,7 +93,7 @@ fn debate_project(approves_from: u32) -> Project {
     );
     let project = with_program(Project::new(), "codex", &reviewer);
     project.assistant(
-        "echo \"$3 $4\" >> $OUT/turns\n[ -e $OUT/hang ] && { touch $OUT/hanging; sleep 600; }\n\
+        "echo \"$3 $4\" >> $OUT/turns; echo \"$*\" >> $OUT/plugins\n[ -e $OUT/hang ] && { touch $OUT/hanging; sleep 600; }\n\
          if [ \"$3\" = --session-id ]; then echo '# Plan' > debate-plan.md; else echo revised >> debate-plan.md; fi",
     );
     project
@@ -124,6 +125,9 @@ fn debate_ends_when_the_reviewer_approves() {
     let turns: Vec<(&str, &str)> = turns.lines().filter_map(|turn| turn.split_once(' ')).collect();
     assert_eq!(turns.iter().map(|turn| turn.0).collect::<Vec<_>>(), ["--session-id", "-r", "-r"]);
     assert!(turns.iter().all(|turn| turn.1 == turns[0].1), "one session");
+    // The agent that writes the plan is in the plugin of this program.
+    let plugin = Regex::new(r"--plugin-dir \S+/plugins/[0-9a-f]{16}/plugins/code ").unwrap();
+    assert_eq!(plugin.find_iter(&project.note("plugins")).count(), 3, "{}", project.note("plugins"));
     assert!(sidecars(&project).is_empty());
 }
 

@@ -45,6 +45,32 @@ fn mentioned_agents_and_skills_exist() {
 }
 
 #[test]
+fn marketplace_offers_each_plugin_with_readme_licence_and_icon() {
+    let root = plugin().parent().unwrap().parent().unwrap().to_owned();
+    let read =
+        |path: &Path| -> Value { serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap() };
+    let offer = read(&root.join(".claude-plugin/marketplace.json"));
+    let offered: BTreeSet<&str> = offer["plugins"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|plugin| plugin["source"].as_str().unwrap())
+        .collect();
+    let directories = std::fs::read_dir(root.join("plugins")).unwrap().map(|entry| entry.unwrap().path());
+    let shipped: Vec<PathBuf> = directories.filter(|path| path.is_dir()).collect();
+    assert_eq!(shipped.len(), offered.len());
+    for dir in shipped {
+        let name = dir.file_name().unwrap().to_str().unwrap();
+        assert!(offered.contains(format!("./plugins/{name}").as_str()), "{name}");
+        let manifest = read(&dir.join(".claude-plugin/plugin.json"));
+        assert_eq!((manifest["name"].as_str(), manifest["license"].as_str()), (Some(name), Some("MIT")));
+        assert!(dir.join("icon.svg").is_file() && dir.join("LICENSE").is_file(), "{name}");
+        let readme = std::fs::read_to_string(dir.join("README.md")).unwrap();
+        assert!(readme.contains("## Install") && readme.contains("## Example"), "{name}");
+    }
+}
+
+#[test]
 fn front_matter_contains_the_file_name() {
     for (path, text) in texts(&plugin().join("agents")) {
         let name = matches(r"(?m)^name: (.+)$", &text);
@@ -132,7 +158,10 @@ fn plan_template_is_a_valid_plan() {
 // PL-41
 #[test]
 fn texts_do_not_mention_the_assistants_product_name() {
-    let owned = Regex::new(r"CLAUDE_PLUGIN_ROOT|CLAUDE\.md|\.claude\b|\.claude-plugin").unwrap();
+    let owned = Regex::new(
+        r"CLAUDE_PLUGIN_ROOT|CLAUDE_PROJECT_DIR|CLAUDE_CODE_SESSION_ID|CLAUDE\.md|\.claude\b|\.claude-plugin",
+    )
+    .unwrap();
     for (path, text) in texts(&plugin()) {
         let rest = owned.replace_all(&text, "").to_lowercase();
         assert!(!rest.contains("claude"), "{}", path.display());
@@ -143,21 +172,48 @@ fn texts_do_not_mention_the_assistants_product_name() {
 
 /// Runs the command of a hook as the assistant does, with the given executable as `LOOPGATE_BIN`.
 fn run_hook(event: &str, program: &str, in_loop: bool) -> Ended {
+    run_hook_in(Project::new(), event, program, in_loop)
+}
+
+fn run_hook_in(project: Project, event: &str, program: &str, in_loop: bool) -> Ended {
     let hooks = std::fs::read_to_string(plugin().join("hooks/hooks.json")).unwrap();
     let hooks: Value = serde_json::from_str(&hooks).unwrap();
     let command = hooks["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
-    let mut project = Project::new()
-        .env("CLAUDE_PLUGIN_ROOT", &plugin().display().to_string())
-        .env("LOOPGATE_BIN", program);
+    let mut project =
+        project.env("CLAUDE_PLUGIN_ROOT", &plugin().display().to_string()).env("LOOPGATE_BIN", program);
     if in_loop {
         project = project.env("LOOPGATE_RUN_ID", "run");
     }
     project.shell(&command)
 }
 
+/// Events with a hook that acts in loops only.
+const EVENTS: [&str; 4] = ["SessionEnd", "SubagentStart", "PreToolUse", "SubagentStop"];
+
+#[test]
+fn hook_outside_a_loop_starts_no_program() {
+    for event in EVENTS {
+        let project = Project::new().env("CLAUDE_CODE_SESSION_ID", "abc");
+        let program = project.path("loopgate");
+        std::fs::write(&program, "").unwrap();
+        // Not executable: its start would fail.
+        let ended = run_hook_in(project, event, &program.display().to_string(), false);
+        assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (0, "", ""), "{event}");
+    }
+}
+
+#[test]
+fn hook_acts_for_a_session_that_set_up_a_loop() {
+    let project = Project::new().env("CLAUDE_CODE_SESSION_ID", "abc");
+    let work = project.workdir.display().to_string();
+    assert_eq!(project.loopgate(&["loop", "setup", &work]).code, 0);
+    let ended = run_hook_in(project, "PreToolUse", "/nonexistent/loopgate", false);
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+}
+
 #[test]
 fn hook_runs_the_executable_of_the_loop() {
-    for event in ["SessionStart", "SessionEnd", "SubagentStart", "PreToolUse", "SubagentStop"] {
+    for event in EVENTS {
         let ended = run_hook(event, &example().display().to_string(), true);
         assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (0, "", ""), "{event}");
     }
@@ -165,13 +221,8 @@ fn hook_runs_the_executable_of_the_loop() {
 
 #[test]
 fn hook_without_executable_denies_tools_within_a_loop() {
-    for (event, in_loop, code) in [
-        ("SessionStart", true, 1),
-        ("PreToolUse", false, 1),
-        ("PreToolUse", true, 2),
-        ("SubagentStop", true, 1),
-    ] {
-        let ended = run_hook(event, "/nonexistent/loopgate", in_loop);
+    for (event, code) in [("SessionEnd", 1), ("PreToolUse", 2), ("SubagentStop", 1)] {
+        let ended = run_hook(event, "/nonexistent/loopgate", true);
         assert_eq!(ended.code, code, "{event}");
         assert!(ended.stderr.contains("the program '/nonexistent/loopgate' is missing"), "{}", ended.stderr);
     }
@@ -182,7 +233,7 @@ async fn assistant_validates_the_plugins() {
     let model = ModelServer::start(Script::new([])).await.unwrap();
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(&model).unwrap();
-    let marketplace = plugin().parent().unwrap().to_owned();
+    let marketplace = plugin().parent().unwrap().parent().unwrap().to_owned();
     for dir in [marketplace, plugin(), crate::support::plugin("self-learning")] {
         let output =
             home.command("claude").args(["plugin", "validate", "--strict"]).arg(&dir).output().await.unwrap();
@@ -209,6 +260,12 @@ async fn plugins_are_installed_and_updated() {
         assert!(ended.stdout.contains("code@loopgate is installed\n"), "{}", ended.stdout);
     }
     let installed = home.path().join(".claude/plugins/cache/loopgate/code/1.9.3");
+    // The assistant keeps a copy for each version, here one with a prompt of an earlier build.
+    let page = installed.join("commands/code.md");
+    let current = std::fs::read_to_string(&page).unwrap();
+    std::fs::write(&page, "an earlier prompt").unwrap();
+    assert_eq!(install(&["code"]).await.code, 0);
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), current);
     assert!(installed.join("scripts/run-loop.sh").is_file() && installed.join("hooks/run.sh").is_file());
     let matches = home
         .command(&example().display().to_string())

@@ -121,7 +121,20 @@ fn errors_contain_the_invalid_value() {
     let project = Project::new();
     let missing = project.loopgate(&["loop", "setup", "/nope"]);
     assert_eq!(missing.stderr, "Error: workdir path does not exist or is not a directory: /nope\n");
-    let prompt = project.loopgate(&["loop", "setup", ".", "--prompt", "none"]);
+    std::fs::create_dir(project.root.join("src")).unwrap();
+    std::fs::write(project.root.join("src/notes.md"), "x").unwrap();
+    project.git(&["add", "src"]);
+    project.git(&["-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-qm", "notes"]);
+    for directory in [".", "./src"] {
+        let refused = project.loopgate(&["loop", "setup", directory]);
+        assert!(
+            refused.code == 1 && refused.stderr.contains("contains files of the project"),
+            "{}",
+            refused.stderr
+        );
+    }
+    let work = project.workdir.display().to_string();
+    let prompt = project.loopgate(&["loop", "setup", &work, "--prompt", "none"]);
     assert!(prompt.code == 1 && prompt.stderr.starts_with("ERROR: Prompt 'none' not found (no "));
     assert!(prompt.stderr.ends_with("Available prompts:\nprompt\n"), "{}", prompt.stderr);
 }
@@ -129,40 +142,84 @@ fn errors_contain_the_invalid_value() {
 // PL-09
 #[test]
 fn assistant_session_is_mapped_to_the_work_directory() {
-    for (project, note) in [
-        (Project::new().env("CLAUDE_CODE_SESSION_ID", "abc"), None),
-        // The session is recorded for the process that starts set-up, which is this test.
-        (Project::new(), Some(format!(".loopgate/pid-{}.session", std::process::id()))),
-    ] {
-        if let Some(note) = note {
-            std::fs::write(project.root.join(note), "abc\n").unwrap();
-        }
-        let work = project.workdir.display().to_string();
-        assert_eq!(project.loopgate(&["loop", "setup", &work]).code, 0);
-        let mapping = project.root.join(".loopgate/session-abc.workdir");
-        assert_eq!(std::fs::read_to_string(mapping).unwrap(), work);
-    }
+    let project = Project::new().env("CLAUDE_CODE_SESSION_ID", "abc");
+    let work = project.workdir.display().to_string();
+    assert_eq!(project.loopgate(&["loop", "setup", &work]).code, 0);
+    let mapping = project.root.join(".loopgate/session-abc.workdir");
+    assert_eq!(std::fs::read_to_string(mapping).unwrap(), work);
 }
 
 #[test]
-fn arguments_on_standard_input_are_data() {
+fn request_starts_a_loop_and_no_arguments_continue_it() {
+    let project = Project::new();
+    std::fs::write(project.root.join("Cargo.toml"), "[package]\n").unwrap();
+    let asked = project.loopgate(&["loop", "setup"]);
+    assert_eq!(asked.code, 1);
+    assert!(asked.stderr.starts_with("No loop is open in this project."), "{}", asked.stderr);
+    let started = project.loopgate(&["loop", "setup", "add", "a", "--json", "flag"]);
+    assert_eq!((started.code, started.stderr.as_str()), (0, ""));
+    assert_eq!(project.read("prd.md"), "add a --json flag\n");
+    let prd = project.workdir.join("prd.md").display().to_string();
+    for text in [started.stdout, project.loopgate(&["loop", "setup"]).stdout] {
+        assert_eq!(value(&text, "LOOPGATE_WORKDIR"), project.workdir.display().to_string());
+        assert_eq!(value(&text, "LOOPGATE_PRD_FILE"), prd);
+        assert_eq!(value(&text, "LOOPGATE_START_SHA"), project.git(&["rev-parse", "HEAD"]));
+    }
+    assert_eq!(project.git(&["status", "--porcelain"]), "?? Cargo.toml", "the files of the loop are ignored");
+    let further = project.loopgate(&["loop", "setup", "--prd", "Cargo.toml"]);
+    assert!(value(&further.stdout, "LOOPGATE_WORKDIR").ends_with("/.loopgate/work-2"));
+    assert_eq!(project.read("prd.md"), "add a --json flag\n", "an earlier loop is not overwritten");
+}
+
+/// Calls the hook for the expansion of a command, and then the block of its page.
+fn expand(project: &Project, command: &str, arguments: &str) -> (String, crate::support::Ended) {
+    let input = serde_json::json!({"session_id": "abc", "cwd": project.root, "command_name": command,
+        "command_args": arguments});
+    let hook = project.loopgate_with_input(&["hook", "prompt-expansion"], &input.to_string());
+    assert_eq!((hook.code, hook.stderr.as_str()), (0, ""));
+    (hook.stdout, project.loopgate(&["hook", "page"]))
+}
+
+#[test]
+fn page_prints_what_its_hook_prepared() {
     let project = Project::with_workdir("it's my work");
     let plugin = crate::support::plugin("code").display().to_string();
-    let marker = project.path("executed");
-    let set_up = |arguments: &str| {
-        project.loopgate_with_input(&["loop", "setup", "--stdin"], &format!("{plugin}\n{arguments}\n"))
-    };
-    let ended = set_up(&format!("work; touch {}", marker.display()));
+    let project = project.env("CLAUDE_CODE_SESSION_ID", "abc").env("CLAUDE_PLUGIN_ROOT", &plugin);
+    let work = project.workdir.display().to_string();
+    let (answer, page) = expand(&project, "code:code", &format!("\"{work}\" --max-iterations 7"));
+    assert_eq!((answer.as_str(), page.code), ("", 0), "{}", page.stderr);
+    assert_eq!(value(&page.stdout, "LOOPGATE_WORKDIR"), work);
+    assert_eq!(value(&page.stdout, "LOOPGATE_MAX_ITERATIONS"), "7");
+    assert_eq!(value(&page.stdout, "CLAUDE_PLUGIN_ROOT"), plugin);
+    assert!(project.root.join(".loopgate/session-abc.workdir").exists());
+    let again = project.loopgate(&["hook", "page"]);
+    assert!(again.code == 1 && again.stderr.contains("did not run"), "{}", again.stderr);
+    let (answer, page) = expand(&project, "code:code", "/nope --prompt x");
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["continue"], false);
+    assert!(answer["stopReason"].as_str().unwrap().contains("workdir path does not exist"), "{answer}");
+    assert_eq!(page.code, 1, "no text of an earlier command is printed");
+    let (answer, page) = expand(&project, "code:amend-plan", &format!("--workdir {work} --message drop it"));
+    assert!(answer.contains("there is no plan.json") && page.code == 1, "{answer}");
+    std::fs::write(project.workdir.join("plan.json"), "{}").unwrap();
+    let (_, page) = expand(&project, "code:amend-plan", &format!("--workdir {work} --message drop it"));
+    assert!(page.stdout.ends_with("User: drop it\n"), "{}", page.stdout);
+}
+
+#[test]
+fn plugin_of_another_version_stops_the_command() {
+    let project = Project::new().env("CLAUDE_CODE_SESSION_ID", "abc");
+    let old = project.path("old/code");
+    std::fs::create_dir_all(old.join(".claude-plugin")).unwrap();
+    std::fs::write(old.join(".claude-plugin/plugin.json"), r#"{"name": "code", "version": "1.0.0"}"#)
+        .unwrap();
+    let project = project.env("CLAUDE_PLUGIN_ROOT", &old.display().to_string());
+    let (answer, _) = expand(&project, "code:code", "add a flag");
     assert!(
-        ended.stderr.starts_with("Error: workdir path does not exist or is not a directory: work; touch /")
+        answer.contains("the plugin `code` has version 1.0.0") && answer.contains("plugins install"),
+        "{answer}"
     );
-    let ended = set_up(&project.workdir.display().to_string());
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert_eq!(value(&ended.stdout, "LOOPGATE_WORKDIR"), project.workdir.display().to_string());
-    assert_eq!(value(&ended.stdout, "CLAUDE_PLUGIN_ROOT"), plugin);
-    let ended = set_up(&format!("\"{}\" --max-iterations 7", project.workdir.display()));
-    assert_eq!(value(&ended.stdout, "LOOPGATE_MAX_ITERATIONS"), "7");
-    assert!(!marker.exists());
+    assert!(!project.workdir.join("prd.md").exists());
 }
 
 #[test]

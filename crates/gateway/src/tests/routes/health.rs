@@ -25,7 +25,7 @@ fn install(fixture: &TestGateway) {
     fixture.program("gh", "echo gh version 2.50.0");
     fixture.program("codex", "echo codex-cli 0.9.1");
     fixture.program("python3", "echo Python 3.11.4");
-    for name in ["code", "judges", "code-review", "self-learning"] {
+    for name in ["code", "self-learning"] {
         let manifest = fixture.plugin_root().join(name).join(".claude-plugin");
         std::fs::create_dir_all(&manifest).unwrap();
         std::fs::write(manifest.join("plugin.json"), r#"{"version":"1.0.0"}"#).unwrap();
@@ -54,8 +54,6 @@ async fn complete_machine_passes_all_checks() {
             "code-host-cli",
             "code-host-auth",
             "plugin-code",
-            "plugin-judges",
-            "plugin-code-review",
             "plugin-self-learning",
             "worktree-dir",
             "reviewer",

@@ -95,7 +95,6 @@ pub fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
         loopgate("loop setup", &["loop", "setup", work_path], &none),
         loopgate("plan validate", &["plan", "validate", work_path], &none),
         loopgate("plan check", &["plan", "check", &prd, work_path], &none),
-        loopgate("hook session-start", &["hook", "session-start"], &input(json!({}))),
         loopgate("hook subagent-start", &["hook", "subagent-start"], &input(json!({}))),
         loopgate(
             "hook pre-tool-use, Read",
