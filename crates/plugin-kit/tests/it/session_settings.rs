@@ -53,10 +53,13 @@ async fn rule_about_some_commands_is_named_when_the_loop_stalls() {
 #[tokio::test(flavor = "multi_thread")]
 async fn session_without_hooks_is_stopped_before_it_works() {
     let project = Project::new();
-    // Stands for settings of an administrator, which a loop cannot override.
+    // The hook of the command runs, so that the set-up succeeds; a resumed session would not even run that one.
     let code = project.path("plugins/code");
     copy(&plugin("code"), &code);
-    std::fs::remove_file(code.join("hooks/hooks.json")).unwrap();
+    let hooks = code.join("hooks/hooks.json");
+    let mut shipped: Value = serde_json::from_slice(&std::fs::read(&hooks).unwrap()).unwrap();
+    shipped["hooks"].as_object_mut().unwrap().retain(|event, _| event == "UserPromptExpansion");
+    std::fs::write(&hooks, shipped.to_string()).unwrap();
     let orchestrator =
         orchestrator("EXECUTE").runs("sleep 60; touch worked").says("<promise>COMPLETE</promise>");
     let model = ModelServer::start(Script::new([orchestrator])).await.unwrap();
