@@ -28,6 +28,7 @@ mod text_check;
 mod tick;
 mod validation;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -290,6 +291,16 @@ pub(crate) fn read(workdir: &Path) -> Option<Map<String, Value>> {
 pub(crate) fn settle(workdir: &Path) -> Result<Vec<String>, String> {
     task_report::block_refused(workdir)?;
     agreement::reopen_unchecked(workdir)
+}
+
+/// Lists the tasks that were completed since the loop started.
+pub(crate) fn completed_in_loop(workdir: &Path) -> Vec<String> {
+    agreement::completed_in_loop(workdir)
+}
+
+/// Returns the trees of the repositories before the first task, by path; none before one was started.
+pub(crate) fn start_trees(workdir: &Path) -> BTreeMap<PathBuf, String> {
+    task_changes::start_trees(workdir)
 }
 
 /// Lists the tasks that the loop removed or changed during its implementation, each with what happened.

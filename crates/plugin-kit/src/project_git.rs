@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loopgate_api::held_back::GENERATED_DIRECTORIES;
@@ -44,6 +44,12 @@ impl<'a> ProjectGit<'a> {
     /// Returns the branch that is checked out.
     pub async fn branch(&self) -> Option<String> {
         self.query(&["rev-parse", "--abbrev-ref", "HEAD"]).await
+    }
+
+    /// Returns the root directory of the clone, also from one of its worktrees. `None` for a bare repository.
+    pub async fn clone_root(&self) -> Option<PathBuf> {
+        let common = self.query(&["rev-parse", "--path-format=absolute", "--git-common-dir"]).await?;
+        Some(PathBuf::from(common.strip_suffix("/.git")?))
     }
 
     /// Returns the URL of the remote `origin`.
@@ -190,6 +196,10 @@ impl BlockingGit {
 
     pub fn origin(&self, dir: &Path) -> Option<String> {
         self.runtime.block_on(self.at(dir).origin())
+    }
+
+    pub fn clone_root(&self, dir: &Path) -> Option<PathBuf> {
+        self.runtime.block_on(self.at(dir).clone_root())
     }
 
     pub fn alias(&self, dir: &Path, name: &str) -> Option<String> {

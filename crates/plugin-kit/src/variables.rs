@@ -40,8 +40,6 @@ pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Id of the session, set by the assistant for its commands and hooks.
 pub const ASSISTANT_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
-/// Test command of the project that the user trusts, set by the runtime.
-pub const TEST_COMMAND: &str = "LOOPGATE_TEST_COMMAND";
 /// Path of this executable, with which hooks call it.
 pub const PROGRAM: &str = "LOOPGATE_BIN";
 /// File in which the hook of a session's start records that hooks run; set by the driver.

@@ -122,6 +122,21 @@ const SUBCODES: Record<string, Advice> = {
     explanation: "The plan file in the worktree is missing or malformed.",
     steps: ["Create the plan again, then execute it."],
   },
+  UNCHECKED_TASKS: {
+    title: "Tasks were reported as done without a check",
+    explanation:
+      "The assistant ticked tasks that no checking agent had confirmed. They are open again, and the changes so far are kept.",
+    steps: ["Execute the plan again: it continues with these tasks."],
+  },
+  TASKS_CHANGED_AT_COMPLETION: {
+    title: "The plan's tasks were changed during the implementation",
+    explanation:
+      "The assistant removed or reworded tasks that it had to complete, so completion was rejected. The changes so far are kept.",
+    steps: [
+      "Compare the plan with its earlier version, and restore the tasks that you still want.",
+      "Execute the plan again.",
+    ],
+  },
   PENDING_TASKS_AT_COMPLETION: {
     title: "The assistant stopped before the plan was complete",
     explanation: "The plan still had pending tasks when the assistant exited.",

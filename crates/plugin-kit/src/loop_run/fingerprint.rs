@@ -34,7 +34,8 @@ impl Driver {
         Some(hex::encode(hash.finalize()))
     }
 
-    fn repositories(&self) -> impl Iterator<Item = PathBuf> {
+    /// Lists the project and the further repositories of the loop.
+    pub(super) fn repositories(&self) -> impl Iterator<Item = PathBuf> {
         std::iter::once(self.context.project_root.clone()).chain(self.peers())
     }
 }

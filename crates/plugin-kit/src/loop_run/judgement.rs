@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use loopgate_api::names::PLAN_JSON;
+use loopgate_api::names::env::LOOP_ID;
 use loopgate_api::redact;
 
 use super::assistant_run::AssistantRun;
@@ -14,6 +15,7 @@ use super::{failure, pipeline, spurious};
 use crate::clock::Span;
 use crate::plan;
 use crate::plan::structure::schema_faults;
+use crate::project_git::ProjectGit;
 use crate::quoting::quote;
 use crate::variables as var;
 
@@ -56,7 +58,7 @@ impl Driver {
             pipeline::run(self).await;
             // The run that exhausted the budget may still have completed the work.
             if run.facts.promised {
-                return self.judge_promise(span);
+                return self.judge_promise(span).await;
             }
             self.perf.iteration(self.state.iteration, span, "spending_limit", Some(code));
             return Some(self.end_at_spending_limit());
@@ -79,7 +81,7 @@ impl Driver {
         }
         pipeline::run(self).await;
         if run.facts.promised {
-            return self.judge_promise(span);
+            return self.judge_promise(span).await;
         }
         self.record("in_progress");
         self.perf.iteration(self.state.iteration, span, "ok", Some(0));
@@ -195,7 +197,7 @@ impl Driver {
         Some(self.end_failed("ghost_loop_abort", span, 0))
     }
 
-    fn judge_promise(&mut self, span: &Span) -> Option<LoopEnd> {
+    async fn judge_promise(&mut self, span: &Span) -> Option<LoopEnd> {
         // Readers of the control plane require a valid plan; of other loops the plan is only an input.
         let faults = if self.produces_plan() { schema_faults(&self.state.workdir) } else { Vec::new() };
         if !faults.is_empty() {
@@ -206,7 +208,7 @@ impl Driver {
             Ok(reopened) if reopened.is_empty() || waits => self.report_reopened(&reopened),
             Ok(reopened) => return self.judge_unchecked(&reopened, span),
             Err(message) => {
-                self.fail("PLAN_UNREADABLE", &failure::clamp(&message));
+                self.fail("DRIVER_FAILED", &failure::clamp(&message));
                 return Some(self.end_failed("error", span, 0));
             }
         }
@@ -220,10 +222,42 @@ impl Driver {
             self.perf.iteration(self.state.iteration, span, "spurious_complete", Some(0));
             return Some(LoopEnd::Failed);
         }
+        if !waits && self.has_done_nothing().await {
+            let tasks = plan::completed_in_loop(&self.state.workdir).join(", ");
+            let message = format!(
+                "The assistant reports these tasks as done, but no file differs from the start of the loop: {tasks}. Clear \
+                 their boxes in plan.md and start the loop again."
+            );
+            self.fail("NOTHING_DELIVERED", &failure::clamp(&message));
+            self.record("spurious_complete");
+            self.perf.iteration(self.state.iteration, span, "spurious_complete", Some(0));
+            return Some(LoopEnd::Failed);
+        }
         self.journal.progress(&format!("Completed in iteration {}", self.state.iteration));
         self.record("completed");
         self.perf.iteration(self.state.iteration, span, "completed", Some(0));
         Some(if waits { LoopEnd::Waiting } else { LoopEnd::Completed })
+    }
+
+    /// Returns whether tasks were completed in the loop although no file of its repositories differs from their start.
+    /// Left to the runtime when it delivers, because it also finds work outside of the delivery.
+    async fn has_done_nothing(&self) -> bool {
+        if var::text(LOOP_ID).is_some() || plan::completed_in_loop(&self.state.workdir).is_empty() {
+            return false;
+        }
+        let trees = plan::start_trees(&self.state.workdir);
+        for repository in self.repositories() {
+            let git = ProjectGit::at(&repository, &self.context.env, &self.stop);
+            let is_unchanged = match trees.get(&repository) {
+                Some(tree) => git.snapshot().await.as_ref() == Some(tree),
+                None => git.changed_since(&self.state.start_sha).await.is_some_and(|files| files.is_empty()),
+            };
+            // A contradiction must be proven: what git cannot compare counts as changed.
+            if !is_unchanged {
+                return false;
+            }
+        }
+        true
     }
 
     /// Demands the check of tasks that were ticked without one, and fails after the last attempt.

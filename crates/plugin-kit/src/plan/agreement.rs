@@ -105,6 +105,14 @@ pub fn reopen_unchecked(workdir: &Path) -> Result<Vec<String>, String> {
     Ok(unchecked)
 }
 
+/// Lists the tasks that were completed since the loop started.
+#[must_use]
+pub fn completed_in_loop(workdir: &Path) -> Vec<String> {
+    let before = read(workdir).unwrap_or_default().completed;
+    let plan = document::read(&plan_path(workdir)).unwrap_or_default();
+    ids(&plan, "completedTasks").filter(|id| !before.contains(id)).collect()
+}
+
 /// Lists the agreed tasks that the loop removed or changed, each with what happened.
 #[must_use]
 pub fn changed_tasks(workdir: &Path) -> Vec<String> {

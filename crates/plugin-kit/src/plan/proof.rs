@@ -116,7 +116,7 @@ pub fn prove(workdir: &Path, id: &str) -> Result<String, String> {
     let pair = changed.ok_or("Error: the project is not a git repository")?;
     let command = planned_command(workdir, id)
         .or_else(|| evidence.runs.last().map(|run| run.command.clone()))
-        .or_else(|| test_run::command_of(&pair.repository));
+        .or_else(|| test_run::command_of(&git, &pair.repository.path));
     let (verdict, detail) = match &command {
         None => {
             (ProofVerdict::NoTests, "the plan names no test, and no test command was detected".to_owned())

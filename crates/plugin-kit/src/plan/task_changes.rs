@@ -118,6 +118,13 @@ pub fn tree_pairs(git: &BlockingGit, workdir: &Path, start: &str) -> Result<Vec<
     recorded.map(pair).collect()
 }
 
+/// Returns the trees of the repositories before the first task, by path; none before one was started.
+#[must_use]
+pub fn start_trees(workdir: &Path) -> BTreeMap<PathBuf, String> {
+    let mut all: BTreeMap<String, Trees> = untrusted::read_json(&record(workdir)).unwrap_or_default();
+    all.remove(START).unwrap_or_default()
+}
+
 fn list_of(git: &BlockingGit, pairs: &[TreePair]) -> Result<String, String> {
     let mut lines = Vec::new();
     for TreePair { repository, from, to } in pairs {

@@ -8,11 +8,10 @@ use std::time::Instant;
 
 use loopgate_api::test_evidence::TestRun;
 use loopgate_evidence::{CompletedRun, read_report, test_command};
-use loopgate_home::{Directory, untrusted};
+use loopgate_home::{Directory, TrustStore, untrusted};
 
 use crate::hook;
-use crate::repositories::ProjectRepository;
-use crate::variables as var;
+use crate::project_git::BlockingGit;
 
 /// Directory of the logs, in the work directory.
 const LOGS: &str = "evidence";
@@ -78,12 +77,15 @@ impl TestJob<'_> {
     }
 }
 
-/// Returns the command that runs the tests of a repository: of the project, the one that the user trusts, which the
-/// runtime passes on; else the one that its files suggest.
+/// Returns the command that runs the tests of a repository: the one that the user trusts, else the one that its files
+/// suggest.
 #[must_use]
-pub fn command_of(repository: &ProjectRepository) -> Option<String> {
-    let trusted = var::text(var::TEST_COMMAND).filter(|_| repository.name.is_none());
-    trusted.or_else(|| Some(test_command(&Directory::of(&repository.path).ok()?)?.command))
+pub fn command_of(git: &BlockingGit, dir: &Path) -> Option<String> {
+    let trusted = || {
+        let trusted = TrustStore::new(&loopgate_home::default_data_dir().ok()?);
+        trusted.test_command(&git.clone_root(dir)?)
+    };
+    trusted().or_else(|| Some(test_command(&Directory::of(dir).ok()?)?.command))
 }
 
 /// Returns the end of a run's log.

@@ -13,7 +13,7 @@ use super::test_run::{self, TestJob};
 use crate::cache::{CacheArgs, CachedStep};
 use crate::clock::now;
 use crate::project_git::BlockingGit;
-use crate::repositories::{ProjectRepository, loop_repositories};
+use crate::repositories::loop_repositories;
 use crate::variables as var;
 
 /// File of the baseline, in the work directory.
@@ -99,9 +99,8 @@ pub fn validate(workdir: &Path) -> Result<String, String> {
 fn run_all(workdir: &Path, name: &str) -> Result<Vec<Check>, String> {
     let git = BlockingGit::new()?;
     let mut checks = Vec::new();
-    for ProjectRepository { name: peer, path } in loop_repositories(workdir)? {
-        let repository = ProjectRepository { name: peer, path };
-        let Some(command) = test_run::command_of(&repository) else { continue };
+    for repository in loop_repositories(workdir)? {
+        let Some(command) = test_run::command_of(&git, &repository.path) else { continue };
         let log = match &repository.name {
             Some(peer) => format!("{name}-{peer}"),
             None => name.to_owned(),

@@ -567,6 +567,22 @@ sed -i '/T-1.1/d' .loopgate/work/plan.md
 }
 
 #[test]
+fn completed_tasks_without_any_change_are_a_contradiction() {
+    let project = project_with_plan();
+    let tick = "\"$LOOPGATE_BIN\" plan set-state 'Phase 3' IN_PROGRESS --workdir .loopgate/work --task T-1.1 >/dev/null
+mkdir -p .loopgate/work/.loopgate/agent-answers
+echo '{\"agentType\": \"task-reviewer\", \"agentId\": \"a\", \"at\": \"\", \"number\": 1, \"text\": \"VERIFIED: T-1.1\"}' \
+  > .loopgate/work/.loopgate/agent-answers/000001.json
+\"$LOOPGATE_BIN\" plan report T-1.1 .loopgate/work >/dev/null
+";
+    project.assistant(&format!("{tick}{DONE}"));
+    let ended = project.run(&[]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let error = project.read("loop-error.json");
+    assert!(error.contains("NOTHING_DELIVERED") && error.contains("T-1.1"), "{error}");
+}
+
+#[test]
 fn task_that_its_reviewer_refuses_is_blocked_and_the_user_asked() {
     let project = project_with_plan();
     for _ in 0..3 {
