@@ -198,17 +198,14 @@ impl Driver {
         };
         let mut sink = Sink::open(&self.state.workdir, &self.state.completion_promise, &self.display)?;
         let limits = &mut self.limits;
-        let stop = self.stop.child_token();
         let output = |piece: &[u8]| {
             sink.feed(piece);
-            if sink.lacks_command() {
-                stop.cancel();
-            }
             if sink.has_answer() {
                 limits.pass(&mut probe);
             }
+            sink.silence_limit()
         };
-        let finished = invocation.run(&stop, output).await.map_err(io::Error::other)?;
+        let finished = invocation.run(&self.stop, output).await.map_err(io::Error::other)?;
         let (facts, lost) = sink.finish();
         // Charge before any error return: the run has cost its amount even if its output could not be stored.
         self.charge(facts.ledger.estimated_usd());
@@ -220,7 +217,7 @@ impl Driver {
             self.last_session = Some(id.clone());
             self.context.export(var::SESSION_ID, id);
         }
-        Ok(AssistantRun { end: finished.end, stderr: finished.stderr, facts, waited: Duration::ZERO })
+        Ok(AssistantRun::new(finished, facts))
     }
 }
 
