@@ -1,9 +1,9 @@
-//! Parser of the assistant's `stream-json` output: one JSON object per line.
-//!
-//! The runtime, the loop driver and the chats all read the stream through this module.
+//! What the assistant's output says about a run: lines for users, token counts, and the reasons of failures.
 
-use serde_json::Value;
-
+use crate::assistant_record::{
+    AssistantMessage, AssistantRecord, Block, RecordKind, ResultRecord, SystemEvent, SystemRecord,
+    ToolResult, ToolUse,
+};
 use crate::event::TokensUsed;
 use crate::ledger::{Ledger, LedgerEntry};
 use crate::redact;
@@ -45,80 +45,57 @@ pub fn is_context_limit(text: &str) -> bool {
     CONTEXT_PATTERNS.iter().any(|pattern| text.contains(pattern))
 }
 
-/// Subtype of the `system` record with which the loop driver reports that it waits until a usage limit
-/// resets.
-pub const WAITING_FOR_LIMIT: &str = "waiting_for_limit";
-
-/// Subtype of the `result` record of a run that exhausted its budget.
-pub const BUDGET_USED_UP: &str = "error_max_budget_usd";
-
 /// Returns one redacted line that describes a record to users; `None` for a record without displayable
 /// content.
 #[must_use]
-pub fn display_text(record: &Value) -> Option<String> {
-    match record.get("type")?.as_str()? {
-        "assistant" | "user" => {
-            let content = record.pointer("/message/content")?;
-            // The display has one line per record, so only the first displayable block is shown.
-            content.as_array()?.iter().find_map(block_text)
-        }
-        "content_block_delta" => {
-            let delta = record.get("delta")?;
-            (delta.get("type")?.as_str()? == "text_delta")
-                .then(|| redact_and_truncate(delta.get("text")?.as_str()?, 200).into())?
-        }
-        "result" => Some(result_text(record)),
-        "system" if record.get("subtype")?.as_str()? == WAITING_FOR_LIMIT => {
-            Some(redact_and_truncate(record.get("message")?.as_str()?, 300))
+pub fn display_text(record: &AssistantRecord) -> Option<String> {
+    match &record.kind {
+        // The display has one line per record, so only the first displayable block is shown.
+        RecordKind::Assistant(message) => message.content.blocks().iter().find_map(block_text),
+        RecordKind::User(content) => content.blocks().iter().find_map(block_text),
+        RecordKind::TextDelta(text) if !text.is_empty() => Some(redact_and_truncate(text, 200)),
+        RecordKind::Result(result) => Some(result_text(result)),
+        RecordKind::System(SystemRecord { event: SystemEvent::WaitingForLimit(message), .. }) => {
+            Some(redact_and_truncate(message, 300))
         }
         _ => None,
     }
 }
 
-fn block_text(block: &Value) -> Option<String> {
-    match block.get("type")?.as_str()? {
-        "tool_use" => Some(tool_text(block)),
-        "text" => Some(redact_and_truncate(block.get("text")?.as_str()?, 200))
-            .filter(|text| !text.trim().is_empty()),
-        "thinking" => Some("Thinking...".to_owned()),
-        "tool_result" => Some(tool_result_text(block)),
-        _ => None,
+fn block_text(block: &Block) -> Option<String> {
+    match block {
+        Block::ToolUse(call) => Some(tool_text(call)),
+        Block::Text(text) => Some(redact_and_truncate(text, 200)).filter(|text| !text.trim().is_empty()),
+        Block::Thinking(_) => Some("Thinking...".to_owned()),
+        Block::ToolResult(result) => Some(tool_result_text(result)),
+        Block::Unknown(_) => None,
     }
 }
 
-fn tool_text(block: &Value) -> String {
-    let name = block.get("name").and_then(Value::as_str).unwrap_or("?");
-    let argument = ["file_path", "path", "command", "pattern"]
-        .iter()
-        .find_map(|member| block.pointer(&format!("/input/{member}"))?.as_str());
-    match argument {
+fn tool_text(call: &ToolUse) -> String {
+    let name = if call.name.is_empty() { "?" } else { &call.name };
+    let arguments = ["file_path", "path", "command", "pattern"].map(|name| call.argument(name));
+    match arguments.into_iter().find(|argument| !argument.is_empty()) {
         Some(argument) => format!("Tool: {name}({})", redact_and_truncate(argument, 80)),
         None => format!("Tool: {name}"),
     }
 }
 
-fn tool_result_text(block: &Value) -> String {
-    if block.get("is_error").and_then(Value::as_bool).unwrap_or(false) {
+fn tool_result_text(result: &ToolResult) -> String {
+    if result.is_error == Some(true) {
         return "Tool error".to_owned();
     }
-    let content = block.get("content");
-    let text = content
-        .and_then(Value::as_str)
-        .or_else(|| content?.as_array()?.iter().find_map(|part| part.get("text")?.as_str()));
-    match text {
+    match result.texts().next() {
         Some(text) if !text.trim().is_empty() => format!("Tool result: {}", redact_and_truncate(text, 120)),
         _ => "Tool result".to_owned(),
     }
 }
 
-fn result_text(record: &Value) -> String {
-    let failed = record.get("is_error").and_then(Value::as_bool).unwrap_or(false)
-        || record.get("subtype").and_then(Value::as_str) == Some("error");
-    if !failed {
+fn result_text(result: &ResultRecord) -> String {
+    if !result.is_error {
         return "Turn complete".to_owned();
     }
-    let text = ["/result", "/error", "/errors/0"].iter().find_map(|at| record.pointer(at)?.as_str());
-    format!("Error: {}", redact_and_truncate(text.unwrap_or_default(), 200))
+    format!("Error: {}", redact_and_truncate(result.reason().unwrap_or_default(), 200))
 }
 
 /// Redacts a text, then truncates it to `max` characters.
@@ -132,15 +109,6 @@ fn redact_and_truncate(text: &str, max: usize) -> String {
     short
 }
 
-/// Returns the session id of a record, whichever member holds it.
-#[must_use]
-pub fn session_id(record: &Value) -> Option<&str> {
-    ["/session_id", "/sessionId", "/message/session_id", "/message/sessionId", "/item/session_id"]
-        .iter()
-        .find_map(|pointer| record.pointer(pointer)?.as_str())
-        .filter(|id| !id.is_empty())
-}
-
 /// Accumulated state of one pass over a stream, fed line by line.
 #[derive(Debug, Clone, Default)]
 pub struct StreamSummary {
@@ -152,6 +120,8 @@ pub struct StreamSummary {
     pub api_key_source: Option<String>,
     /// Whether a `result` record reported success.
     pub succeeded: bool,
+    /// Whether the last run exhausted its budget.
+    pub used_up_budget: bool,
     /// Text of the last failed `result` record or API error record.
     pub failure: Option<String>,
     /// Account error: rate limit, authentication or billing.
@@ -163,31 +133,27 @@ pub struct StreamSummary {
 impl StreamSummary {
     /// Processes one line; ignores lines that are not JSON.
     pub fn feed(&mut self, line: &str) {
-        if let Ok(record) = serde_json::from_str::<Value>(line) {
+        if let Ok(record) = serde_json::from_str(line) {
             self.feed_record(&record);
         }
     }
 
     /// Processes one record; returns the turn or run that it completed.
-    pub fn feed_record(&mut self, record: &Value) -> Option<LedgerEntry> {
-        if let Some(id) = session_id(record) {
-            self.session_id = Some(id.to_owned());
+    pub fn feed_record(&mut self, record: &AssistantRecord) -> Option<LedgerEntry> {
+        if let Some(id) = &record.session_id {
+            self.session_id = Some(id.clone());
         }
-        match record.get("type").and_then(Value::as_str) {
-            Some("system") => {
-                if record.get("subtype").and_then(Value::as_str) == Some(WAITING_FOR_LIMIT) {
-                    // The driver resumes after the limit resets, so this error does not explain a later
-                    // failure.
-                    (self.failure, self.auth_failure) = (None, None);
+        match &record.kind {
+            RecordKind::System(system) => match &system.event {
+                // The driver resumes after the limit resets, so this error does not explain a later failure.
+                SystemEvent::WaitingForLimit(_) => (self.failure, self.auth_failure) = (None, None),
+                SystemEvent::Init { api_key_source: Some(source), .. } => {
+                    self.api_key_source = Some(source.clone());
                 }
-                if let Some(source) = record.get("apiKeySource").and_then(Value::as_str) {
-                    self.api_key_source = Some(source.to_owned());
-                }
-            }
-            Some("assistant") if record.get("isApiErrorMessage").is_some_and(|is| is == true) => {
-                self.feed_api_error(record);
-            }
-            Some("result") => self.feed_result(record),
+                _ => {}
+            },
+            RecordKind::Assistant(message) if message.is_api_error => self.feed_api_error(message),
+            RecordKind::Result(result) => self.feed_result(result),
             _ => {}
         }
         self.ledger.feed(record)
@@ -207,36 +173,29 @@ impl StreamSummary {
         }
     }
 
-    fn feed_api_error(&mut self, record: &Value) {
-        let status = record.get("apiErrorStatus").and_then(Value::as_u64);
-        let error = record.get("error").and_then(Value::as_str).unwrap_or_default();
-        let text = record
-            .pointer("/message/content")
-            .and_then(Value::as_array)
-            .and_then(|blocks| blocks.iter().find_map(|block| block.get("text")?.as_str()))
-            .unwrap_or(error);
+    fn feed_api_error(&mut self, message: &AssistantMessage) {
+        let error = message.error.as_deref().unwrap_or_default();
+        let text = message.content.texts().next().unwrap_or(error);
         self.failure = Some(text.to_owned());
-        // `apiErrorStatus` may be absent, so the error class is checked first.
+        // The status may be absent, so the error class is checked first.
         let has_class = ["rate_limit", "forbidden", "access denied"].iter().any(|word| error.contains(word));
         if has_class {
-            let status = status.map(|s| format!(" (status {s})")).unwrap_or_default();
+            let status = message.error_status.map(|s| format!(" (status {s})")).unwrap_or_default();
             self.auth_failure = Some(format!("Assistant API {error} error{status}"));
-        } else if let Some(status @ (401 | 403 | 429)) = status {
+        } else if let Some(status @ (401 | 403 | 429)) = message.error_status {
             self.auth_failure = Some(format!("API returned HTTP {status}: {error}"));
         } else {
             self.classify(text);
         }
     }
 
-    fn feed_result(&mut self, record: &Value) {
-        let failed = record.get("is_error").and_then(Value::as_bool).unwrap_or(false);
-        let subtype = record.get("subtype").and_then(Value::as_str).unwrap_or_default();
-        if !failed && subtype == "success" {
+    fn feed_result(&mut self, result: &ResultRecord) {
+        self.used_up_budget = result.is_budget_used_up();
+        if result.is_success() {
             self.succeeded = true;
             return;
         }
-        let text =
-            record.get("result").or_else(|| record.get("error")).and_then(Value::as_str).unwrap_or(subtype);
+        let text = result.reason().unwrap_or(&result.subtype);
         self.failure = Some(text.to_owned());
         self.classify(text);
     }
@@ -253,35 +212,40 @@ impl StreamSummary {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+
+    fn shown(record: Value) -> Option<String> {
+        display_text(&record.into())
+    }
 
     #[test]
     fn records_are_shown_in_one_line() {
         let read = json!({"type": "assistant", "message": {"content": [
             {"type": "tool_use", "name": "Read", "input": {"file_path": "src/main.rs"}}]}});
-        assert_eq!(display_text(&read).as_deref(), Some("Tool: Read(src/main.rs)"));
+        assert_eq!(shown(read).as_deref(), Some("Tool: Read(src/main.rs)"));
         let done = json!({"type": "result", "subtype": "success"});
-        assert_eq!(display_text(&done).as_deref(), Some("Turn complete"));
+        assert_eq!(shown(done).as_deref(), Some("Turn complete"));
         let failed = json!({"type": "result", "is_error": true, "result": "Prompt is too long"});
-        assert_eq!(display_text(&failed).as_deref(), Some("Error: Prompt is too long"));
-        assert_eq!(display_text(&json!({"type": "system"})), None);
+        assert_eq!(shown(failed).as_deref(), Some("Error: Prompt is too long"));
+        assert_eq!(shown(json!({"type": "system"})), None);
     }
 
     #[test]
     fn secret_is_redacted_before_truncation() {
         let secret = format!("{} ghp_{}", "x".repeat(190), "a".repeat(30));
         let record = json!({"type": "assistant", "message": {"content": [{"type": "text", "text": secret}]}});
-        assert!(!display_text(&record).unwrap().contains("ghp_"));
+        assert!(!shown(record).unwrap().contains("ghp_"));
     }
 
     #[test]
     fn tokens_are_summed_over_records_and_models() {
         let mut summary = StreamSummary::default();
         for model in ["large", "small", "large"] {
-            summary.feed_record(&json!({"type": "assistant", "message": {"model": model,
-                "usage": {"input_tokens": 10, "output_tokens": 1}}}));
+            let usage = json!({"input_tokens": 10, "output_tokens": 1});
+            let message = json!({"type": "assistant", "message": {"model": model, "usage": usage}});
+            summary.feed_record(&message.into());
         }
         assert_eq!(summary.ledger.usage().input_tokens, 30);
         assert_eq!(summary.ledger.models(), ["large", "small"]);
@@ -292,7 +256,7 @@ mod tests {
     #[test]
     fn failures_are_classified() {
         let mut summary = StreamSummary::default();
-        summary.feed_record(&json!({"type": "result", "is_error": true, "result": "Prompt is too long"}));
+        summary.feed(r#"{"type": "result", "is_error": true, "result": "Prompt is too long"}"#);
         assert!(summary.context_failure.is_some() && summary.auth_failure.is_none());
         assert!(is_auth_failure("OAuth token has expired"));
         assert!(!is_auth_failure("how do we handle authorization in this design?"));

@@ -100,7 +100,7 @@ pub enum ChatEvent {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         terminal: bool,
     },
-    /// Outcome of the run. Sent up to twice: when the provider reports it, and when the program exits.
+    /// Outcome of the run. Sent once, when the program has exited.
     Result {
         /// Whether the run succeeded.
         success: bool,

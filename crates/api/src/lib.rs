@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+pub mod assistant_record;
 pub mod assistant_stream;
 pub mod bootstrap;
 pub mod chat;
@@ -27,6 +28,7 @@ pub mod provider;
 pub mod redact;
 pub mod repos;
 pub mod review;
+pub mod run_phase;
 pub mod spend;
 pub mod terminal_text;
 pub mod test_evidence;

@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal as _, Write};
 use std::process::ExitCode;
 
-use serde_json::Value;
+use loopgate_api::assistant_record::{
+    AssistantMessage, AssistantRecord, Block, RecordKind, SystemEvent, ToolResult, ToolUse,
+};
+use loopgate_api::tokens::ModelTokens;
 
 /// Characters shown of a thought or a result.
 const MAX_EXCERPT: usize = 200;
@@ -38,19 +41,11 @@ impl FormatArgs {
     }
 }
 
-#[derive(Debug, Default, Clone, Copy)]
-struct TokenCounts {
-    input: u64,
-    output: u64,
-    cache_creation: u64,
-    cache_read: u64,
-}
-
 /// Formatter for one stream, with its token counts.
 #[derive(Debug, Default)]
 pub struct Formatter {
     color: bool,
-    by_model: BTreeMap<String, TokenCounts>,
+    by_model: BTreeMap<String, ModelTokens>,
 }
 
 #[derive(Clone, Copy)]
@@ -81,7 +76,7 @@ impl Formatter {
     /// # Errors
     /// Fails when the writer fails.
     pub fn line(&mut self, line: &[u8], out: &mut dyn Write) -> io::Result<()> {
-        match serde_json::from_slice::<Value>(line) {
+        match serde_json::from_slice(line) {
             Ok(record) => self.record(&record, out),
             Err(_) => Ok(()),
         }
@@ -91,26 +86,26 @@ impl Formatter {
     ///
     /// # Errors
     /// Fails when the writer fails.
-    pub fn record(&mut self, record: &Value, out: &mut dyn Write) -> io::Result<()> {
-        match text(record, "type") {
-            "assistant" => {
-                self.count(record);
-                blocks(record).try_for_each(|block| self.assistant_block(block, out))
+    pub fn record(&mut self, record: &AssistantRecord, out: &mut dyn Write) -> io::Result<()> {
+        match &record.kind {
+            RecordKind::Assistant(message) => {
+                self.count(message);
+                message.content.blocks().iter().try_for_each(|block| self.assistant_block(block, out))
             }
-            "user" => blocks(record)
-                .filter(|block| text(block, "type") == "tool_result")
-                .try_for_each(|block| self.answer(block, out)),
-            "system" => {
-                let name =
-                    ["hook_name", "hook_event"].iter().map(|name| text(record, name)).find(|n| !n.is_empty());
-                let name = name.map(|name| format!(": {name}")).unwrap_or_default();
-                self.put(Style::Dim, &format!("[system] {}{name}", text(record, "subtype")), out)
+            RecordKind::User(content) => {
+                content.tool_results().try_for_each(|result| self.tool_result(result, out))
             }
-            "result" => self.put(
-                Style::Green,
-                &format!("Result: {}", truncate(text(record, "result"), MAX_EXCERPT)),
-                out,
-            ),
+            RecordKind::System(system) => {
+                let name = match &system.event {
+                    SystemEvent::Hook(name) => format!(": {name}"),
+                    _ => String::new(),
+                };
+                self.put(Style::Dim, &format!("[system] {}{name}", system.subtype), out)
+            }
+            RecordKind::Result(result) => {
+                let text = truncate(result.reason().unwrap_or_default(), MAX_EXCERPT);
+                self.put(Style::Green, &format!("Result: {text}"), out)
+            }
             _ => Ok(()),
         }
     }
@@ -140,45 +135,28 @@ impl Formatter {
         Ok(())
     }
 
-    fn count(&mut self, record: &Value) {
-        let Some(usage) = record.pointer("/message/usage") else { return };
-        let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
-        let model = record.pointer("/message/model").and_then(Value::as_str).unwrap_or("unknown");
-        let tokens = self.by_model.entry(model.to_owned()).or_default();
-        tokens.input += count("input_tokens");
-        tokens.output += count("output_tokens");
-        // Cached tokens are billed differently, so they are not part of the input.
-        tokens.cache_creation += count("cache_creation_input_tokens");
-        tokens.cache_read += count("cache_read_input_tokens");
+    fn count(&mut self, message: &AssistantMessage) {
+        let Some(usage) = message.usage else { return };
+        let model = message.model.as_deref().unwrap_or("unknown");
+        *self.by_model.entry(model.to_owned()).or_default() += usage;
     }
 
-    fn assistant_block(&self, block: &Value, out: &mut dyn Write) -> io::Result<()> {
-        match text(block, "type") {
-            "text" if !text(block, "text").trim().is_empty() => {
-                self.put(Style::Plain, text(block, "text"), out)
-            }
-            "thinking" => {
-                let thought = truncate(&text(block, "thinking").replace('\n', " "), MAX_EXCERPT);
+    fn assistant_block(&self, block: &Block, out: &mut dyn Write) -> io::Result<()> {
+        match block {
+            Block::Text(text) if !text.trim().is_empty() => self.put(Style::Plain, text, out),
+            Block::Thinking(thought) => {
+                let thought = truncate(&thought.replace('\n', " "), MAX_EXCERPT);
                 self.put(Style::Dim, &format!("[thinking] {thought}"), out)
             }
-            "tool_use" => self.put(Style::Cyan, &tool(block), out),
+            Block::ToolUse(call) => self.put(Style::Cyan, &tool(call), out),
             _ => Ok(()),
         }
     }
 
-    fn answer(&self, block: &Value, out: &mut dyn Write) -> io::Result<()> {
-        let content = match block.get("content") {
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Array(parts)) => parts
-                .iter()
-                .map(|part| text(part, "text"))
-                .filter(|t| !t.is_empty())
-                .collect::<Vec<_>>()
-                .join("\n"),
-            _ => String::new(),
-        };
+    fn tool_result(&self, result: &ToolResult, out: &mut dyn Write) -> io::Result<()> {
+        let content = result.texts().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
         // An empty result is only worth a line when the tool failed.
-        let failed = block.get("is_error").and_then(Value::as_bool).unwrap_or(false);
+        let failed = result.is_error == Some(true);
         let (style, prefix) = if failed { (Style::Red, "ERR ") } else { (Style::Dim, "") };
         let lines: Vec<&str> = content.lines().collect();
         let mut excerpt = lines.iter().take(MAX_ANSWER_LINES).copied().collect::<Vec<_>>().join("\n");
@@ -208,31 +186,20 @@ impl Formatter {
     }
 }
 
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn blocks(record: &Value) -> impl Iterator<Item = &Value> {
-    record.pointer("/message/content").and_then(Value::as_array).into_iter().flatten()
-}
-
 /// Formats the name of a tool with its most relevant argument.
-pub fn tool(block: &Value) -> String {
-    let name = text(block, "name");
-    let input = block.get("input").unwrap_or(&Value::Null);
+pub fn tool(call: &ToolUse) -> String {
+    let name = call.name.as_str();
     let context = match name {
         "Read" | "Edit" | "Write" | "NotebookEdit" => {
-            text(input, "file_path").rsplit(['/', '\\']).next().unwrap_or_default().to_owned()
+            call.argument("file_path").rsplit(['/', '\\']).next().unwrap_or_default().to_owned()
         }
-        "Glob" | "Grep" => text(input, "pattern").to_owned(),
-        "Bash" => truncate(&text(input, "command").replace('\n', " "), MAX_COMMAND),
-        "Task" | "Agent" => format!("[{}] {}", text(input, "subagent_type"), text(input, "description")),
-        _ => ["url", "query", "skill"]
-            .iter()
-            .map(|member| text(input, member))
-            .find(|value| !value.is_empty())
-            .unwrap_or_default()
-            .to_owned(),
+        "Glob" | "Grep" => call.argument("pattern").to_owned(),
+        "Bash" => truncate(&call.argument("command").replace('\n', " "), MAX_COMMAND),
+        "Task" | "Agent" => format!("[{}] {}", call.argument("subagent_type"), call.argument("description")),
+        _ => {
+            let arguments = ["url", "query", "skill"].map(|member| call.argument(member));
+            arguments.into_iter().find(|value| !value.is_empty()).unwrap_or_default().to_owned()
+        }
     };
     format!("{name} {context}").trim_end().to_owned()
 }
@@ -247,7 +214,7 @@ fn truncate(text: &str, max: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -255,7 +222,7 @@ mod tests {
         let mut formatter = Formatter::default();
         let mut out = Vec::new();
         formatter.line(b"{broken", &mut out).unwrap();
-        records.iter().for_each(|record| formatter.record(record, &mut out).unwrap());
+        records.iter().for_each(|record| formatter.record(&record.clone().into(), &mut out).unwrap());
         formatter.totals(&mut out).unwrap();
         String::from_utf8(out).unwrap()
     }

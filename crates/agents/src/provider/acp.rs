@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::provider::ProviderId;
+use loopgate_api::run_phase::RunPhase;
 use loopgate_home::AgentProgram;
 use loopgate_tools::environment::TrustGuard;
 use serde_json::json;
@@ -96,7 +97,11 @@ impl OutputReader for AcpEventReader {
                 output.blocks.push(block);
             }
             ChatEvent::Usage { context_percent } => output.context_percent = Some(*context_percent),
-            ChatEvent::Result { .. } => output.finished = true,
+            ChatEvent::Result { success } => {
+                (output.failed, output.phase) = (!success, RunPhase::Over);
+                // Clients receive it when the program has exited.
+                return Vec::new();
+            }
             _ => {}
         }
         vec![event]
@@ -122,9 +127,9 @@ mod tests {
         ];
         let events: Vec<_> =
             lines.iter().flat_map(|line| AcpEventReader.read_line(line, &mut output)).collect();
-        assert_eq!(events.len(), 5);
+        assert_eq!(events.len(), 4);
         assert_eq!((output.text.as_str(), output.session_id.as_deref()), ("Two parts.", Some("s-1")));
-        assert!(output.finished && output.context_percent == Some(7));
+        assert!(output.phase == RunPhase::Over && output.context_percent == Some(7));
     }
 
     proptest! {

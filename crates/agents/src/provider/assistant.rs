@@ -2,9 +2,13 @@
 
 use std::ffi::OsString;
 
+use loopgate_api::assistant_record::{
+    AssistantRecord, Block, RecordKind, ResultRecord, SystemEvent, ToolResult,
+};
 use loopgate_api::assistant_stream::is_auth_failure;
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::provider::ProviderId;
+use loopgate_api::run_phase::RunTracker;
 use loopgate_home::Program;
 use loopgate_tools::environment::TrustGuard;
 use serde_json::{Value, json};
@@ -66,7 +70,7 @@ impl Provider for Assistant {
     }
 
     fn reader(&self) -> Box<dyn OutputReader> {
-        Box::new(StreamJsonReader)
+        Box::new(StreamJsonReader::default())
     }
 
     fn is_session_missing(&self, stderr: &str) -> bool {
@@ -75,113 +79,97 @@ impl Provider for Assistant {
 }
 
 /// Reads one JSON object per line. Ignores other lines.
-struct StreamJsonReader;
+#[derive(Default)]
+struct StreamJsonReader {
+    tracker: RunTracker,
+}
 
 impl OutputReader for StreamJsonReader {
     fn read_line(&mut self, line: &str, output: &mut TurnOutput) -> Vec<ChatEvent> {
         let mut events = Vec::new();
-        let Ok(record) = serde_json::from_str::<Value>(line) else { return events };
-        let content = || record.pointer("/message/content").and_then(Value::as_array).into_iter().flatten();
-        match record["type"].as_str() {
-            Some("init") => set_session(output, &record["sessionId"], &mut events),
-            Some("system") if record["subtype"] == "init" => {
-                set_session(output, &record["session_id"], &mut events);
+        let Ok(record) = serde_json::from_str::<AssistantRecord>(line) else { return events };
+        self.tracker.feed(&record);
+        output.phase = self.tracker.phase();
+        match record.kind {
+            RecordKind::System(system) if matches!(system.event, SystemEvent::Init { .. }) => {
+                set_session(output, record.session_id, &mut events);
             }
-            Some("assistant") => content().for_each(|block| events.extend(read_block(output, block))),
-            Some("user") => {
-                let results = content().filter(|block| block["type"] == "tool_result");
-                events.extend(results.map(tool_result));
+            RecordKind::Assistant(message) => {
+                events.extend(message.content.blocks().iter().filter_map(|block| read_block(output, block)));
             }
-            Some("content_block_delta") if record["delta"]["type"] == "text_delta" => {
-                if let Some(content) = non_empty(&record["delta"]["text"]) {
-                    output.text.push_str(&content);
-                    events.push(ChatEvent::Text { content });
-                }
+            RecordKind::User(content) => events.extend(content.tool_results().map(tool_result)),
+            RecordKind::TextDelta(content) if !content.is_empty() => {
+                output.text.push_str(&content);
+                events.push(ChatEvent::Text { content });
             }
-            Some("result") => read_result(output, &record, &mut events),
+            RecordKind::Result(result) => {
+                set_session(output, record.session_id, &mut events);
+                read_result(output, &result, &mut events);
+            }
             _ => {}
         }
         events
     }
 }
 
-fn set_session(output: &mut TurnOutput, id: &Value, events: &mut Vec<ChatEvent>) {
+fn set_session(output: &mut TurnOutput, id: Option<String>, events: &mut Vec<ChatEvent>) {
     if output.session_id.is_none()
-        && let Some(session_id) = non_empty(id)
+        && let Some(session_id) = id
     {
         output.session_id = Some(session_id.clone());
         events.push(ChatEvent::SessionId { session_id });
     }
 }
 
-fn read_block(output: &mut TurnOutput, block: &Value) -> Option<ChatEvent> {
-    match block["type"].as_str()? {
-        "text" => {
-            let text = non_empty(&block["text"])?;
+fn read_block(output: &mut TurnOutput, block: &Block) -> Option<ChatEvent> {
+    match block {
+        Block::Text(text) if !text.is_empty() => {
             output.blocks.push(json!({"type": "text", "text": text}));
             // Text blocks are separated like paragraphs, unless the text ends with a line break already.
             let is_separate = !output.text.is_empty() && !output.text.ends_with('\n');
-            let content = if is_separate { format!("\n\n{text}") } else { text };
+            let content = if is_separate { format!("\n\n{text}") } else { text.clone() };
             output.text.push_str(&content);
             Some(ChatEvent::Text { content })
         }
-        "thinking" => {
-            let content = non_empty(&block["thinking"])?;
+        Block::Thinking(content) if !content.is_empty() => {
             output.blocks.push(json!({"type": "thinking", "thinking": content}));
-            Some(ChatEvent::Thinking { content })
+            Some(ChatEvent::Thinking { content: content.clone() })
         }
-        "tool_use" => {
-            let (id, name) = (text_of(&block["id"]), text_of(&block["name"]));
-            let input = block["input"].clone();
+        Block::ToolUse(call) => {
+            let (id, name, input) = (call.id.clone(), call.name.clone(), call.input.clone());
             output.blocks.push(json!({"type": "tool_use", "id": id, "name": name, "input": input}));
             Some(ChatEvent::ToolUse { id, name, input })
         }
-        "tool_result" => {
-            let content = flattened(&block["content"]);
-            let mut stored_block =
-                json!({"type": "tool_result", "id": block["tool_use_id"], "content": content});
-            if let Some(is_error) = block["is_error"].as_bool() {
+        Block::ToolResult(result) => {
+            let content = flattened(&result.content);
+            let mut stored_block = json!({"type": "tool_result", "id": result.call, "content": content});
+            if let Some(is_error) = result.is_error {
                 stored_block["is_error"] = is_error.into();
             }
             output.blocks.push(stored_block);
-            Some(tool_result(block))
+            Some(tool_result(result))
         }
         _ => None,
     }
 }
 
-fn read_result(output: &mut TurnOutput, record: &Value, events: &mut Vec<ChatEvent>) {
-    output.finished = true;
-    set_session(output, &record["session_id"], events);
-    if record["is_error"] == true {
-        let error = record["result"].as_str().unwrap_or(UNKNOWN_ERROR).to_owned();
+fn read_result(output: &mut TurnOutput, result: &ResultRecord, events: &mut Vec<ChatEvent>) {
+    output.failed = !result.is_success();
+    if result.is_error {
+        let error = result.reason().unwrap_or(UNKNOWN_ERROR).to_owned();
         output.auth_failed |= is_auth_failure(&error);
         events.push(ChatEvent::error(error));
-        return;
-    }
-    let success = record["subtype"] == "success";
-    if success && let Some(context_percent) = context_percent(record) {
+    } else if result.is_success()
+        && let Some(context_percent) = context_percent(result)
+    {
         output.context_percent = Some(context_percent);
         events.push(ChatEvent::Usage { context_percent });
     }
-    events.push(ChatEvent::Result { success });
 }
 
-fn tool_result(block: &Value) -> ChatEvent {
-    ChatEvent::ToolResult {
-        id: text_of(&block["tool_use_id"]),
-        content: block["content"].clone(),
-        is_error: block["is_error"].as_bool(),
-    }
-}
-
-/// Returns the string if it is not empty.
-fn non_empty(value: &Value) -> Option<String> {
-    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
-}
-
-fn text_of(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
+fn tool_result(result: &ToolResult) -> ChatEvent {
+    let ToolResult { call, content, is_error } = result.clone();
+    ChatEvent::ToolResult { id: call, content, is_error }
 }
 
 /// Converts the result of a tool call into text.
@@ -199,18 +187,12 @@ fn flattened(content: &Value) -> String {
 }
 
 /// Returns the used share of the context window in percent, or `None` if the result contains no usage.
-fn context_percent(record: &Value) -> Option<u64> {
-    let usage = record.get("usage").filter(|usage| usage.is_object())?;
-    let count = |name: &str| usage[name].as_u64().unwrap_or(0);
-    let total = ["input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]
+fn context_percent(result: &ResultRecord) -> Option<u64> {
+    let usage = result.usage?;
+    let total = [usage.output, usage.cache_creation, usage.cache_read]
         .into_iter()
-        .fold(0_u64, |total, name| total.saturating_add(count(name)));
-    let windows = [&usage["context_window"], &record["context_window"]];
-    let window = match windows.into_iter().find(|window| window.is_number()) {
-        Some(window) => window.as_u64().unwrap_or(0),
-        None => CONTEXT_WINDOW,
-    };
-    // Also for negative and fractional windows, which are not valid token counts.
+        .fold(usage.input, u64::saturating_add);
+    let window = result.context_window.unwrap_or(CONTEXT_WINDOW);
     if window == 0 {
         return Some(0);
     }
@@ -220,13 +202,15 @@ fn context_percent(record: &Value) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use loopgate_api::run_phase::RunPhase;
     use proptest::prelude::*;
 
     use super::*;
 
     fn read(lines: &[Value]) -> (TurnOutput, Vec<Value>) {
         let mut turn = TurnOutput::default();
-        let read = |line: &Value| StreamJsonReader.read_line(&line.to_string(), &mut turn);
+        let mut reader = StreamJsonReader::default();
+        let read = |line: &Value| reader.read_line(&line.to_string(), &mut turn);
         let events = lines.iter().flat_map(read).collect::<Vec<_>>();
         let events = events.iter().map(|event| serde_json::to_value(event).unwrap()).collect();
         (turn, events)
@@ -263,7 +247,6 @@ mod tests {
             json!({"type": "text", "content": "Really."}),
             json!({"type": "text", "content": "!"}),
             json!({"type": "usage", "contextPercent": 1}),
-            json!({"type": "result", "success": true}),
         ];
         assert_eq!(events, expected);
     }
@@ -283,13 +266,31 @@ mod tests {
     fn error_results_are_classified() {
         let error_result = json!({"type": "result", "is_error": true, "result": "rate limit reached"});
         let (turn, events) = read(&[error_result]);
-        assert!(turn.auth_failed && turn.finished);
+        assert!(turn.auth_failed && turn.failed && turn.phase == RunPhase::Over);
         assert_eq!(events, [json!({"type": "error", "error": "rate limit reached"})]);
         let (turn, events) = read(&[json!({"type": "result", "is_error": true, "result": 5})]);
         assert!(!turn.auth_failed);
         assert_eq!(events, [json!({"type": "error", "error": UNKNOWN_ERROR})]);
-        let (_, events) = read(&[json!({"type": "result", "subtype": "error_max_turns"})]);
-        assert_eq!(events, [json!({"type": "result", "success": false})]);
+        let (turn, events) = read(&[json!({"type": "result", "subtype": "error_max_turns"})]);
+        assert!(turn.failed && events.is_empty());
+    }
+
+    #[test]
+    fn answer_after_a_task_in_the_background_belongs_to_the_turn() {
+        let said = |text: &str| message(json!([{"type": "text", "text": text}]));
+        let event = |subtype: &str| json!({"type": "system", "subtype": subtype, "task_id": "b"});
+        let failed =
+            json!({"type": "result", "subtype": "success", "is_error": true, "result": "overloaded"});
+        let succeeded = json!({"type": "result", "subtype": "success"});
+        let mut lines = vec![event("task_started"), said("The tests run."), failed];
+        let (turn, _) = read(&lines);
+        assert!(turn.failed && turn.phase == RunPhase::WaitingForTasks);
+        lines.extend([event("task_notification"), event("init"), said("They pass.")]);
+        assert_eq!(read(&lines).0.phase, RunPhase::Working);
+        lines.push(succeeded);
+        let (turn, _) = read(&lines);
+        assert_eq!((turn.text.as_str(), turn.phase), ("The tests run.\n\nThey pass.", RunPhase::Over));
+        assert!(!turn.failed, "the last result decides");
     }
 
     #[test]
@@ -301,13 +302,11 @@ mod tests {
             (5, json!(0), 0),
             (5, json!(-1), 0),
         ] {
-            let mut record = json!({"usage": {"input_tokens": tokens}});
-            if !window.is_null() {
-                record["usage"]["context_window"] = window.clone();
-            }
-            assert_eq!(context_percent(&record), Some(percent), "{tokens} of {window}");
+            let usage = json!({"input_tokens": tokens, "context_window": window});
+            let (turn, _) = read(&[json!({"type": "result", "subtype": "success", "usage": usage})]);
+            assert_eq!(turn.context_percent, Some(percent), "{tokens} of {window}");
         }
-        assert_eq!(context_percent(&json!({})), None);
+        assert_eq!(read(&[json!({"type": "result", "subtype": "success"})]).0.context_percent, None);
     }
 
     #[test]
@@ -320,7 +319,7 @@ mod tests {
     proptest! {
         #[test]
         fn reader_accepts_any_line(line in ".*") {
-            StreamJsonReader.read_line(&line, &mut TurnOutput::default());
+            StreamJsonReader::default().read_line(&line, &mut TurnOutput::default());
         }
     }
 }

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::provider::ProviderId;
+use loopgate_api::run_phase::RunPhase;
 use loopgate_home::Program;
 use loopgate_tools::environment::TrustGuard;
 use serde_json::Value;
@@ -80,8 +81,10 @@ pub struct TurnOutput {
     pub context_percent: Option<u64>,
     /// Whether the program reported an authentication or quota failure.
     pub auth_failed: bool,
-    /// Whether the program reported the end of the turn.
-    pub finished: bool,
+    /// Whether the program's last result is a failure.
+    pub failed: bool,
+    /// Phase of the run, which determines how long the program may be silent.
+    pub phase: RunPhase,
 }
 
 /// Parser for the standard output of one turn.

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use loopgate_api::assistant_stream::is_auth_failure;
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::provider::ProviderId;
+use loopgate_api::run_phase::RunPhase;
 use loopgate_home::Program;
 use loopgate_tools::environment::TrustGuard;
 use regex::Regex;
@@ -145,7 +146,7 @@ impl OutputReader for JsonReader {
             Some("turn.completed") => read_usage(output, &record["usage"], &mut events),
             Some("turn.failed") => read_error(output, &record["error"]["message"], &mut events),
             Some("error") => read_error(output, &record["message"], &mut events),
-            Some("done") => output.finished = true,
+            Some("done") => output.phase = RunPhase::Over,
             _ => {
                 let members = ["/output_text", "/text", "/item/text"];
                 if let Some(text) = members.iter().find_map(|pointer| record.pointer(pointer)?.as_str()) {
@@ -209,7 +210,7 @@ fn read_error(output: &mut TurnOutput, message: &Value, events: &mut Vec<ChatEve
 }
 
 fn read_usage(output: &mut TurnOutput, usage: &Value, events: &mut Vec<ChatEvent>) {
-    output.finished = true;
+    output.phase = RunPhase::Over;
     let count = |name: &str| usage[name].as_u64().unwrap_or(0);
     let total = count("input_tokens").saturating_add(count("output_tokens"));
     // Zero tokens mean that the program reported no usage.
@@ -245,7 +246,7 @@ mod tests {
             r#"{"type":"turn.completed","usage":{"input_tokens":27200,"output_tokens":0}}"#,
         ]);
         assert_eq!((output.text.as_str(), output.session_id.as_deref()), ("One.\n\nTwo.", Some("t-1")));
-        assert!(output.finished && output.context_percent == Some(10));
+        assert!(output.phase == RunPhase::Over && output.context_percent == Some(10));
         let expected = [
             json!({"type": "status", "sessionId": "t-1"}),
             json!({"type": "reasoning", "content": "hm"}),

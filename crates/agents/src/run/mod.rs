@@ -26,6 +26,7 @@ use loopgate_tools::shim::{self, ProcessRegistry, Shims};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -313,6 +314,7 @@ impl AgentRuns {
             output_exceeded: false,
             session_stored: false,
             store_at: None,
+            last_output_at: Instant::now(),
             store: Some(store),
         };
         (task, handle)

@@ -25,9 +25,8 @@ use crate::provider::{OutputReader, Provider, ProviderProgram, TurnOutput, TurnR
 
 /// Grace period between SIGTERM and SIGKILL.
 pub(super) const KILL_GRACE: Duration = Duration::from_secs(5);
-/// Time for a program to exit after it reported the end of its turn. Some wait for subprocesses that never
-/// exit.
-const FINISHED_GRACE: Duration = Duration::from_secs(30);
+/// Time after which a termination is repeated, in case the shim could not be reached.
+const KILL_RETRY: Duration = Duration::from_secs(30);
 /// Programs that run longer than this are considered to have worked, whatever they printed.
 const NO_WORK_TIME: Duration = Duration::from_secs(60);
 /// Bytes shown from the end of standard error.
@@ -60,6 +59,8 @@ pub(super) struct RunTask {
     pub(super) session_stored: bool,
     /// Time of the next store call; `None` if there is no new output.
     pub(super) store_at: Option<Instant>,
+    /// Time of the last output, by which the silence of the program is measured.
+    pub(super) last_output_at: Instant,
     /// `None` only while a blocking thread uses it.
     pub(super) store: Option<Box<dyn RunStore>>,
 }
@@ -68,6 +69,8 @@ pub(super) struct RunTask {
 enum ProgramEnd {
     /// The program and all its descendants have exited.
     Exited(Result<Exit, ShimError>),
+    /// The program reported the end of its turn, and was terminated because it did not exit.
+    Finished,
     /// The timeout of the run elapsed.
     TimedOut,
     /// The output exceeded the limit.
@@ -206,7 +209,7 @@ impl RunTask {
         let mut output = GrowingFile::open(&self.directory.output(self.attempt)).await.ok();
         let deadline = Instant::now() + self.record.time_left();
         let mut kill_at = None;
-        let mut timed_out = false;
+        let (mut timed_out, mut finished) = (false, false);
         let exit = shim.wait();
         tokio::pin!(exit);
         let exit = loop {
@@ -217,9 +220,7 @@ impl RunTask {
                 drop(shim.kill(Duration::ZERO).await);
                 break exit.await;
             }
-            if self.output.finished && kill_at.is_none() {
-                kill_at = Some(Instant::now() + FINISHED_GRACE);
-            }
+            let silent_at = self.output.phase.silence_limit().map(|limit| self.last_output_at + limit);
             tokio::select! {
                 exit = &mut exit => break exit,
                 () = shutdown.cancelled() => return ProgramEnd::Shutdown,
@@ -232,9 +233,9 @@ impl RunTask {
                     timed_out = true;
                     kill_at = Some(Instant::now());
                 }
-                () = due(kill_at) => {
-                    // Schedule another attempt, in case the shim cannot be reached now.
-                    kill_at = Some(Instant::now() + FINISHED_GRACE);
+                () = due(kill_at.or(silent_at)) => {
+                    finished |= kill_at.is_none();
+                    kill_at = Some(Instant::now() + KILL_RETRY);
                     drop(shim.kill(KILL_GRACE).await);
                 }
                 () = due(self.store_at) => self.store(None).await,
@@ -249,6 +250,8 @@ impl RunTask {
             ProgramEnd::OutputExceeded
         } else if timed_out {
             ProgramEnd::TimedOut
+        } else if finished {
+            ProgramEnd::Finished
         } else {
             ProgramEnd::Exited(exit)
         }
@@ -264,6 +267,7 @@ impl RunTask {
             for line in lines {
                 self.read_line(&line);
             }
+            self.last_output_at = Instant::now();
             self.progress.send_modify(|progress| progress.reads += 1);
             // Immediately, so that the conversation can be resumed if Loopgate is killed during the turn.
             if self.output.session_id.is_some() && !self.session_stored {
@@ -326,6 +330,12 @@ impl RunTask {
         }
         let exit = match end {
             ProgramEnd::Exited(exit) => exit,
+            // As the program would have exited. Its errors are in its output.
+            ProgramEnd::Finished => {
+                let success = !self.output.failed;
+                let exit_code = i32::from(!success);
+                return RunEnd { success, exit_code, error: None, ..stopped(String::new()) };
+            }
             // `Shutdown` does not occur here: callers return before.
             ProgramEnd::TimedOut | ProgramEnd::Shutdown => {
                 let error = format!("{} did not finish in time and was stopped", self.provider.id());

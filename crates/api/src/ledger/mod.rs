@@ -7,8 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use serde_json::Value;
-
+use crate::assistant_record::{AssistantMessage, AssistantRecord, RecordKind, ResultRecord};
 use crate::price;
 use crate::spend::{Cost, Run, Spend, Turn};
 use crate::tokens::{ModelTokens, TokenUsage};
@@ -20,8 +19,6 @@ const MAX_MESSAGES: usize = 4096;
 const MAX_TURNS: usize = 20;
 /// Model name for records that do not name one.
 const UNKNOWN_MODEL: &str = "unknown";
-/// Model name of messages that the assistant generates locally, for example about a failed request.
-const SYNTHETIC: &str = "<synthetic>";
 
 /// A new turn or run, in addition to the changed totals.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,19 +74,19 @@ struct ReportedTotals {
 
 impl Ledger {
     /// Processes one record; returns the turn or run that it added.
-    pub fn feed(&mut self, record: &Value) -> Option<LedgerEntry> {
-        match record.get("type")?.as_str()? {
-            "system" => {
-                self.begin_session(record);
+    pub fn feed(&mut self, record: &AssistantRecord) -> Option<LedgerEntry> {
+        match &record.kind {
+            RecordKind::System(_) => {
+                self.begin_session(record.session_id.as_deref()?);
                 None
             }
-            "assistant" => self.message(record).map(LedgerEntry::Turn),
-            "result" => Some(LedgerEntry::Run(self.result(record))),
-            "thread.started" => {
-                self.thread = record.get("thread_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+            RecordKind::Assistant(message) => self.message(message).map(LedgerEntry::Turn),
+            RecordKind::Result(result) => Some(LedgerEntry::Run(self.result(result))),
+            RecordKind::ReviewerThread(id) => {
+                self.thread.clone_from(id);
                 None
             }
-            "turn.completed" => self.reviewer_turn(record.get("usage")?).map(LedgerEntry::Turn),
+            RecordKind::ReviewerTurn(sum) => Some(LedgerEntry::Turn(self.reviewer_turn(*sum))),
             _ => None,
         }
     }
@@ -159,8 +156,7 @@ impl Ledger {
 
     /// Starts a new session, which is a new process: tokens of the previous process without a result are
     /// settled as counted.
-    fn begin_session(&mut self, record: &Value) {
-        let Some(session) = record.get("session_id").and_then(Value::as_str) else { return };
+    fn begin_session(&mut self, session: &str) {
         // A session prints several `system` records.
         if self.session.as_deref() == Some(session) {
             return;
@@ -172,15 +168,13 @@ impl Ledger {
         }
     }
 
-    fn message(&mut self, record: &Value) -> Option<Turn> {
-        let message = record.get("message")?;
-        let model = message.get("model").and_then(Value::as_str).unwrap_or(UNKNOWN_MODEL);
-        if model == SYNTHETIC {
+    fn message(&mut self, message: &AssistantMessage) -> Option<Turn> {
+        if message.is_synthetic() {
             return None;
         }
-        let model = base_name(model);
-        let tokens = message.get("usage").map(message_tokens).unwrap_or_default();
-        match message.get("id").and_then(Value::as_str) {
+        let model = base_name(message.model.as_deref().unwrap_or(UNKNOWN_MODEL));
+        let tokens = message.usage.unwrap_or_default();
+        match &message.id {
             Some(id) if self.messages.contains_key(id) => {
                 self.repeat(id, tokens);
                 None
@@ -234,8 +228,8 @@ impl Ledger {
         }
     }
 
-    fn result(&mut self, record: &Value) -> Run {
-        let reported = ReportedTotals::read(record);
+    fn result(&mut self, record: &ResultRecord) -> Run {
+        let reported = ReportedTotals::of(record);
         // A later result of the same process includes the earlier totals, so only the difference is new.
         let is_continuation = reported.includes(&self.reported, &self.open);
         let before =
@@ -279,39 +273,22 @@ impl Ledger {
         tokens
     }
 
-    /// Adds a turn of the reviewer, which reports the total of its thread after each turn, including cached
-    /// input.
-    fn reviewer_turn(&mut self, usage: &Value) -> Option<Turn> {
-        let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
-        let cached = count("cached_input_tokens");
-        let sum = ModelTokens {
-            input: count("input_tokens").saturating_sub(cached),
-            output: count("output_tokens"),
-            cache_creation: count("cache_write_input_tokens"),
-            cache_read: cached,
-        };
+    /// Adds a turn of the reviewer, which reports the total of its thread after each turn.
+    fn reviewer_turn(&mut self, sum: ModelTokens) -> Turn {
         let before = self.threads.insert(self.thread.clone(), sum).unwrap_or_default();
         // A lower total means that the counts of the thread were reset.
         let tokens = if sum.at_least(before) == sum { sum.minus(before) } else { sum };
-        Some(self.turn(UNKNOWN_MODEL.to_owned(), tokens))
+        self.turn(UNKNOWN_MODEL.to_owned(), tokens)
     }
 }
 
 impl ReportedTotals {
-    fn read(record: &Value) -> Self {
-        let mut reported =
-            Self { total_usd: record.get("total_cost_usd").and_then(Value::as_f64), ..Self::default() };
-        for (model, usage) in record.get("modelUsage").and_then(Value::as_object).into_iter().flatten() {
-            let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
+    fn of(record: &ResultRecord) -> Self {
+        let mut reported = Self { total_usd: record.total_usd, ..Self::default() };
+        for (model, usage) in &record.models {
             // Several names can have the same base name, so their counts are added.
-            *reported.tokens.entry(base_name(model)).or_default() += ModelTokens {
-                input: count("inputTokens"),
-                output: count("outputTokens"),
-                cache_creation: count("cacheCreationInputTokens"),
-                cache_read: count("cacheReadInputTokens"),
-            };
-            let usd = usage.get("costUSD").and_then(Value::as_f64).unwrap_or(0.0);
-            *reported.usd.entry(base_name(model)).or_default() += usd;
+            *reported.tokens.entry(base_name(model)).or_default() += usage.tokens;
+            *reported.usd.entry(base_name(model)).or_default() += usage.usd;
         }
         reported
     }
@@ -332,16 +309,6 @@ impl ReportedTotals {
                 least += of(open);
                 of(&self.tokens).at_least(least) == of(&self.tokens)
             })
-    }
-}
-
-fn message_tokens(usage: &Value) -> ModelTokens {
-    let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
-    ModelTokens {
-        input: count("input_tokens"),
-        output: count("output_tokens"),
-        cache_creation: count("cache_creation_input_tokens"),
-        cache_read: count("cache_read_input_tokens"),
     }
 }
 

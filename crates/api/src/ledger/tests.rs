@@ -1,11 +1,12 @@
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
 const ONE_RUN: &str = include_str!("recorded/one-run.jsonl");
 const RESUMED: &str = include_str!("recorded/resumed-with-partial-messages.jsonl");
 const TWO_MESSAGES: &str = include_str!("recorded/two-messages-of-a-user.jsonl");
+const AGENTS: &str = include_str!("../recorded/agents-in-background.jsonl");
 const REVIEWER: &str = include_str!("recorded/reviewer-resumed.jsonl");
 const MODEL: &str = "claude-opus-4-8";
 
@@ -49,6 +50,15 @@ fn recorded_streams_are_summed_once() {
     }
 }
 
+// The newest version prints several results at the end of one run, each with the totals of the process.
+#[test]
+fn results_in_a_row_are_summed_once() {
+    let ledger = ledger(&[AGENTS]);
+    assert_eq!(ledger.by_model()["claude-opus-5-5"], tokens(500, 250, 35, 15));
+    assert_eq!(ledger.turns(), 5);
+    assert!((ledger.cost().unwrap().total_usd - 0.007_178).abs() < 2e-6, "{:?}", ledger.cost());
+}
+
 #[test]
 fn reviewer_reports_totals_per_thread() {
     let ledger = ledger(&[REVIEWER]);
@@ -71,7 +81,7 @@ fn responses_without_reported_cost_are_estimated() {
     let response = json!({"type": "assistant", "message": {"id": "m", "model": MODEL,
         "usage": {"input_tokens": 100_000, "output_tokens": 1_000}}});
     let mut ledger = ledger(&[ONE_RUN]);
-    ledger.feed(&response);
+    ledger.feed(&response.into());
     assert!((ledger.estimated_usd() - 0.528_591).abs() < 2e-6, "{}", ledger.estimated_usd());
 }
 
@@ -94,7 +104,7 @@ fn synthetic_message_is_not_a_turn() {
     let mut ledger = Ledger::default();
     let record = json!({"type": "assistant", "isApiErrorMessage": true,
         "message": {"id": "x", "model": "<synthetic>", "usage": {"input_tokens": 0, "output_tokens": 0}}});
-    assert_eq!(ledger.feed(&record), None);
+    assert_eq!(ledger.feed(&record.into()), None);
     assert_eq!((ledger.turns(), ledger.models().len()), (0, 0));
 }
 
@@ -120,7 +130,7 @@ proptest! {
         for process in &processes {
             // A resumed session keeps its id, although the process is a new one.
             session += u64::from(!process.resumed);
-            ledger.feed(&json!({"type": "system", "session_id": format!("s{session}")}));
+            ledger.feed(&AssistantRecord::from(json!({"type": "system", "session_id": format!("s{session}")})));
             let (mut own_input, mut own_output, mut own_usd) = (0, 0, 0.0);
             let last = process.messages.len() - 1;
             for (at, (message_input, message_output, repeats, has_result)) in process.messages.iter().enumerate() {
@@ -130,12 +140,14 @@ proptest! {
                 own_usd += 0.01;
                 // Each block repeats the usage, with the output count at the start of the response.
                 for _ in 0..*repeats {
-                    ledger.feed(&json!({"type": "assistant", "message": {"id": format!("m{turns}"),
-                        "model": "m", "usage": {"input_tokens": message_input, "output_tokens": 1}}}));
+                    ledger.feed(&AssistantRecord::from(json!({"type": "assistant", "message": {"id": format!("m{turns}"),
+                        "model": "m", "usage": {"input_tokens": message_input, "output_tokens": 1}}})));
                 }
                 if *has_result || at == last {
-                    ledger.feed(&json!({"type": "result", "total_cost_usd": own_usd, "modelUsage": {"m[1m]":
-                        {"inputTokens": own_input, "outputTokens": own_output, "costUSD": own_usd}}}));
+                    let usage = json!({"inputTokens": own_input, "outputTokens": own_output, "costUSD": own_usd});
+                    let models = json!({"m[1m]": usage});
+                    let result = json!({"type": "result", "total_cost_usd": own_usd, "modelUsage": models});
+                    ledger.feed(&result.into());
                 }
             }
             input += own_input;
@@ -157,7 +169,7 @@ proptest! {
     #[test]
     fn malformed_record_is_accepted(text in r#"\{"type":"(assistant|result|system|turn\.completed)","message":[0-9"\{\}]{0,6}.{0,40}"#) {
         if let Ok(record) = serde_json::from_str::<Value>(&text) {
-            Ledger::default().feed(&record);
+            Ledger::default().feed(&AssistantRecord::from(record));
         }
     }
 }

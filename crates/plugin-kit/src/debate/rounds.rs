@@ -244,6 +244,7 @@ impl Debate {
         let limits = Limits { time: TURN_LIMIT, output: STDERR_CAP, grace: Duration::from_secs(1) };
         let print = |piece: &[u8]| {
             let _ = io::stdout().write_all(piece).and_then(|()| io::stdout().flush());
+            None
         };
         let result = Command::new(&self.assistant).args(&args).stream(limits, &self.stop, print).await;
         let output = result.map_err(|error| TurnFailure::new(format!("Error: {error}"), String::new()))?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::child::{End, UNKNOWN_EXIT};
+use super::child::{End, ProcessResult, UNKNOWN_EXIT};
 use super::failure::{self, FailureKind, KnownFailure};
 use super::session_check::SessionFault;
 use super::stream::RunSummary;
@@ -25,6 +25,14 @@ pub struct AssistantRun {
 }
 
 impl AssistantRun {
+    /// Returns the result of a process with these facts. A process that was ended because its run was over counts as
+    /// exited, with the code that the assistant derives from its last result.
+    pub fn new(process: ProcessResult, facts: RunSummary) -> Self {
+        let is_error = facts.result.as_ref().is_none_or(|result| result.is_error);
+        let end = process.end.unwrap_or(End::Exited(i32::from(is_error)));
+        Self { stderr: process.stderr, ..Self::without_process(end, facts, Duration::ZERO) }
+    }
+
     /// Returns the result of a run that was stopped before the assistant started.
     pub fn stopped(waited: Duration) -> Self {
         Self::without_process(End::Stopped, RunSummary::default(), waited)

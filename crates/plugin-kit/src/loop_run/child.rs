@@ -44,7 +44,8 @@ pub enum End {
 /// Exit of a process and the end of its standard error.
 #[derive(Debug)]
 pub struct ProcessResult {
-    pub end: End,
+    /// How the process ended; `None` if it was killed because it was silent for too long after its last output.
+    pub end: Option<End>,
     /// The last [`STDERR_CAP`] bytes, decoded lossily.
     pub stderr: String,
 }
@@ -54,14 +55,15 @@ impl Invocation {
         Command::new(&self.program).args(&self.args).directory(&self.cwd).environment(self.env.clone())
     }
 
-    /// Runs the program and passes its output to `output` in pieces as it arrives.
+    /// Runs the program and passes its output to `output` in pieces as it arrives. `output` returns how long the
+    /// program may be silent from then on; `None` for any time.
     ///
     /// # Errors
     /// Fails when the program cannot be started.
     pub async fn run(
         &self,
         stop: &CancellationToken,
-        output: impl FnMut(&[u8]),
+        output: impl FnMut(&[u8]) -> Option<Duration>,
     ) -> Result<ProcessResult, StartError> {
         self.run_with_input(Stdio::null(), stop, output).await
     }
@@ -74,14 +76,14 @@ impl Invocation {
         &self,
         input: Stdio,
         stop: &CancellationToken,
-        output: impl FnMut(&[u8]),
+        output: impl FnMut(&[u8]) -> Option<Duration>,
     ) -> Result<ProcessResult, StartError> {
         let limits = Limits { time: self.limit, output: STDERR_CAP, grace: GRACE };
         let streamed = self.command().stream_with_input(input, limits, stop, output).await?;
         let end = match streamed.status {
-            Some(ProcessStatus::TimedOut) => End::TimedOut,
-            Some(status) => End::Exited(status.code().unwrap_or(UNKNOWN_EXIT)),
-            None => End::Stopped,
+            Some(ProcessStatus::TimedOut) => Some(End::TimedOut),
+            Some(status) => Some(End::Exited(status.code().unwrap_or(UNKNOWN_EXIT))),
+            None => stop.is_cancelled().then_some(End::Stopped),
         };
         Ok(ProcessResult { end, stderr: String::from_utf8_lossy(&streamed.stderr).into_owned() })
     }

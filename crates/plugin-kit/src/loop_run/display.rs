@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
+use loopgate_api::assistant_record::AssistantRecord;
 
 use super::progress_form::ProgressForm;
 use super::progress_view::{ProgressLimits, ProgressView};
@@ -69,7 +69,7 @@ impl Display {
     }
 
     /// Shows a record of the assistant's stream.
-    pub fn record(&self, record: &Value) {
+    pub fn record(&self, record: &AssistantRecord) {
         match &mut *self.lock() {
             Printer::Stream { formatter, out } => {
                 // A closed reader must not end the loop: its result is in the files.

@@ -200,7 +200,6 @@ impl Driver {
         };
         let mut sink = Sink::open(&self.state.workdir, &self.state.completion_promise, &self.display)?;
         let limits = &mut self.limits;
-        let stop = self.stop.child_token();
         let mut check = SessionCheck::new(
             &self.context.project_root,
             &self.state.workdir,
@@ -212,14 +211,13 @@ impl Driver {
             if fault.is_none() {
                 fault = check.fault(sink.facts());
             }
-            if sink.lacks_command() || fault.is_some() {
-                stop.cancel();
-            }
             if sink.has_answer() {
                 limits.pass(&mut probe);
             }
+            // A session that must not work is ended at once.
+            if fault.is_some() { Some(Duration::ZERO) } else { sink.silence_limit() }
         };
-        let finished = invocation.run(&stop, output).await.map_err(io::Error::other)?;
+        let finished = invocation.run(&self.stop, output).await.map_err(io::Error::other)?;
         let (facts, lost) = sink.finish();
         // Charge before any error return: the run has cost its amount even if its output could not be stored.
         self.charge(facts.ledger.estimated_usd());
@@ -232,14 +230,7 @@ impl Driver {
             self.context.export(var::SESSION_ID, id);
         }
         let refusals = check.refusals(&facts);
-        Ok(AssistantRun {
-            end: finished.end,
-            stderr: finished.stderr,
-            facts,
-            fault,
-            refusals,
-            waited: Duration::ZERO,
-        })
+        Ok(AssistantRun { fault, refusals, ..AssistantRun::new(finished, facts) })
     }
 }
 

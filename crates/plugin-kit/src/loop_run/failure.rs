@@ -7,9 +7,9 @@
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
+use loopgate_api::assistant_record::{AssistantRecord, RateLimitEvent, RecordKind};
 use loopgate_api::redact;
 use regex::Regex;
-use serde_json::Value;
 
 /// Upper bound of a message in characters; the failure marker allows 1,000, including the ellipsis.
 const MESSAGE_CHARS: usize = 900;
@@ -140,36 +140,39 @@ static ACCOUNT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Recognizes a failure in a record of the stream.
 #[must_use]
-pub fn in_record(record: &Value) -> Option<KnownFailure> {
-    let record_type = record.get("type").and_then(Value::as_str).unwrap_or_default();
-    if record_type == "rate_limit_event" {
-        return rate_limit_event(record);
-    }
-    // The assistant reports each of its retries with the error that caused it.
-    if record.get("subtype").and_then(Value::as_str) == Some("api_retry") {
-        return None;
-    }
-    let texts = texts(record);
-    let detail = texts.first().map(String::as_str).unwrap_or_default();
-    // The status 429 is conclusive, whatever the text of the record.
-    if is_rate_limited(record) {
+pub fn in_record(record: &AssistantRecord) -> Option<KnownFailure> {
+    let (mut texts, error, status, is_error) = match &record.kind {
+        RecordKind::RateLimit(limit) => return rate_limit_failure(limit),
+        RecordKind::Result(result) => {
+            (Vec::from_iter(result.text.as_deref()), &result.error, result.error_status, result.is_error)
+        }
+        RecordKind::Assistant(message) => {
+            (message.content.texts().collect(), &message.error, message.error_status, message.is_api_error)
+        }
+        // Among the others are the assistant's reports of its retries, with the errors that caused them.
+        _ => return None,
+    };
+    texts.extend(error.as_deref());
+    texts.retain(|text| !text.trim().is_empty());
+    let detail = texts.first().copied().unwrap_or_default();
+    let is_rate_limit = |error: &String| {
+        ["rate_limit", "rate_limit_error"].iter().any(|name| error.eq_ignore_ascii_case(name))
+    };
+    // Conclusive, whatever the texts of the record.
+    if status == Some(429) || error.as_ref().is_some_and(is_rate_limit) {
         return Some(FailureKind::RateLimit.failure(detail));
     }
-    if !is_error(record) {
+    if !is_error && error.is_none() {
         return None;
     }
-    let by_status = match status(record) {
+    let by_status = match status {
         Some(404) => Some(FailureKind::Model),
         Some(413) => Some(FailureKind::ContextLimit),
         _ => None,
     };
-    if let Some(kind) = by_status {
-        return Some(kind.failure(detail));
-    }
-    FailureKind::all()
-        .into_iter()
-        .find(|kind| texts.iter().any(|text| kind.matches(text)))
-        .map(|kind| kind.failure(detail))
+    let has_text = |kind: &FailureKind| texts.iter().any(|text| kind.matches(text));
+    let kind = by_status.or_else(|| FailureKind::all().into_iter().find(has_text))?;
+    Some(kind.failure(detail))
 }
 
 /// Recognizes a failure in the standard error of a failed program.
@@ -183,20 +186,13 @@ pub fn in_stderr(stderr: &str) -> Option<KnownFailure> {
 }
 
 /// Recognizes an exceeded rate limit. Events with an `allowed…` status are warnings.
-fn rate_limit_event(record: &Value) -> Option<KnownFailure> {
-    let info = record.get("rate_limit_info").or_else(|| record.get("rateLimitInfo"));
-    let member = |names: [&str; 2]| {
-        let value = names.iter().find_map(|name| info?.get(name))?;
-        // Versions of the assistant differ in the case of the members and in the type of the reset time.
-        value.as_str().map(str::to_owned).or_else(|| value.as_i64().map(|at| at.to_string()))
-    };
-    if member(["status", "state"]).is_some_and(|status| status.starts_with("allowed")) {
+fn rate_limit_failure(event: &RateLimitEvent) -> Option<KnownFailure> {
+    if event.status.starts_with("allowed") {
         return None;
     }
-    let limit = member(["rateLimitType", "rate_limit_type"]).map(|limit| format!("Limit: {limit}."));
-    let stated_reset = member(["resetsAt", "resets_at"]);
-    let resets_at = stated_reset.as_deref().and_then(instant);
-    let shown = resets_at.map(|at| at.to_string()).or(stated_reset);
+    let limit = event.limit.as_ref().map(|limit| format!("Limit: {limit}."));
+    let resets_at = event.resets_at.as_deref().and_then(instant);
+    let shown = resets_at.map(|at| at.to_string()).or_else(|| event.resets_at.clone());
     let reset = shown.map(|at| format!("It resets at {at}."));
     let detail = [limit, reset].into_iter().flatten().collect::<Vec<_>>().join(" ");
     Some(KnownFailure { resets_at, ..FailureKind::RateLimit.failure(&detail) })
@@ -208,41 +204,6 @@ fn instant(text: &str) -> Option<Timestamp> {
         Ok(seconds) => Timestamp::from_second(seconds).ok(),
         Err(_) => text.parse().ok(),
     }
-}
-
-fn is_rate_limited(record: &Value) -> bool {
-    let is_named = record.get("error").and_then(Value::as_str).is_some_and(|error| {
-        ["rate_limit", "rate_limit_error"].iter().any(|name| error.eq_ignore_ascii_case(name))
-    });
-    is_named || status(record) == Some(429)
-}
-
-/// Returns the HTTP status of the model service's response.
-fn status(record: &Value) -> Option<u64> {
-    ["api_error_status", "apiErrorStatus"].iter().find_map(|name| record.get(name)?.as_u64())
-}
-
-fn is_error(record: &Value) -> bool {
-    let flag = |name: &str| record.get(name).and_then(Value::as_bool).unwrap_or(false);
-    flag("is_error")
-        || flag("isApiErrorMessage")
-        || record.get("subtype").and_then(Value::as_str) == Some("error")
-        || record.get("error").and_then(Value::as_str).is_some_and(|error| !error.is_empty())
-}
-
-/// Collects the texts of a record, starting with those for the user.
-fn texts(record: &Value) -> Vec<String> {
-    let mut texts: Vec<&str> = Vec::new();
-    texts.extend(record.get("result").and_then(Value::as_str));
-    match record.pointer("/message/content") {
-        Some(Value::String(text)) => texts.push(text),
-        Some(Value::Array(blocks)) => {
-            texts.extend(blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str)));
-        }
-        _ => {}
-    }
-    texts.extend(record.get("error").and_then(Value::as_str));
-    texts.into_iter().filter(|text| !text.trim().is_empty()).map(str::to_owned).collect()
 }
 
 /// Truncates a message for the failure marker.
@@ -258,18 +219,22 @@ pub fn clamp(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
+    fn failure(record: &Value) -> Option<KnownFailure> {
+        in_record(&record.clone().into())
+    }
+
     fn kind(record: &Value) -> Option<FailureKind> {
-        in_record(record).map(|failure| failure.kind)
+        failure(record).map(|failure| failure.kind)
     }
 
     #[test]
     fn overloaded_service_is_reported_as_such() {
         let record = json!({"type": "result", "is_error": true, "result": "API Error: 529 overloaded_error"});
-        let failure = in_record(&record).unwrap();
+        let failure = failure(&record).unwrap();
         assert_eq!(failure.kind, FailureKind::Account);
         assert_eq!(failure.message, "The model's service is overloaded. API Error: 529 overloaded_error");
     }
@@ -325,7 +290,7 @@ mod tests {
         for (record, expected) in cases {
             assert_eq!(kind(&record), Some(expected), "{record}");
         }
-        let failure = in_record(&json!({"type": "assistant", "error": "model_not_found"})).unwrap();
+        let failure = failure(&json!({"type": "assistant", "error": "model_not_found"})).unwrap();
         assert!(failure.message.contains("`loop_model`"), "{}", failure.message);
         assert_eq!(
             kind(&json!({"type": "result", "is_error": false, "result": "model_not_found is handled"})),

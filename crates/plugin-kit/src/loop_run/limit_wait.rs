@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use loopgate_api::assistant_stream::WAITING_FOR_LIMIT;
+use loopgate_api::assistant_record::WAITING_FOR_LIMIT;
 use loopgate_api::names::ASSISTANT_OUTPUT;
 use loopgate_home::{AssistantLimit, untrusted};
 use serde_json::{Value, json};

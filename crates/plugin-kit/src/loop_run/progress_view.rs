@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use loopgate_api::assistant_record::{AssistantMessage, AssistantRecord, RecordKind, ToolUse};
 use loopgate_api::ledger::Ledger;
 use loopgate_api::names::STATE_JSON;
 use loopgate_api::terminal_text::escape_control;
@@ -106,16 +107,18 @@ impl ProgressView {
     }
 
     /// Processes a record of the assistant's stream.
-    pub fn record(&mut self, record: &Value) {
+    pub fn record(&mut self, record: &AssistantRecord) {
         self.ledger.feed(record);
-        match record.get("type").and_then(Value::as_str) {
-            Some("assistant") => blocks(record, "tool_use").for_each(|call| self.tool_call(record, call)),
-            Some("user") => {
-                let ended: Vec<&str> =
-                    blocks(record, "tool_result").map(|result| text(result, "tool_use_id")).collect();
+        match &record.kind {
+            RecordKind::Assistant(message) => {
+                message.content.tool_calls().for_each(|call| self.tool_call(message, call));
+            }
+            RecordKind::User(content) => {
+                for result in content.tool_results() {
+                    self.subagents.retain(|(id, _)| *id != result.call);
+                }
                 // A tool result is the moment at which a tool may have changed the files of the work
                 // directory.
-                self.subagents.retain(|(id, _)| !ended.contains(&id.as_str()));
                 self.read_files();
             }
             _ => return,
@@ -153,18 +156,16 @@ impl ProgressView {
         }
     }
 
-    fn tool_call(&mut self, record: &Value, call: &Value) {
-        let name = text(call, "name");
-        // Older versions of the assistant call the tool `CurrentTask`.
-        if matches!(name, "Agent" | "Task") {
-            let input = call.get("input").unwrap_or(&Value::Null);
-            let agent = text(input, "subagent_type").rsplit(':').next().unwrap_or_default().to_owned();
-            self.print(&format!("    {agent}: {}", text(input, "description")));
+    fn tool_call(&mut self, message: &AssistantMessage, call: &ToolUse) {
+        // Older versions of the assistant call the tool `Task`.
+        if matches!(call.name.as_str(), "Agent" | "Task") {
+            let agent = call.argument("subagent_type").rsplit(':').next().unwrap_or_default().to_owned();
+            self.print(&format!("    {agent}: {}", call.argument("description")));
             self.activity.clone_from(&agent);
-            self.subagents.push((text(call, "id").to_owned(), agent));
+            self.subagents.push((call.id.clone(), agent));
             return;
         }
-        let parent = record.get("parent_tool_use_id").and_then(Value::as_str).unwrap_or_default();
+        let parent = message.parent_tool_call.as_deref().unwrap_or_default();
         let agent = self.subagents.iter().find(|(id, _)| id == parent).map(|(_, agent)| agent.as_str());
         self.activity = match agent {
             Some(agent) => format!("{agent}: {}", tool(call)),
@@ -271,9 +272,4 @@ fn status_line() -> ProgressBar {
 
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn blocks<'a>(record: &'a Value, kind: &'a str) -> impl Iterator<Item = &'a Value> {
-    let blocks = record.pointer("/message/content").and_then(Value::as_array).into_iter().flatten();
-    blocks.filter(move |block| text(block, "type") == kind)
 }

@@ -147,6 +147,7 @@ impl SingleRun {
             if facts.answered {
                 limits.pass(&mut probe);
             }
+            facts.silence_limit()
         };
         let finished = invocation.run_with_input(input, &self.stop, output).await;
         let finished = finished.map_err(io::Error::other)?;
@@ -158,14 +159,7 @@ impl SingleRun {
         let _ = io::stderr().write_all(finished.stderr.as_bytes());
         match lost {
             Some(error) => Err(error),
-            None => Ok(AssistantRun {
-                end: finished.end,
-                stderr: finished.stderr,
-                facts,
-                fault: None,
-                refusals: None,
-                waited: Duration::ZERO,
-            }),
+            None => Ok(AssistantRun::new(finished, facts)),
         }
     }
 }

@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
-use loopgate_api::assistant_stream::{self, BUDGET_USED_UP};
+use loopgate_api::assistant_record::{AssistantRecord, RecordKind, ResultRecord, SystemEvent, ToolResult};
 use loopgate_api::ledger::Ledger;
 use loopgate_api::names::ASSISTANT_OUTPUT;
+use loopgate_api::run_phase::{RunPhase, RunTracker};
 use loopgate_home::untrusted;
 use loopgate_tools::process::LineBuffer;
-use serde_json::Value;
 
 use super::display::Display;
 use super::failure::{self, KnownFailure};
@@ -64,33 +65,33 @@ pub struct RunSummary {
     pub tools: Option<Vec<String>>,
     /// Tools of which the assistant's permissions refused a use.
     pub refused_tools: BTreeSet<String>,
+    /// Phase of the run.
+    pub tracker: RunTracker,
 }
 
 impl RunSummary {
     /// Updates the facts from one record. `promise` is the text inside the promise tag.
-    pub fn feed(&mut self, record: &Value, promise: &str) {
+    pub fn feed(&mut self, record: &AssistantRecord, promise: &str) {
         self.ledger.feed(record);
-        if let Some(id) = assistant_stream::session_id(record) {
-            self.session_id = Some(id.to_owned());
+        self.tracker.feed(record);
+        if let Some(id) = &record.session_id {
+            self.session_id = Some(id.clone());
         }
-        match record.get("type").and_then(Value::as_str) {
-            Some("assistant") => {
-                self.answered |= is_of_model(record);
-                if let Some(text) = main_session_text(record) {
+        match &record.kind {
+            RecordKind::Assistant(message) => {
+                self.answered |= !message.is_synthetic() && message.error.is_none();
+                let text = message.content.texts().rfind(|text| !text.trim().is_empty());
+                if let Some(text) = text.filter(|_| !message.is_of_subagent) {
                     self.promised = ends_with_promise(text, promise);
                 }
             }
-            Some("result") => self.feed_result(record),
-            Some("system") => {
-                if lacks_command(record) {
-                    self.unknown_command = Some(format!("unknown command: /{COMMAND}"));
-                }
-                self.tools = tools(record).or_else(|| self.tools.take());
-            }
-            Some("user") => {
+            RecordKind::Result(result) => self.feed_result(result),
+            RecordKind::System(system) => self.feed_event(&system.event),
+            RecordKind::User(content) => {
                 // A refusal is the only text of the assistant in a user record of a run that did not start.
-                self.refusal = refusal(record).or_else(|| self.refusal.take());
-                self.refused_tools.extend(refused_tools(record));
+                self.refusal = content.texts().find_map(refusal).or_else(|| self.refusal.take());
+                let results = content.tool_results().flat_map(ToolResult::texts);
+                self.refused_tools.extend(results.filter_map(session_check::refused_tool).map(str::to_owned));
             }
             _ => {}
         }
@@ -103,6 +104,16 @@ impl RunSummary {
         }
     }
 
+    /// Returns how long the assistant may be silent before its run is ended; `None` while the model works. After the
+    /// promise the loop does not wait for commands in the background, such as a development server.
+    #[must_use]
+    pub fn silence_limit(&self) -> Option<Duration> {
+        match self.tracker.phase() {
+            RunPhase::WaitingForTasks if self.promised => RunPhase::Over.silence_limit(),
+            phase => phase.silence_limit(),
+        }
+    }
+
     /// Returns a failure that the run did not recover from. A successful result clears earlier failures.
     #[must_use]
     pub fn final_failure(&self) -> Option<&KnownFailure> {
@@ -110,19 +121,27 @@ impl RunSummary {
         self.failure.as_ref().filter(|_| !recovered)
     }
 
-    fn feed_result(&mut self, record: &Value) {
-        let text = record.get("result").and_then(Value::as_str).unwrap_or_default();
+    fn feed_event(&mut self, event: &SystemEvent) {
+        let SystemEvent::Init { commands, tools, .. } = event else { return };
+        // Newer versions pass the text of an unknown command to the model, as if it were a request.
+        if commands.as_ref().is_some_and(|commands| !commands.iter().any(|name| name == COMMAND)) {
+            self.unknown_command = Some(format!("unknown command: /{COMMAND}"));
+        }
+        self.tools = tools.clone().or_else(|| self.tools.take());
+    }
+
+    fn feed_result(&mut self, result: &ResultRecord) {
+        let text = result.reason().unwrap_or_default();
         // Without a turn of the model, the result is a message of the assistant program.
-        let is_of_program = !self.answered && record.get("num_turns").and_then(Value::as_u64) == Some(0);
+        let is_of_program = !self.answered && result.turns == Some(0);
         self.has_result_text |= !is_of_program && !text.trim().is_empty();
-        if is_unknown_command(record, text) {
+        if is_unknown_command(result, text) {
             self.unknown_command = Some(text.to_owned());
         } else if is_of_program && !text.trim().is_empty() {
             self.refusal = Some(text.to_owned());
         }
-        self.used_up_budget = record.get("subtype").and_then(Value::as_str) == Some(BUDGET_USED_UP);
-        let is_error = record.get("is_error").and_then(Value::as_bool).unwrap_or(false);
-        self.result = Some(RunResult { is_error, text: text.to_owned() });
+        self.used_up_budget = result.is_budget_used_up();
+        self.result = Some(RunResult { is_error: result.is_error, text: text.to_owned() });
     }
 }
 
@@ -130,22 +149,6 @@ impl RunSummary {
 fn takes_precedence(failure: &KnownFailure, known: &KnownFailure) -> bool {
     let is_first_end = failure.resets_at.is_some() && known.resets_at.is_none();
     failure.kind < known.kind || (failure.kind == known.kind && is_first_end)
-}
-
-/// Returns whether a record is an answer of the model, and not a message of the assistant program in its
-/// place.
-fn is_of_model(record: &Value) -> bool {
-    record.get("error").is_none_or(Value::is_null)
-        && record.pointer("/message/model").and_then(Value::as_str) != Some("<synthetic>")
-}
-
-/// Returns the last text of a record of the main session.
-fn main_session_text(record: &Value) -> Option<&str> {
-    let of_subagent = record.get("parent_tool_use_id").is_some_and(|id| !id.is_null())
-        || record.get("isSidechain").and_then(Value::as_bool).unwrap_or(false);
-    let blocks = record.pointer("/message/content").and_then(Value::as_array).filter(|_| !of_subagent)?;
-    let texts = blocks.iter().filter(|block| block.get("type").and_then(Value::as_str) == Some("text"));
-    texts.filter_map(|block| block.get("text")?.as_str()).rfind(|text| !text.trim().is_empty())
 }
 
 /// Returns whether a text ends with the promise on its own line. In a code block, in a quotation or within a
@@ -174,37 +177,13 @@ fn is_in_fence(text: &str) -> bool {
     open.is_some()
 }
 
-/// Returns whether a session starts without the plugin's command. Newer versions of the assistant pass the text of an
-/// unknown command to the model, as if it were a request.
-fn lacks_command(record: &Value) -> bool {
-    let is_init = record.get("subtype").and_then(Value::as_str) == Some("init");
-    let commands = record.get("slash_commands").and_then(Value::as_array).filter(|_| is_init);
-    commands.is_some_and(|commands| commands.iter().all(|command| command.as_str() != Some(COMMAND)))
-}
-
-/// Returns the tools of a session, from its first record.
-fn tools(record: &Value) -> Option<Vec<String>> {
-    let is_init = record.get("subtype").and_then(Value::as_str) == Some("init");
-    let tools = record.get("tools").and_then(Value::as_array).filter(|_| is_init)?;
-    Some(tools.iter().filter_map(|tool| Some(tool.as_str()?.to_owned())).collect())
-}
-
-/// Returns the tools of refused calls, from a record with their results.
-fn refused_tools(record: &Value) -> impl Iterator<Item = String> {
-    let blocks = record.pointer("/message/content").and_then(Value::as_array);
-    let results = blocks.into_iter().flatten().filter_map(|block| block.get("content")?.as_str());
-    results.filter_map(|result| session_check::refused_tool(result).map(str::to_owned))
-}
-
 /// Detects a rejected slash command. Such a result has no model turns, so the model cannot imitate it.
-fn is_unknown_command(record: &Value, text: &str) -> bool {
+fn is_unknown_command(result: &ResultRecord, text: &str) -> bool {
     let unknown = ["Unknown command: /", "Unknown slash command: ", "Unknown skill: "];
-    record.get("num_turns").and_then(Value::as_u64) == Some(0)
-        && unknown.iter().any(|beginning| text.starts_with(beginning))
+    result.turns == Some(0) && unknown.iter().any(|beginning| text.starts_with(beginning))
 }
 
-fn refusal(record: &Value) -> Option<String> {
-    let text = record.pointer("/message/content")?.as_str()?;
+fn refusal(text: &str) -> Option<String> {
     let inner = text.strip_prefix("<local-command-stderr>")?;
     Some(inner.trim_end_matches("</local-command-stderr>").trim().to_owned())
 }
@@ -262,16 +241,17 @@ impl<'a> Sink<'a> {
         &self.facts
     }
 
-    /// Returns whether the plugin's command is missing, so that the model would work without its instructions.
-    pub const fn lacks_command(&self) -> bool {
-        self.facts.unknown_command.is_some()
+    /// Returns how long the assistant may be silent before its run is ended; `None` if there is no limit.
+    pub fn silence_limit(&self) -> Option<Duration> {
+        // Without the plugin's command, the model would work without its instructions.
+        if self.facts.unknown_command.is_some() { Some(Duration::ZERO) } else { self.facts.silence_limit() }
     }
 
     /// Ends the stream and returns the facts and the first write error. A last line without a line break is
     /// included when it is a complete record.
     pub fn finish(mut self) -> (RunSummary, Option<io::Error>) {
         let rest = self.lines.partial().to_vec();
-        if serde_json::from_slice::<Value>(&rest).is_ok() {
+        if serde_json::from_slice::<AssistantRecord>(&rest).is_ok() {
             let mut whole = Vec::new();
             self.line(&rest, &mut whole);
             self.flush(&whole);
@@ -288,7 +268,7 @@ impl<'a> Sink<'a> {
         whole.extend_from_slice(line);
         whole.push(b'\n');
         // A malformed line stays in the file for diagnosis, but is not evaluated.
-        if let Ok(record) = serde_json::from_slice::<Value>(line) {
+        if let Ok(record) = serde_json::from_slice(line) {
             self.facts.feed(&record, self.promise);
             self.display.record(&record);
         }
@@ -319,14 +299,14 @@ fn end_last_line(file: &mut File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::formatter::Formatter;
 
     fn facts(records: &[Value]) -> RunSummary {
         let mut facts = RunSummary::default();
-        records.iter().for_each(|record| facts.feed(record, "COMPLETE"));
+        records.iter().for_each(|record| facts.feed(&record.clone().into(), "COMPLETE"));
         facts
     }
 
@@ -396,6 +376,21 @@ mod tests {
         let good = json!({"type": "result", "subtype": "success", "is_error": false, "result": "fine"});
         assert!(facts(std::slice::from_ref(&limit)).final_failure().is_some());
         assert!(facts(&[limit, good]).final_failure().is_none());
+    }
+
+    #[test]
+    fn promise_ends_the_wait_for_commands_in_the_background() {
+        let started = json!({"type": "system", "subtype": "task_started", "task_id": "b"});
+        let result = json!({"type": "result", "subtype": "success", "result": "ok"});
+        let ended = json!({"type": "system", "subtype": "task_notification", "task_id": "b"});
+        let over = RunPhase::Over.silence_limit();
+        let working = facts(&[started.clone(), says("Not yet.")]);
+        assert_eq!(working.silence_limit(), None);
+        let waiting = [started.clone(), says("Not yet."), result.clone()];
+        assert_eq!(facts(&waiting).silence_limit(), RunPhase::WaitingForTasks.silence_limit());
+        let promised = facts(&[started.clone(), says("<promise>COMPLETE</promise>"), result.clone()]);
+        assert_eq!(promised.silence_limit(), over);
+        assert_eq!(facts(&[started, says("Not yet."), result, ended]).silence_limit(), over);
     }
 
     #[test]

@@ -180,6 +180,24 @@ fn run_is_killed_at_its_time_limit() {
     assert!(ended.stdout.contains("ended at its limit") && !runs(&project.note("pid")));
 }
 
+#[test]
+fn assistant_that_stays_alive_after_its_last_result_is_ended() {
+    let started = r#"echo '{"type":"system","subtype":"task_started","task_id":"b"}'"#;
+    let notified = r#"echo '{"type":"system","subtype":"task_notification","task_id":"b"}'"#;
+    let project = Project::new();
+    // First only a result, as with a scheduled wake-up; then the promise, while a server runs in the background.
+    project.assistant(&format!(
+        "echo $$ >> $OUT/pids
+if [ $LOOPGATE_ITERATION = 1 ]; then\n{started}\n{MORE}{notified}\nexec sleep 600; fi
+{started}\n{DONE}exec sleep 600"
+    ));
+    let ended = project.run(&["--max-iterations", "3"]);
+    assert_eq!((ended.code, project.statuses()), (0, vec!["in_progress".to_owned(), "completed".to_owned()]));
+    let codes = project.events("iteration").into_iter().map(|event| event["assistant_exit_code"].clone());
+    assert_eq!(codes.collect::<Vec<_>>(), [json!(0), json!(0)]);
+    assert!(project.note("pids").lines().all(|pid| !runs(pid)));
+}
+
 // PL-17
 #[test]
 fn interrupted_loop_is_resumed_at_its_iteration() {

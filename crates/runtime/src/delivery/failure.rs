@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use loopgate_api::assistant_stream::{BUDGET_USED_UP, is_auth_failure, is_context_limit};
+use loopgate_api::assistant_stream::{is_auth_failure, is_context_limit};
 use loopgate_api::command::{LoopCommand, Runner};
 use loopgate_api::event::{AbortReason, ErrorEvent, LoopEvent, code};
 use loopgate_api::execution_result::ResultEntry;
@@ -191,7 +191,7 @@ pub(super) async fn classify(job: &Job, outcome: &LoopOutcome<'_>) -> LoopFailur
     }
     // Checked from the most to the least specific source: the structured stream, then exit codes, then
     // patterns in the printed text. Any of these failures also exits with a generic code.
-    if outcome.summary.failure.as_deref() == Some(BUDGET_USED_UP) {
+    if outcome.summary.used_up_budget {
         return LoopFailure::new(code::SPENDING_LIMIT, SPENDING_LIMIT);
     }
     let tails = read_tails(job).await;

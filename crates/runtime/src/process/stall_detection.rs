@@ -9,13 +9,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use loopgate_api::assistant_record::RecordKind;
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_home::untrusted;
 use loopgate_tools::process::{ProcessTreeSample, sample_process_tree};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::jobs::{AwaitingUserSince, Job, Jobs, UserAction};
@@ -277,14 +278,12 @@ fn sample(job: &Job) -> Option<ActivitySample> {
 /// Returns whether the last record of a stream is a tool call of the assistant.
 fn in_tool(stream: &Path) -> bool {
     let tail = stream_file::tail(stream);
-    let last = stream_file::records(&tail)
-        .rev()
-        .find(|record| matches!(record["type"].as_str(), Some("assistant" | "user" | "result")));
-    last.is_some_and(|record| {
-        let blocks = record.pointer("/message/content").and_then(Value::as_array);
-        record["type"] == "assistant"
-            && blocks.is_some_and(|blocks| blocks.iter().any(|block| block["type"] == "tool_use"))
-    })
+    let last = stream_file::records(&tail).rev().find_map(|record| match record.kind {
+        RecordKind::Assistant(message) => Some(message.content.tool_calls().next().is_some()),
+        RecordKind::User(_) | RecordKind::Result(_) => Some(false),
+        _ => None,
+    });
+    last.unwrap_or(false)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use loopgate_api::assistant_record::RecordKind;
 use loopgate_api::command::LoopCommand;
 use loopgate_api::job::JobStatus;
 use loopgate_api::names::EXECUTION_RESULT;
@@ -324,5 +325,5 @@ fn left_results(job: &Job, directory: &Path) -> bool {
 pub(crate) fn ends_in_success(stream: &Path) -> bool {
     let tail = stream_file::tail(stream);
     let mut records = stream_file::records(&tail);
-    records.any(|record| record["type"] == "result" && record["subtype"] == "success")
+    records.any(|record| matches!(record.kind, RecordKind::Result(result) if result.is_success()))
 }

@@ -4,6 +4,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use loopgate_api::assistant_record::{AssistantRecord, RecordKind};
 use loopgate_api::names::{LAUNCH_LOG, PROCESS_PID, PROCESS_START, STATE_JSON};
 use loopgate_api::ticket::{FullStatus, StartingStatus, TicketStatus};
 use loopgate_home::untrusted;
@@ -137,6 +138,6 @@ impl TicketFiles {
 fn is_success(line: &str) -> bool {
     // Most lines do not match and need no parsing.
     line.contains("\"result\"")
-        && serde_json::from_str::<Value>(line)
-            .is_ok_and(|record| record["type"] == "result" && record["subtype"] == "success")
+        && serde_json::from_str::<AssistantRecord>(line)
+            .is_ok_and(|record| matches!(record.kind, RecordKind::Result(result) if result.is_success()))
 }

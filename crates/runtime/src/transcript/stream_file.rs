@@ -4,9 +4,9 @@ use std::fs::Metadata;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use loopgate_api::assistant_record::AssistantRecord;
 use loopgate_api::names::{ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME};
 use loopgate_home::{EntryKind, untrusted};
-use serde_json::Value;
 
 use crate::jobs::FileIdentity;
 
@@ -57,7 +57,7 @@ pub fn tail(stream: &Path) -> Vec<u8> {
 }
 
 /// Returns the complete records in a part of a stream, in order.
-pub fn records(part: &[u8]) -> impl DoubleEndedIterator<Item = Value> {
+pub fn records(part: &[u8]) -> impl DoubleEndedIterator<Item = AssistantRecord> {
     part.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 

@@ -7,11 +7,11 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
+use loopgate_api::assistant_record::AssistantRecord;
 use loopgate_api::assistant_stream::{StreamSummary, display_text};
 use loopgate_api::ledger::LedgerEntry;
 use loopgate_api::spend::{Run, Spend, Turn};
 use loopgate_tools::process::LineBuffer;
-use serde_json::Value;
 
 use crate::jobs::FileIdentity;
 use crate::transcript::MAX_LINE;
@@ -163,7 +163,7 @@ impl StreamReader {
     fn take_unfinished(&mut self, frame: &mut TranscriptBatch, texts: &mut Vec<String>) {
         let lines = std::mem::replace(&mut self.lines, LineBuffer::new(MAX_LINE));
         let line = lines.partial();
-        if line.is_empty() || serde_json::from_slice::<Value>(line).is_err() {
+        if line.is_empty() || serde_json::from_slice::<AssistantRecord>(line).is_err() {
             // A truncated record, for example of a killed assistant.
             self.lines = lines;
             return;
@@ -174,7 +174,7 @@ impl StreamReader {
     }
 
     fn take_line(&mut self, line: &[u8], end: u64, frame: &mut TranscriptBatch, texts: &mut Vec<String>) {
-        let Ok(record) = serde_json::from_slice::<Value>(line) else { return };
+        let Ok(record) = serde_json::from_slice(line) else { return };
         let entry = self.summary.feed_record(&record);
         if end <= self.position.announced {
             // Queued before a restart: counts towards the totals, but is not shown again.

@@ -25,7 +25,7 @@ const DRAIN_TOTAL: Duration = Duration::from_secs(2);
 /// The result of a streamed run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamOutcome {
-    /// How the process ended; `None` when the caller stopped the run.
+    /// How the process ended; `None` when the caller stopped the run, by `stop` or by a limit of silence.
     pub status: Option<ProcessStatus>,
     /// The tail of standard error, up to [`Limits::output`] bytes.
     pub stderr: Vec<u8>,
@@ -34,7 +34,8 @@ pub struct StreamOutcome {
 impl Command {
     /// Runs to completion and passes standard output to `output` as it arrives. [`Limits::output`] applies to
     /// standard error only, of which the tail is kept. Dropping the future kills the process group;
-    /// cancelling `stop` terminates it with the grace period.
+    /// cancelling `stop` terminates it with the grace period. `output` returns for how long no further output may
+    /// arrive until the run is stopped; `None` for any time.
     ///
     /// # Errors
     /// Fails with [`StartError`] when the process cannot be started.
@@ -42,7 +43,7 @@ impl Command {
         &self,
         limits: Limits,
         stop: &CancellationToken,
-        output: impl FnMut(&[u8]),
+        output: impl FnMut(&[u8]) -> Option<Duration>,
     ) -> Result<StreamOutcome, StartError> {
         self.stream_with_input(Stdio::null(), limits, stop, output).await
     }
@@ -56,7 +57,7 @@ impl Command {
         input: Stdio,
         limits: Limits,
         stop: &CancellationToken,
-        mut output: impl FnMut(&[u8]),
+        mut output: impl FnMut(&[u8]) -> Option<Duration>,
     ) -> Result<StreamOutcome, StartError> {
         let mut child = self.spawn_with(input, Stdio::piped(), Stdio::piped())?;
         let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
@@ -66,11 +67,16 @@ impl Command {
         let mut ended = None;
         let mut deadline = Instant::now() + limits.time;
         let mut drain_deadline = None;
+        let mut silence_deadline = None;
         // Continues after the exit until both pipes are closed or `drain_deadline` has passed.
         while ended.is_none() || stdout.is_some() || stderr.is_some() {
             tokio::select! {
                 more = chunk(&mut stdout, &mut out) => {
-                    if more { output(&out) } else { stdout = None }
+                    if more {
+                        silence_deadline = output(&out).map(|limit| Instant::now() + limit);
+                    } else {
+                        stdout = None;
+                    }
                     out.clear();
                 }
                 more = chunk(&mut stderr, &mut err) => {
@@ -82,6 +88,10 @@ impl Command {
                     drain_deadline = Some(Instant::now() + DRAIN_TOTAL);
                 }
                 () = stop.cancelled() => {
+                    group.terminate(limits.grace).await;
+                    return Ok(StreamOutcome { status: None, stderr: tail });
+                }
+                () = due(silence_deadline), if ended.is_none() => {
                     group.terminate(limits.grace).await;
                     return Ok(StreamOutcome { status: None, stderr: tail });
                 }
@@ -104,6 +114,14 @@ impl Command {
 async fn chunk(pipe: &mut Option<impl AsyncRead + Unpin>, buffer: &mut Vec<u8>) -> bool {
     match pipe {
         Some(pipe) => pipe.read_buf(buffer).await.is_ok_and(|count| count > 0),
+        None => std::future::pending().await,
+    }
+}
+
+/// Sleeps until the deadline. Never completes if there is none.
+async fn due(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
         None => std::future::pending().await,
     }
 }
@@ -136,6 +154,7 @@ mod tests {
         let ended = script
             .stream(limits(Duration::from_secs(20)), &CancellationToken::new(), |chunk| {
                 seen.extend_from_slice(chunk);
+                None
             })
             .await
             .unwrap();
@@ -149,7 +168,7 @@ mod tests {
     #[tokio::test]
     async fn run_times_out() {
         let limits = limits(Duration::from_millis(50));
-        let ended = shell("exec sleep 300").stream(limits, &CancellationToken::new(), |_| {}).await;
+        let ended = shell("exec sleep 300").stream(limits, &CancellationToken::new(), |_| None).await;
         assert_eq!(ended.unwrap().status, Some(ProcessStatus::TimedOut));
     }
 
@@ -165,7 +184,10 @@ mod tests {
         let stop = CancellationToken::new();
         let ended = shell("exec 3>\"$HELD\"; trap '' TERM; sleep 300 & echo ready; wait; sleep 300")
             .env("HELD", pipe)
-            .stream(limits(Duration::from_secs(60)), &stop, |_| stop.cancel())
+            .stream(limits(Duration::from_secs(60)), &stop, |_| {
+                stop.cancel();
+                None
+            })
             .await;
         assert_eq!(ended.unwrap().status, None);
         let end = tokio::time::timeout(Duration::from_secs(60), receiver.read_to_end(&mut Vec::new())).await;
@@ -173,10 +195,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn silence_stops_the_run() {
+        let (limits, stop) = (limits(Duration::from_secs(60)), CancellationToken::new());
+        let silent = shell("echo one; exec sleep 300");
+        let ended = silent.stream(limits, &stop, |_| Some(Duration::from_millis(10))).await.unwrap();
+        assert_eq!(ended.status, None);
+        let exits = shell("echo one; exit 3");
+        let ended = exits.stream(limits, &stop, |_| Some(Duration::from_secs(60))).await.unwrap();
+        assert_eq!(ended.status, Some(ProcessStatus::Exited(3)));
+    }
+
+    #[tokio::test]
     async fn open_pipe_of_a_grandchild_does_not_block() {
         let script = shell("sleep 300 & echo done");
         let start = std::time::Instant::now();
-        let ended = script.stream(limits(Duration::from_secs(60)), &CancellationToken::new(), |_| {}).await;
+        let ended = script.stream(limits(Duration::from_secs(60)), &CancellationToken::new(), |_| None).await;
         assert_eq!(ended.unwrap().status, Some(ProcessStatus::Exited(0)));
         assert!(start.elapsed() < Duration::from_secs(10));
     }
@@ -184,7 +217,7 @@ mod tests {
     #[tokio::test]
     async fn missing_program_is_not_found() {
         let missing = Command::new("/nonexistent/assistant");
-        let ended = missing.stream(limits(Duration::from_secs(1)), &CancellationToken::new(), |_| {}).await;
+        let ended = missing.stream(limits(Duration::from_secs(1)), &CancellationToken::new(), |_| None).await;
         assert!(matches!(ended, Err(StartError::NotFound(_))));
     }
 }

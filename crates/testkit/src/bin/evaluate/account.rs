@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use serde_json::Value;
+use loopgate_api::assistant_record::{AssistantRecord, RecordKind, ResultRecord};
 
 use crate::command::run;
 
@@ -19,12 +19,16 @@ pub fn check(assistant: &str) -> anyhow::Result<String> {
     };
     let arguments = ["-p", "Answer with the one word: ready", "--output-format", "json"];
     let output = run(assistant, &arguments, here)?;
-    let result: Value =
-        output.text.lines().find_map(|line| serde_json::from_str(line).ok()).unwrap_or_default();
-    if output.is_success && result["is_error"] == false {
+    let result =
+        output.text.lines().find_map(|line| match serde_json::from_str::<AssistantRecord>(line).ok()?.kind {
+            RecordKind::Result(result) => Some(result),
+            _ => None,
+        });
+    if output.is_success && result.as_ref().is_some_and(ResultRecord::is_success) {
         return Ok(version.text.trim().to_owned());
     }
-    let message = result["result"].as_str().unwrap_or(output.text.trim()).to_owned();
+    let reason = result.as_ref().and_then(ResultRecord::reason);
+    let message = reason.unwrap_or(output.text.trim());
     bail!(
         "the assistant cannot use an account ({message}). The evaluation runs on your account and at your expense: start \
          `{assistant}` in a terminal and sign in with /login, or set ANTHROPIC_API_KEY"
