@@ -5,6 +5,7 @@ use crate::case::{Case, Intervention, PLAN, PROMISE, Precondition, WORK, WRITES}
 pub fn all() -> Vec<Case> {
     [
         completion(),
+        unproven_work(),
         plans(),
         model_api(),
         worktree(),
@@ -53,6 +54,9 @@ const SLOW_GIT: &str = "#!/bin/sh\ncase \" $* \" in *' worktree add '*) touch \"
 const SLOWER_GIT: &str =
     "#!/bin/sh\ncase \" $* \" in *' worktree add '*) sleep 22;; esac\nexec real-git \"$@\"\n";
 const OPEN_TASK: &str = r#"{"content": "", "acceptanceCriteria": [], "pendingTasks": [{"id": "T-1.1", "description": "Do it"}], "completedTasks": [], "openQuestions": [], "answeredQuestions": [], "gaps": []}"#;
+
+const TICKED_TASK: &str = r#"{"content": "", "acceptanceCriteria": [], "pendingTasks": [], "completedTasks": [{"id": "T-1.1", "description": "Do it"}], "openQuestions": [], "answeredQuestions": [], "gaps": []}"#;
+const START_TASK: &str = "loopgate plan set-state 'Phase 3: Implementation' IN_PROGRESS --workdir \"$LOOPGATE_WORKDIR\" --task T-1.1";
 
 /// Returns the cases of the assistant's report about its own work.
 fn completion() -> Vec<Case> {
@@ -131,6 +135,50 @@ fn completion() -> Vec<Case> {
             .delivers()
             .reports(".env")
             .withholds(".env"),
+    ]
+}
+
+/// Returns the cases of work that is reported but not proven, and of work that is taken back.
+fn unproven_work() -> Vec<Case> {
+    vec![
+        Case::execute("a task that is ticked by hand")
+            .runs(WRITES)
+            .runs(&write_plan(TICKED_TASK))
+            .done()
+            .ends_with("FAILED")
+            .reports("UNCHECKED_TASKS")
+            .preserves(WORK),
+        Case::execute("a task that disappears from the plan")
+            .runs(WRITES)
+            .runs(&write_plan(OPEN_TASK))
+            .runs(START_TASK)
+            .runs(&write_plan(PLAN))
+            .done()
+            .ends_with("FAILED")
+            .reports("T-1.1 was removed")
+            .preserves(WORK),
+        Case::execute("a stash").runs(WRITES).runs("git stash -u").done().delivers(),
+        Case::execute("a hard reset in a script")
+            .runs("echo work > work.txt; git add work.txt; echo 'git reset --hard' > undo.sh")
+            .runs("sh undo.sh; rm undo.sh")
+            .runs("rm undo.sh")
+            .done()
+            .delivers(),
+        Case::execute("a worktree elsewhere")
+            .runs(WRITES)
+            .runs("git worktree add ../elsewhere && mv work.txt ../elsewhere/")
+            .done()
+            .delivers(),
+        Case::execute("work that git ignores")
+            .runs("echo '*.txt' >> \"$(git rev-parse --git-common-dir)/info/exclude\"; echo work > work.txt")
+            .done()
+            .ends_with("COMPLETED")
+            .reports("work.txt")
+            .preserves(WORK),
+        Case::execute("a model that does not exist")
+            .fails(404, "not_found_error", None)
+            .ends_with("FAILED")
+            .reports("loop_model"),
     ]
 }
 
