@@ -16,7 +16,7 @@ use loopgate_test_programs as pinned;
 
 use crate::count::TestCase;
 use crate::install;
-use crate::run::{binary, build, cargo, command, junit, nextest, run, run_and_read};
+use crate::run::{binary, cargo, command, junit, nextest, run, run_and_read};
 use contract::Contract;
 use program::{NewestPrograms, RequestedVersion};
 use report::{CompatReport, ContractOutcome};
@@ -49,6 +49,9 @@ impl Compat {
         println!("{programs}");
         let can_run = |contract: &&Contract| programs.version(contract.program).obstacle.is_none();
         let checkable: Vec<&Contract> = contracts.iter().filter(can_run).collect();
+        if !checkable.is_empty() {
+            set_up()?;
+        }
         let cases = run_tests(&checkable, programs.folder())?;
         let mut report = CompatReport::default();
         for contract in &contracts {
@@ -65,15 +68,19 @@ impl Compat {
     }
 }
 
-/// Runs the tests of all contracts at once: they share one build and the machine's cores.
-fn run_tests(contracts: &[&Contract], programs: &Path) -> anyhow::Result<Vec<TestCase>> {
-    let Some(filter) = contract::test_filter(contracts) else { return Ok(Vec::new()) };
+fn set_up() -> anyhow::Result<()> {
     install::nextest()?;
     install::package("gh", "gh")?;
     install::package("faketime", "faketime")?;
-    build(&["loopgate"])?;
-    // Tests start this example. Cargo does not build it when tests are selected with `--test`.
-    run(cargo().args(["build", "--workspace", "--example", "loopgate"]))?;
+    // The example, which tests start, enables the features of the tests, so that dependencies are built only
+    // once. Cargo does not build it when tests are selected with `--test`.
+    let programs = ["--bin", "loopgate", "--bin", "trial", "--example", "loopgate"];
+    run(cargo().args(["build", "--workspace"]).args(programs))
+}
+
+/// Runs the tests of all contracts at once: they share one build and the machine's cores.
+fn run_tests(contracts: &[&Contract], programs: &Path) -> anyhow::Result<Vec<TestCase>> {
+    let Some(filter) = contract::test_filter(contracts) else { return Ok(Vec::new()) };
     let mut tests = nextest();
     for target in contract::test_targets(contracts) {
         tests.args(["--test", target]);
@@ -91,9 +98,6 @@ fn run_tests(contracts: &[&Contract], programs: &Path) -> anyhow::Result<Vec<Tes
 }
 
 fn run_trial(programs: &Path) -> anyhow::Result<ContractOutcome> {
-    install::package("gh", "gh")?;
-    install::package("faketime", "faketime")?;
-    build(&["loopgate", "trial"])?;
     let mut trial = command(binary("trial"));
     trial.env("LOOPGATE_BIN", binary("loopgate")).env(pinned::FOLDER_VARIABLE, programs);
     let (status, output) = run_and_read(&mut trial)?;
