@@ -16,6 +16,12 @@ pub const LOCK: &str = include_str!("../package-lock.json");
 pub const OPENID_PROVIDER: &str = include_str!("../openid-provider.mjs");
 /// Environment variable with a folder that contains `node_modules`, instead of the shared one.
 pub const FOLDER_VARIABLE: &str = "LOOPGATE_TEST_PROGRAMS";
+/// Path of the assistant below the folder.
+pub const ASSISTANT: &str = "node_modules/.bin/claude";
+/// Path of the reviewer below the folder.
+pub const REVIEWER: &str = "node_modules/.bin/codex";
+/// Path of the agent of the Agent Client Protocol below the folder.
+pub const ACP_AGENT: &str = "node_modules/opencode-linux-x64/bin/opencode";
 
 /// Error for a pinned program that is not installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,28 +71,28 @@ pub fn cache() -> PathBuf {
 /// Returns the path of the pinned assistant. Fails when it is not installed; the message contains the install
 /// command.
 pub fn assistant() -> Result<PathBuf, Missing> {
-    find("claude", ".bin/claude")
+    find("claude", ASSISTANT)
 }
 
 /// Returns the path of the pinned reviewer. Fails when it is not installed; the message contains the install
 /// command.
 pub fn reviewer() -> Result<PathBuf, Missing> {
-    find("codex", ".bin/codex")
+    find("codex", REVIEWER)
 }
 
 /// Returns the path of the pinned agent of the Agent Client Protocol. Fails when it is not installed; the
 /// message contains the install command.
 pub fn acp_agent() -> Result<PathBuf, Missing> {
-    find("opencode", "opencode-linux-x64/bin/opencode")
+    find("opencode", ACP_AGENT)
 }
 
 /// Returns the `node_modules` folder with the library of the OpenID provider. Fails when it is not installed;
 /// the message contains the install command.
 pub fn openid_provider() -> Result<PathBuf, Missing> {
-    find("oidc-provider", "oidc-provider").map(|_| folder().join("node_modules"))
+    find("oidc-provider", "node_modules/oidc-provider").map(|_| folder().join("node_modules"))
 }
 
 fn find(program: &str, below: &str) -> Result<PathBuf, Missing> {
-    let path = folder().join("node_modules").join(below);
+    let path = folder().join(below);
     if path.exists() { Ok(path) } else { Err(Missing { program: program.to_owned(), expected_path: path }) }
 }

@@ -1,6 +1,7 @@
 //! Counts of passed and failed checks, read from the reports that the test runners write.
 
 use std::path::Path;
+use std::str::FromStr;
 
 use anyhow::Context as _;
 use serde_json::Value;
@@ -31,8 +32,8 @@ impl Count {
         // Only attributes of the root element are needed, which is not worth an XML parser.
         let head = text.split("<testsuites").nth(1).and_then(|rest| rest.split('>').next());
         let head = head.context("nextest's report has no counts")?;
-        let failed = attribute(head, "failures")? + attribute(head, "errors")?;
-        Ok(Self { passed: attribute(head, "tests")?.saturating_sub(failed), failed })
+        let failed = attribute::<u64>(head, "failures")? + attribute::<u64>(head, "errors")?;
+        Ok(Self { passed: attribute::<u64>(head, "tests")?.saturating_sub(failed), failed })
     }
 
     /// Reads the JSON report of vitest.
@@ -58,11 +59,36 @@ impl Count {
     }
 }
 
+/// One test of nextest's JUnit report.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TestCase {
+    /// Nextest's id of the test binary, `package::target`.
+    pub binary: String,
+    pub name: String,
+    pub passed: bool,
+}
+
+impl TestCase {
+    /// Reads the tests of nextest's JUnit report.
+    pub fn of_junit(report: &Path) -> anyhow::Result<Vec<Self>> {
+        let text = std::fs::read_to_string(report).context("nextest wrote no report")?;
+        // Output of tests is escaped in the report, so only elements contain this text.
+        text.split("<testcase").skip(1).map(Self::parse).collect()
+    }
+
+    fn parse(element: &str) -> anyhow::Result<Self> {
+        let head = element.split('>').next().unwrap_or_default();
+        // A test that failed first and passed on a retry has a `flakyFailure`.
+        let passed = !element.contains("<failure") && !element.contains("<error");
+        Ok(Self { binary: attribute(head, "classname")?, name: attribute(head, "name")?, passed })
+    }
+}
+
 fn json(path: &Path) -> anyhow::Result<Value> {
     Ok(serde_json::from_slice(&std::fs::read(path)?)?)
 }
 
-fn attribute(head: &str, name: &str) -> anyhow::Result<u64> {
+fn attribute<T: FromStr>(head: &str, name: &str) -> anyhow::Result<T> {
     let value = head.split(&format!(" {name}=\"")).nth(1).and_then(|rest| rest.split('"').next());
     value.and_then(|value| value.parse().ok()).with_context(|| format!("nextest's report lacks {name}"))
 }
@@ -90,5 +116,29 @@ mod tests {
             r#"{"stats": {"expected": 4, "unexpected": 1, "flaky": 0, "skipped": 2}, "errors": []}"#;
         assert_eq!(Count::of_playwright(&report(playwright)).unwrap(), Count { passed: 4, failed: 3 });
         assert!(Count::of_junit(&report("nothing")).is_err());
+    }
+
+    #[test]
+    fn failed_tests_are_read_from_a_report() {
+        let junit = r#"<testsuites name="ci" tests="4" failures="2" errors="0">
+            <testsuite name="loopgate::it" tests="4">
+              <testcase name="story::plan" classname="loopgate::it" time="1.0"/>
+              <testcase name="story::flaky" classname="loopgate::it" time="1.0">
+                <flakyFailure type="test failure"><system-out>a</system-out></flakyFailure>
+              </testcase>
+              <testcase name="story::wrong" classname="loopgate::it" time="1.0">
+                <failure type="test failure with exit code 101"/><system-out>&lt;testcase</system-out>
+              </testcase>
+              <testcase name="story::absent" classname="loopgate::it" time="0.0"><error type="x"/></testcase>
+            </testsuite></testsuites>"#;
+        let cases = TestCase::of_junit(&report(junit)).unwrap();
+        let cases: Vec<_> = cases.iter().map(|case| (case.name.as_str(), case.passed)).collect();
+        let expected = [
+            ("story::plan", true),
+            ("story::flaky", true),
+            ("story::wrong", false),
+            ("story::absent", false),
+        ];
+        assert_eq!(cases, expected);
     }
 }

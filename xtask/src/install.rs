@@ -24,17 +24,25 @@ pub fn programs() -> anyhow::Result<()> {
     if pinned::assistant().is_ok() && pinned::reviewer().is_ok() && is_native(&folder) {
         return Ok(());
     }
-    require("npm", "install Node 20 or newer from your system or https://nodejs.org")?;
+    require_npm()?;
     eprintln!("Installing the pinned assistant, reviewer and agent (about 900 MB) into {}", folder.display());
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     std::fs::write(folder.join("package.json"), pinned::MANIFEST)?;
     std::fs::write(folder.join("package-lock.json"), pinned::LOCK)?;
     // Without the scripts of all dependencies; the only script that is needed runs below.
     run(npm(&folder).args(["ci", "--ignore-scripts", "--loglevel", "error"]))?;
-    run(command("node").arg(assistant_package(&folder).join("install.cjs")))?;
+    assistant_executable(&folder)?;
     pinned::assistant()?;
     pinned::reviewer()?;
     Ok(())
+}
+
+/// Installs the assistant's executable into its package below a folder, unless it is installed.
+pub fn assistant_executable(folder: &Path) -> anyhow::Result<()> {
+    if is_native(folder) {
+        return Ok(());
+    }
+    run(command("node").arg(assistant_package(folder).join("install.cjs")))
 }
 
 /// Returns whether the assistant's executable is installed. Before the package's install script has run, a
@@ -52,6 +60,11 @@ fn assistant_package(folder: &Path) -> PathBuf {
 /// Fails with advice when a program is not on the search path.
 pub fn require(program: &str, advice: &str) -> anyhow::Result<()> {
     if is_installed(program) { Ok(()) } else { bail!("`{program}` is not installed: {advice}") }
+}
+
+/// Fails with advice when npm is not on the search path.
+pub fn require_npm() -> anyhow::Result<()> {
+    require("npm", "install Node 20.19 or newer from your system or https://nodejs.org")
 }
 
 /// Installs a Debian package unless the given program of it is installed.

@@ -4,6 +4,7 @@
 //! crate has few dependencies, so that the first `cargo xtask` compiles in seconds.
 
 mod bench;
+mod compat;
 mod contract_rows;
 mod count;
 mod evaluate;
@@ -54,6 +55,7 @@ enum XtaskCommand {
     Faults(faults::Faults),
     /// Test how loops end when the assistant, its service, git, the code host or the user misbehaves.
     Trial(trial::Trial),
+    Compat(compat::Compat),
     /// Fuzz the parsers of untrusted input, each target for a limited time.
     Fuzz(fuzz::Fuzz),
     /// Install the pinned assistant and reviewer for the tests and the demo.
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         XtaskCommand::Evaluate(command) => command.run(),
         XtaskCommand::Faults(command) => command.run(),
         XtaskCommand::Trial(command) => command.run(),
+        XtaskCommand::Compat(command) => command.run(),
         XtaskCommand::Fuzz(command) => command.run(),
         XtaskCommand::Programs => install::programs().map(|()| ExitCode::SUCCESS),
         XtaskCommand::Web => web::build_if_stale().map(|()| ExitCode::SUCCESS),

@@ -1,12 +1,13 @@
 //! Starts programs in the clone's root, prints their command lines, and reports their failures.
 
 use std::ffi::OsStr;
-use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 use anyhow::{Context as _, bail};
 
-use crate::root;
+use crate::{root, target};
 
 /// Creates a command that runs in the clone's root.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
@@ -61,6 +62,22 @@ pub fn output(command: &mut Command) -> anyhow::Result<Vec<u8>> {
     }
 }
 
+/// Runs a command, shows its output, and returns its status and the lines of its standard output.
+///
+/// # Errors
+/// Fails when the command cannot be started, or prints something that is not UTF-8.
+pub fn run_and_read(command: &mut Command) -> anyhow::Result<(ExitStatus, Vec<String>)> {
+    eprintln!("+ {}", command_line(command));
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| start_error(command))?;
+    let mut lines = Vec::new();
+    for line in child.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines()) {
+        let line = line.with_context(|| format!("cannot read the output of `{}`", command_line(command)))?;
+        eprintln!("{line}");
+        lines.push(line);
+    }
+    Ok((child.wait()?, lines))
+}
+
 /// Replaces this process by a command, so that Ctrl-C and the exit code are those of the command.
 ///
 /// # Errors
@@ -100,4 +117,23 @@ pub fn build(programs: &[&str]) -> anyhow::Result<()> {
     // With `--workspace`, features are unified as in the builds of the tests, so dependencies are built only
     // once.
     run(cargo().args(["build", "--workspace"]).args(programs))
+}
+
+/// Returns the path of a program that [`build`] has built.
+pub fn binary(name: &str) -> PathBuf {
+    // Tests run in their crates' directories, so a relative target directory would not be found.
+    root().join(target()).join("debug").join(name)
+}
+
+/// Creates a run of the workspace's tests, which continues after a failure and writes its report to [`junit`].
+pub fn nextest() -> Command {
+    let mut nextest = cargo();
+    nextest.args(["nextest", "run", "--workspace", "--profile", "ci", "--no-fail-fast"]);
+    nextest.env("LOOPGATE_BIN", binary("loopgate"));
+    nextest
+}
+
+/// Returns the path of nextest's report: below the clone, even if cargo's target directory is elsewhere.
+pub fn junit() -> PathBuf {
+    root().join("target/nextest/ci/junit.xml")
 }

@@ -3,13 +3,13 @@
 //! A check that cannot run counts as failed, with the reason. The checks after it still run, so that one run
 //! reports every failure.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::count::Count;
-use crate::run::{cargo, command, npm, run};
-use crate::{contract_rows, install, openapi, prose, root, target, web};
+use crate::run::{binary, cargo, command, junit, nextest, npm, run};
+use crate::{contract_rows, install, openapi, prose, target, web};
 
 /// Debian packages that tests need, each with a program that it contains. `faketime` contains the library
 /// that changes the clock of programs under test.
@@ -117,14 +117,7 @@ fn rust(report: &mut Report) {
     });
     // Includes the tests, so that features are unified and dependencies are built only once.
     report.check("build", || run(cargo().args(["build", "--quiet", "--workspace", "--all-targets"])));
-    // Nextest writes its report below the clone, even if cargo's target directory is elsewhere.
-    let junit = root().join("target/nextest/ci/junit.xml");
-    let nextest = || {
-        let mut nextest = cargo();
-        nextest.args(["nextest", "run", "--workspace", "--profile", "ci", "--no-fail-fast"]);
-        nextest.env("LOOPGATE_BIN", binary("loopgate"));
-        nextest
-    };
+    let junit = junit();
     report.suite("tests", &junit, || run(&mut nextest()), Count::of_junit);
     // The suite above runs these tests on SQLite.
     let on_postgres = || {
@@ -162,12 +155,6 @@ fn web_app(report: &mut Report) {
         run(&mut browser)
     };
     report.suite("browser tests", &playwright, browser, Count::of_playwright);
-}
-
-// Tests run in their crates' directories, so a relative target directory would not be found.
-fn binary(name: &str) -> PathBuf {
-    let path = target().join("debug").join(name);
-    if path.is_absolute() { path } else { root().join(path) }
 }
 
 const fn outcome(passed: bool) -> &'static str {

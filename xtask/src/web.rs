@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::install::require;
+use crate::install::require_npm;
 use crate::run::{npm, run};
 use crate::{root, target};
 
@@ -20,7 +20,7 @@ pub fn folder() -> PathBuf {
 
 /// Installs the npm packages unless those of the lock file are installed.
 pub fn packages() -> anyhow::Result<()> {
-    require("npm", "install Node 20 or newer from your system or https://nodejs.org")?;
+    require_npm()?;
     let lock = std::fs::read(folder().join("package-lock.json")).context("read web/package-lock.json")?;
     // npm writes no stamp of its own that identifies the installed lock file.
     let stamp = folder().join("node_modules/.loopgate-lock");
