@@ -103,10 +103,11 @@ fn every_status_of_an_agent_has_a_reader() {
         .flat_map(|directory| texts(&plugin().join(directory)))
         .map(|(_, text)| text)
         .collect();
+    let promise = Regex::new("<promise>[A-Z_]+</promise>").unwrap();
     let mut statuses = 0;
     for (path, text) in agents {
         // Promises are read by the hook of the stopping agent.
-        let text = Regex::new("<promise>[A-Z_]+</promise>").unwrap().replace_all(&text, "").into_owned();
+        let text = promise.replace_all(&text, "").into_owned();
         for status in matches(
             r"(?m)(?:^|`)([A-Z]+(?:_[A-Z]+)+|BLOCKED|VERIFIED|REPAIRED|CONFIRMED|SUCCESS|FAILURE|PROCESSED)\b",
             &text,
