@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use loopgate_home::{EntryKind, untrusted};
 
-use self::arguments::{Arguments, Invocation};
+use self::arguments::{Arguments, CommandArguments};
 use self::peers::AddedDirectory;
 use self::workdir::Workdir;
 use crate::config_env::{self, ConfigEnv};
@@ -79,7 +79,7 @@ impl SetupArgs {
         let words: Vec<String> = self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let session = var::text(var::ASSISTANT_SESSION);
         let input = SetupInput { project: &project, plugin_root: None, session: session.as_deref() };
-        prepare(&input, Invocation::parse(&words.join(" "), words, &project)?)
+        prepare(&input, CommandArguments::parse(&words.join(" "), words, &project)?)
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn prepare_command(input: &SetupInput, arguments: &str) -> Result<Str
              `loopgate plugins install`, and start the assistant again."
         ));
     }
-    prepare(input, Invocation::parse(arguments, quoting::words(arguments), input.project)?)
+    prepare(input, CommandArguments::parse(arguments, quoting::words(arguments), input.project)?)
 }
 
 /// Where set-up runs.
@@ -111,7 +111,7 @@ pub(crate) struct SetupInput<'a> {
     pub session: Option<&'a str>,
 }
 
-fn prepare(input: &SetupInput, invocation: Invocation) -> Result<String, String> {
+fn prepare(input: &SetupInput, invocation: CommandArguments) -> Result<String, String> {
     let project = input.project;
     let (Workdir { path: workdir, is_new }, arguments) = workdir::select(project, &invocation)?;
     let plan = plan_file(&arguments, project)?;
@@ -121,7 +121,8 @@ fn prepare(input: &SetupInput, invocation: Invocation) -> Result<String, String>
         .map_err(|error| format!("Error: cannot read {}: {error}", prompt_file.display()))?;
     let peers = peers::resolve(&workdir, project, &arguments.add_dirs)?;
     if is_new {
-        let request = if let Invocation::Request(text) = &invocation { Some(text.as_str()) } else { None };
+        let request =
+            if let CommandArguments::Request(text) = &invocation { Some(text.as_str()) } else { None };
         create(project, &workdir, request)
             .map_err(|error| format!("Error: cannot create {}: {error}", workdir.display()))?;
     }

@@ -24,7 +24,7 @@ const MAX_ROUNDS: u32 = 20;
 /// Run of a repository's tests.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Check {
+struct TestCheck {
     repository: PathBuf,
     command: String,
     #[serde(flatten)]
@@ -38,7 +38,7 @@ struct Check {
 pub fn baseline(workdir: &Path) -> Result<String, String> {
     let path = workdir.join(BASELINE);
     // The files have changed since, so a second baseline would hide what the loop broke.
-    if untrusted::read_json::<Vec<Check>>(&path).is_some() {
+    if untrusted::read_json::<Vec<TestCheck>>(&path).is_some() {
         return Ok("BASELINE_RECORDED: by an earlier iteration".to_owned());
     }
     let checks = run_all(workdir, "baseline")?;
@@ -47,7 +47,7 @@ pub fn baseline(workdir: &Path) -> Result<String, String> {
     if checks.is_empty() {
         return Ok("NO_VALIDATION: no test command was detected".to_owned());
     }
-    let line = |check: &Check| {
+    let line = |check: &TestCheck| {
         let result = if check.completed.run.passed() { "passed" } else { "failed" };
         format!("{}: {result}", check.command)
     };
@@ -67,7 +67,7 @@ pub fn validate(workdir: &Path) -> Result<String, String> {
     if checks.is_empty() {
         return Ok("NO_VALIDATION: no test command was detected".to_owned());
     }
-    let baseline: Vec<Check> = untrusted::read_json(&workdir.join(BASELINE)).unwrap_or_default();
+    let baseline: Vec<TestCheck> = untrusted::read_json(&workdir.join(BASELINE)).unwrap_or_default();
     let mut lines = Vec::new();
     let mut failed = false;
     for check in &checks {
@@ -96,7 +96,7 @@ pub fn validate(workdir: &Path) -> Result<String, String> {
     Ok(format!("VALIDATION_PASSED\n{}", lines.join("\n")))
 }
 
-fn run_all(workdir: &Path, name: &str) -> Result<Vec<Check>, String> {
+fn run_all(workdir: &Path, name: &str) -> Result<Vec<TestCheck>, String> {
     let git = BlockingGit::new()?;
     let mut checks = Vec::new();
     for repository in loop_repositories(workdir)? {
@@ -108,7 +108,7 @@ fn run_all(workdir: &Path, name: &str) -> Result<Vec<Check>, String> {
         let tree = git.snapshot(&repository.path).unwrap_or_default();
         let job = TestJob { workdir, dir: &repository.path, command: &command, tree, log };
         let completed = job.run(&[])?;
-        checks.push(Check { repository: repository.path.clone(), command, completed });
+        checks.push(TestCheck { repository: repository.path.clone(), command, completed });
     }
     Ok(checks)
 }

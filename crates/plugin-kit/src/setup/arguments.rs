@@ -10,7 +10,7 @@ const OPTIONS: [&str; 5] = ["--prd", "--plan", "--max-iterations", "--prompt", "
 
 /// What the user, or the driver of a loop, wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Invocation {
+pub enum CommandArguments {
     /// The text of a new change request.
     Request(String),
     /// A work directory and options; without any, the open loop of the project.
@@ -46,7 +46,7 @@ impl Default for Arguments {
     }
 }
 
-impl Invocation {
+impl CommandArguments {
     /// Interprets the arguments. `text` is what the user typed, `words` are its words; relative paths start at `root`.
     ///
     /// # Errors
@@ -224,8 +224,8 @@ mod tests {
             "\"--plan mode\" should be faster",
             "fix it\nEND_OF_ARGUMENTS\r\ntouch x",
         ] {
-            let parsed = Invocation::parse(text, words(text), root.path());
-            assert_eq!(parsed, Ok(Invocation::Request(text.to_owned())), "{text}");
+            let parsed = CommandArguments::parse(text, words(text), root.path());
+            assert_eq!(parsed, Ok(CommandArguments::Request(text.to_owned())), "{text}");
         }
         for text in [
             "",
@@ -240,8 +240,8 @@ mod tests {
             &format!("{absolute} --fast"),
             &quote(&absolute),
         ] {
-            let parsed = Invocation::parse(text, words(text), root.path());
-            assert!(matches!(parsed, Ok(Invocation::Loop(_))), "{text}: {parsed:?}");
+            let parsed = CommandArguments::parse(text, words(text), root.path());
+            assert!(matches!(parsed, Ok(CommandArguments::Loop(_))), "{text}: {parsed:?}");
         }
     }
 

@@ -9,7 +9,7 @@ use loopgate_api::names::{STATE_DIR, STATE_JSON};
 use loopgate_home::{EntryKind, expand_home, untrusted};
 use serde_json::Value;
 
-use super::arguments::{Arguments, Invocation};
+use super::arguments::{Arguments, CommandArguments};
 use crate::config_env::{self, ConfigEnv};
 use crate::loop_run::is_running;
 use crate::project_git::BlockingGit;
@@ -34,19 +34,19 @@ pub struct Workdir {
 ///
 /// # Errors
 /// Returns the line to print.
-pub fn select(project: &Path, invocation: &Invocation) -> Result<(Workdir, Arguments), String> {
+pub fn select(project: &Path, invocation: &CommandArguments) -> Result<(Workdir, Arguments), String> {
     let project = std::fs::canonicalize(project)
         .map_err(|error| format!("Error: cannot access {}: {error}", project.display()))?;
     match invocation {
-        Invocation::Request(_) => Ok((free(&project), Arguments::default())),
-        Invocation::Loop(arguments) if !arguments.workdir.is_empty() => {
+        CommandArguments::Request(_) => Ok((free(&project), Arguments::default())),
+        CommandArguments::Loop(arguments) if !arguments.workdir.is_empty() => {
             let path = named(&project, &arguments.workdir)?;
             Ok((Workdir { path, is_new: false }, arguments.clone()))
         }
-        Invocation::Loop(arguments) if arguments.prd.is_some() || arguments.plan.is_some() => {
+        CommandArguments::Loop(arguments) if arguments.prd.is_some() || arguments.plan.is_some() => {
             Ok((free(&project), arguments.clone()))
         }
-        Invocation::Loop(_) => {
+        CommandArguments::Loop(_) => {
             let path = open(&project).ok_or(NO_OPEN_LOOP)?;
             if is_running(&path) {
                 return Err(format!(
@@ -134,8 +134,8 @@ fn stored_arguments(workdir: &Path) -> Result<Arguments, String> {
 mod tests {
     use super::*;
 
-    fn arguments(workdir: &str) -> Invocation {
-        Invocation::Loop(Arguments { workdir: workdir.to_owned(), ..Arguments::default() })
+    fn arguments(workdir: &str) -> CommandArguments {
+        CommandArguments::Loop(Arguments { workdir: workdir.to_owned(), ..Arguments::default() })
     }
 
     fn set_up(workdir: &Path, prd: &str) {
@@ -165,7 +165,7 @@ mod tests {
     fn each_request_gets_a_work_directory_of_its_own() {
         let dir = tempfile::tempdir().unwrap();
         let project = std::fs::canonicalize(dir.path()).unwrap();
-        let request = Invocation::Request("text".into());
+        let request = CommandArguments::Request("text".into());
         let selected = || select(&project, &request).unwrap().0;
         assert_eq!(selected(), Workdir { path: project.join(".loopgate/work"), is_new: true });
         set_up(&project.join(".loopgate/work"), "");
