@@ -42,6 +42,7 @@ use crate::quoting::quote;
 
 pub use amend::AmendCommand;
 pub(crate) use amend::prepare as prepare_amendment;
+pub(crate) use document::PlanLock;
 pub use state::SetStateArgs;
 pub(crate) use state::{await_user, record_phase, set_waiting_until};
 pub(crate) use task_report::{says_stuck, task_of_answer};

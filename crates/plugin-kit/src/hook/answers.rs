@@ -15,18 +15,19 @@ use crate::plan;
 
 /// Directory of the answers, in the state directory of the work directory.
 const DIRECTORY: &str = "agent-answers";
+// Names include the plugin, because a repository can define agents with the names of ours.
 /// Agent that reviews the change of a task. Its refusals are limited.
-pub const REVIEWING: &str = "task-reviewer";
+pub const REVIEWING: &str = "code:task-reviewer";
 /// Agent that checks whether a task is done before it is implemented.
-pub const VERIFYING: &str = "verification-subagent";
+pub const VERIFYING: &str = "code:verification-subagent";
 /// Agent that implements tasks; its answer can block a task, but not complete it.
-pub const IMPLEMENTING: &str = "implementation-subagent";
+pub const IMPLEMENTING: &str = "code:implementation-subagent";
 
 /// Answer of a subagent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentAnswer {
-    /// Type of the subagent, without the plugin's prefix.
+    /// Type of the subagent, in the assistant's notation.
     pub agent_type: String,
     /// Id of the subagent.
     pub agent_id: String,
@@ -67,9 +68,11 @@ impl AgentAnswer {
 
 /// Stores the answer of a stopped subagent.
 pub fn store(workdir: &Path, agent_type: &str, agent_id: &str, text: &str) {
+    // Agents may stop at the same time; without the lock, one answer would replace the other.
+    let _lock = plan::PlanLock::take(workdir);
     let number = all(workdir).last().map_or(0, |answer| answer.number) + 1;
     let answer = AgentAnswer {
-        agent_type: agent_type.rsplit(':').next().unwrap_or(agent_type).to_owned(),
+        agent_type: agent_type.to_owned(),
         agent_id: agent_id.to_owned(),
         at: now(),
         number,
@@ -126,5 +129,33 @@ fn write(workdir: &Path, answer: &AgentAnswer) {
     // Best-effort like every hook: without a record, the report says that there is no answer.
     if let Ok(text) = serde_json::to_vec(answer) {
         let _ = untrusted::write(&path, &text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_agents_that_stop_at_the_same_time_are_all_stored() {
+        let dir = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for agent in 0..8 {
+                let workdir = dir.path();
+                scope.spawn(move || store(workdir, REVIEWING, &agent.to_string(), "VERIFIED"));
+            }
+        });
+        let numbers: Vec<u64> = all(dir.path()).iter().map(|answer| answer.number).collect();
+        assert_eq!(numbers, (1..=8).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn answer_concerns_the_task_it_names_else_the_one_in_progress() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(STATE_JSON), r#"{"task": {"id": "T-1.1"}}"#).unwrap();
+        store(dir.path(), REVIEWING, "a", "NOT_IMPLEMENTED");
+        store(dir.path(), REVIEWING, "a", "NOT_IMPLEMENTED: T-1.2");
+        let concerned: Vec<bool> = all(dir.path()).iter().map(|answer| answer.concerns("T-1.1")).collect();
+        assert_eq!(concerned, [true, false]);
     }
 }

@@ -22,9 +22,9 @@ pub const CHANGE: &str = "change";
 /// Directory of the briefs, in the work directory.
 const BRIEFS: &str = "briefs";
 /// Agent that reviews the whole change.
-const CHANGE_REVIEWER: &str = "code-reviewer";
+const CHANGE_REVIEWER: &str = "code:code-reviewer";
 /// Agent that tries to disprove the findings of the review.
-const FINDING_CHECKER: &str = "finding-checker";
+const FINDING_CHECKER: &str = "code:finding-checker";
 
 /// Writes the brief of a task, or of the whole change, and returns its path.
 ///
@@ -190,7 +190,10 @@ mod tests {
             "NOT_IMPLEMENTED: T-1.1\nmissing:\n- the title",
         );
         let text = brief(dir.path(), "T-1.1");
-        assert!(text.contains("(task-reviewer)\n\nNOT_IMPLEMENTED: T-1.1\nmissing:\n- the title"), "{text}");
+        assert!(
+            text.contains("(code:task-reviewer)\n\nNOT_IMPLEMENTED: T-1.1\nmissing:\n- the title"),
+            "{text}"
+        );
         assert!(!text.contains("all good"), "the reviewer must not read what the implementer states");
         answers::store(dir.path(), "code:task-reviewer", "b", "VERIFIED: T-1.1");
         assert!(

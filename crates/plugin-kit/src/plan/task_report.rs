@@ -404,6 +404,8 @@ mod tests {
         assert!(apply(dir.path(), "T-1.1").unwrap().starts_with("REPORT: UNCHECKED"));
         // Agents that neither implement nor check leave no answer.
         answers::store(dir.path(), "code:code-simplifier", "b", verified);
+        // Not the agent of the plugin: a repository defines it.
+        answers::store(dir.path(), "task-reviewer", "b", "VERIFIED: T-1.1");
         assert!(apply(dir.path(), "T-1.1").unwrap().starts_with("REPORT: UNCHECKED") && is_pending());
         answers::store(dir.path(), "code:task-reviewer", "c", "VERIFIED");
         assert!(apply(dir.path(), "T-1.1").unwrap().starts_with("REPORT: VERIFIED") && !is_pending());

@@ -93,7 +93,7 @@ fn files_of_setup_and_plan_are_complete_after_a_kill_at_any_byte() {
     let plan = project.workdir.join("plan.json").display().to_string();
     std::fs::write(project.workdir.join("plan.md"), plan_template()).unwrap();
     std::fs::write(project.workdir.join("prd.md"), "Greet.\n").unwrap();
-    project.store_answer("task-reviewer", "BLOCKED: T-1.1\nthe key is missing");
+    project.store_answer("code:task-reviewer", "BLOCKED: T-1.1\nthe key is missing");
     let commands: [(&[&str], &str); 8] = [
         (&["plan", "build", &work], ""),
         (&["loop", "setup", &work], ""),

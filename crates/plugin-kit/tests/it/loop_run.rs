@@ -589,7 +589,7 @@ fn completed_tasks_without_any_change_are_a_contradiction() {
     let project = project_with_plan();
     let tick = "\"$LOOPGATE_BIN\" plan set-state 'Phase 3' IN_PROGRESS --workdir .loopgate/work --task T-1.1 >/dev/null
 mkdir -p .loopgate/work/.loopgate/agent-answers
-echo '{\"agentType\": \"task-reviewer\", \"agentId\": \"a\", \"at\": \"\", \"number\": 1, \"text\": \"VERIFIED: T-1.1\"}' \
+echo '{\"agentType\": \"code:task-reviewer\", \"agentId\": \"a\", \"at\": \"\", \"number\": 1, \"text\": \"VERIFIED: T-1.1\"}' \
   > .loopgate/work/.loopgate/agent-answers/000001.json
 \"$LOOPGATE_BIN\" plan report T-1.1 .loopgate/work >/dev/null
 ";
@@ -604,7 +604,7 @@ echo '{\"agentType\": \"task-reviewer\", \"agentId\": \"a\", \"at\": \"\", \"num
 fn task_that_its_reviewer_refuses_is_blocked_and_the_user_asked() {
     let project = project_with_plan();
     for _ in 0..3 {
-        project.store_answer("task-reviewer", "NOT_IMPLEMENTED: T-1.1\nmissing:\n- the file is empty");
+        project.store_answer("code:task-reviewer", "NOT_IMPLEMENTED: T-1.1\nmissing:\n- the file is empty");
     }
     // The answers of an earlier loop do not count.
     let answers = project.workdir.join(".loopgate/agent-answers");

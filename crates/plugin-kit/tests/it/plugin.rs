@@ -301,7 +301,7 @@ fn built_plan_conforms_to_its_schema() {
     let work = project.workdir.display().to_string();
     std::fs::write(project.workdir.join("plan.md"), crate::support::plan_template()).unwrap();
     project.loopgate(&["plan", "build", &work]);
-    project.store_answer("task-reviewer", "BLOCKED: T-1.1 no key");
+    project.store_answer("code:task-reviewer", "BLOCKED: T-1.1 no key");
     project.loopgate(&["plan", "report", "T-1.1", &work]);
     let schema = std::fs::read_to_string(plugin().join("schemas/plan-schema.json")).unwrap();
     let schema = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();

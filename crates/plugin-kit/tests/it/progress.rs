@@ -31,7 +31,7 @@ until grep -q t-2 .loopgate/work/assistant-output.jsonl; do sleep 0.01; done
 while [ -e "$OUT/hold" ]; do sleep 0.01; done
 echo hello > greeting.txt
 mkdir -p .loopgate/work/.loopgate/agent-answers
-echo '{"agentType": "task-reviewer", "agentId": "a", "at": "", "number": 1, "text": "VERIFIED: T-1.1", "reportedFor": "T-1.1"}' \
+echo '{"agentType": "code:task-reviewer", "agentId": "a", "at": "", "number": 1, "text": "VERIFIED: T-1.1", "reportedFor": "T-1.1"}' \
   > .loopgate/work/.loopgate/agent-answers/000001.json
 sed -i 's/"completedTasks": \[\]/"completedTasks": [{"id": "T-1.1"}]/; s/"pendingTasks": .*/"pendingTasks": []}/' .loopgate/work/plan.json
 echo '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t-1","content":"done"}]}}'
