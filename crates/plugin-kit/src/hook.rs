@@ -7,6 +7,7 @@ pub(crate) mod agents;
 pub(crate) mod answers;
 mod credentials;
 mod delivery;
+mod foreign_agents;
 mod git_call;
 mod hook_record;
 mod input;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::git_call::git_calls;
 use super::input::HookInput;
 use super::shell::ParsedCommandLine;
-use super::{credentials, delivery, undo};
+use super::{credentials, delivery, foreign_agents, undo};
 use crate::plan::is_record;
 use crate::variables as var;
 
@@ -23,6 +23,11 @@ const OWN_STATEMENT: &str = "Blocked: only the orchestrator reports tasks, with 
     checking agent has answered. Answer in the given form instead.";
 /// Reason of the denial of access to the records that decide about the completion of tasks.
 const RECORDS: &str = "Blocked: Loopgate writes these records; `loopgate plan report <task>` reads them.";
+/// Reason of the denial of the plugin's agents while the repository may replace them.
+const FOREIGN_AGENT: &str = "Blocked: a file in .claude/agents of the repository has a name that an agent of the plugin may \
+    have, and would replace it. AWAITING_USER: the user renames the agent (`name:`, letters and hyphens only).";
+/// Prefix of the names of the plugin's agents.
+const PLUGIN_PREFIX: &str = "code:";
 /// Plan commands that run commands of the project. Their own guards refuse what a loop must not run.
 const RUNNING: [&str; 4] = ["run", "prove", "baseline", "test"];
 /// Programs that do nothing but read or write the files in their arguments.
@@ -75,7 +80,12 @@ fn loop_refusal(input: &HookInput, home: &Path, runtime_delivers: bool) -> Optio
         "EnterWorktree" => Some(OTHER_WORKTREE),
         "Agent" | "Task" => {
             let isolation = input.tool_input.get("isolation");
-            isolation.is_some_and(|isolation| !isolation.is_null()).then_some(OTHER_WORKTREE)
+            if isolation.is_some_and(|isolation| !isolation.is_null()) {
+                return Some(OTHER_WORKTREE);
+            }
+            let agent = input.tool_input.get("subagent_type").and_then(Value::as_str);
+            let is_of_plugin = agent.is_some_and(|agent| agent.starts_with(PLUGIN_PREFIX));
+            (is_of_plugin && foreign_agents::replacing(input.project()).is_some()).then_some(FOREIGN_AGENT)
         }
         "Write" | "Edit" | "NotebookEdit" => {
             let path = credentials::absolute(file(input)?, &input.cwd, home);
