@@ -148,7 +148,7 @@ async fn deliver_after_nine_hours(is_bound: bool) -> Result<()> {
     let testbed = Testbed::new(script).await?;
     testbed.add_story()?;
     // The clock of both processes is simulated, so that nine hours pass at once.
-    let clock = clock::environment(testbed.home.path())?;
+    let clock = clock::environment(&testbed.home)?;
     let mut home = UserHome::temporary()?;
     clock.iter().for_each(|(name, value)| home.set(name, value));
     let mut plane = ControlPlaneProcess::start_in(home).await?;

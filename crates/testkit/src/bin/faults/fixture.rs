@@ -105,7 +105,7 @@ impl FaultFixture {
         }
         match scenario.fault {
             Fault::Sleep => {
-                for (name, value) in clock::environment(testbed.home.path())? {
+                for (name, value) in clock::environment(&testbed.home)? {
                     setup = setup.env(name, value);
                 }
             }

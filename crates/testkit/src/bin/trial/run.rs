@@ -58,7 +58,7 @@ impl TrialRun {
         // The default number of retries would take minutes in cases with permanent errors.
         setup = setup.env("CLAUDE_CODE_MAX_RETRIES", "3");
         if matches!(case.intervention, Some(Intervention::Sleep)) {
-            for (name, value) in clock::environment(testbed.home.path())? {
+            for (name, value) in clock::environment(&testbed.home)? {
                 setup = setup.env(name, value);
             }
         }
