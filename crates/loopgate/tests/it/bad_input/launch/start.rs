@@ -45,7 +45,7 @@ async fn loop_is_refused_when_a_requirement_is_missing() -> Result<()> {
     let plugins = std::fs::read_dir(fixture.data("plugins"))?.next().context("no unpacked plugins")??.path();
     let text = "run-loop.sh not found in plugin cache";
     let refused = fixture.refuses(slug, 500, text, failed, Some(("SCRIPT_NOT_FOUND", text)));
-    fixture.without(&plugins.join("code"), refused).await?;
+    fixture.without(&plugins.join("plugins/code"), refused).await?;
 
     // Without the directory of the shims' sockets no shim can be started.
     let text = "Failed to spawn process: …";
