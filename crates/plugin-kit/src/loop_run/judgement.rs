@@ -92,7 +92,7 @@ impl Driver {
     /// Ends a loop that needs its user: all remaining tasks are blocked, or the iterations no longer change
     /// anything.
     async fn judge_progress(&mut self, refusals: Option<&str>) -> Option<LoopEnd> {
-        match plan::settle(&self.state.workdir) {
+        match self.settle() {
             Ok(reopened) => self.report_reopened(&reopened),
             // The next iteration gets the same message from its plan commands, and repairs the plan.
             Err(message) => self.journal.progress(&message),
@@ -131,6 +131,12 @@ impl Driver {
             return LoopEnd::Failed;
         }
         LoopEnd::Waiting
+    }
+
+    /// Brings the plan in line with the answers of agents. Returns the reopened tasks. A loop that writes a plan may take
+    /// over tasks that its author has ticked.
+    fn settle(&self) -> Result<Vec<String>, String> {
+        if self.produces_document() { Ok(Vec::new()) } else { plan::settle(&self.state.workdir) }
     }
 
     fn report_reopened(&self, tasks: &[String]) {
@@ -204,7 +210,7 @@ impl Driver {
             return self.judge_invalid_plan(&faults, span);
         }
         let waits = spurious::waits_for_user(&self.state.workdir);
-        match plan::settle(&self.state.workdir) {
+        match self.settle() {
             Ok(reopened) if reopened.is_empty() || waits => self.report_reopened(&reopened),
             Ok(reopened) => return self.judge_unchecked(&reopened, span),
             Err(message) => {
