@@ -294,6 +294,14 @@ pub(crate) fn settle(workdir: &Path) -> Result<Vec<String>, String> {
     agreement::reopen_unchecked(workdir)
 }
 
+/// Records which tasks are completed when a loop starts.
+///
+/// # Errors
+/// Returns the line to print.
+pub(crate) fn record_completed(workdir: &Path) -> Result<(), String> {
+    agreement::record_completed(workdir)
+}
+
 /// Lists the tasks that were completed since the loop started.
 pub(crate) fn completed_in_loop(workdir: &Path) -> Vec<String> {
     agreement::completed_in_loop(workdir)

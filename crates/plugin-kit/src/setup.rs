@@ -134,8 +134,11 @@ fn prepare(input: &SetupInput, invocation: CommandArguments) -> Result<String, S
     };
     let mut config =
         configuration(&arguments, &workdir, &prd, &plan, plugin_root.as_deref(), &prompt_file, &peers)?;
-    if is_new && let Some(commit) = BlockingGit::new()?.head(project) {
-        config.set(var::START_SHA, &commit);
+    if is_new {
+        if let Some(commit) = BlockingGit::new()?.head(project) {
+            config.set(var::START_SHA, &commit);
+        }
+        crate::plan::record_completed(&workdir)?;
     }
     // The hooks of this session find the work directory by this mapping.
     if let Some(session) = input.session {

@@ -105,6 +105,32 @@ pub fn reopen_unchecked(workdir: &Path) -> Result<Vec<String>, String> {
     Ok(unchecked)
 }
 
+/// Checks a claim of completion: no task was ticked without a check, removed or reworded. A session of a user has no
+/// driver that would find it later. Work directories without a recorded agreement are not checked.
+///
+/// # Errors
+/// Returns the line to print.
+pub fn check(workdir: &Path) -> Result<(), String> {
+    if read(workdir).is_none() {
+        return Ok(());
+    }
+    let reopened = reopen_unchecked(workdir)?;
+    if !reopened.is_empty() {
+        return Err(format!(
+            "Error: not completed. No checking agent completed these tasks, so they are open again: {}. Continue with phase 3.",
+            reopened.join(", ")
+        ));
+    }
+    let changed = changed_tasks(workdir);
+    if !changed.is_empty() {
+        return Err(format!(
+            "Error: not completed. The tasks of the plan were changed: {}. Put them back into plan.md.",
+            changed.join(", ")
+        ));
+    }
+    Ok(())
+}
+
 /// Lists the tasks that were completed since the loop started.
 #[must_use]
 pub fn completed_in_loop(workdir: &Path) -> Vec<String> {
@@ -201,6 +227,18 @@ mod tests {
         assert_eq!(reopen_unchecked(dir.path()).unwrap(), [""; 0]);
         std::fs::remove_file(record(dir.path())).unwrap();
         assert_eq!(reopen_unchecked(dir.path()).unwrap(), ["T-1.2"], "without the record nothing is proven");
+    }
+
+    #[test]
+    fn completion_is_refused_until_the_tasks_are_checked() {
+        let dir = started_loop();
+        edit(dir.path(), "- [ ] **T-1.1**", "- [x] **T-1.1**");
+        assert!(check(dir.path()).unwrap_err().contains("open again: T-1.1"));
+        answers::store(dir.path(), answers::REVIEWING, "a", "VERIFIED: T-1.1");
+        apply(dir.path(), "T-1.1").unwrap();
+        check(dir.path()).unwrap();
+        edit(dir.path(), "Add the page", "Add nothing");
+        assert!(check(dir.path()).unwrap_err().contains("T-1.1 was reworded"));
     }
 
     #[test]

@@ -79,6 +79,9 @@ impl SetStateArgs {
             task_changes::record_start(&self.workdir, task)?;
             agreement::record_pending(&self.workdir)?;
         }
+        if self.status == PlanStatus::Completed {
+            agreement::check(&self.workdir)?;
+        }
         let _lock = PlanLock::take(&self.workdir)?;
         let state = self.state()?;
         let text = Value::Object(state.clone()).to_string();
