@@ -96,8 +96,8 @@ async fn request_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
     let plan = fixture.json(&fixture.workdir.join("plan.json"))?;
     assert_eq!(plan["pendingTasks"], serde_json::json!([]));
     assert_eq!(plan["completedTasks"].as_array().map(Vec::len), Some(4));
-    let validator_requests = fixture.testbed.model.requests_of("validator");
-    assert!(validator_requests.last().is_some_and(|request| request.tool_results().contains("# pass 5")));
+    let results = fixture.results();
+    assert!(results.contains("VALIDATION_PASSED\nnpm test: passed"), "{results}");
 
     let prompt = "Commit. Begin its subject with `PLAN-7: `. Push with `git push -u origin HEAD`, create the pull \
                   request with --base main, end its text with these lines:\n\n---\nLoop ID: loop-7\n\

@@ -11,7 +11,6 @@ use super::input::HookInput;
 use super::shell::ParsedCommandLine;
 use super::{credentials, delivery, foreign_agents, undo};
 use crate::plan::is_record;
-use crate::variables as var;
 
 /// Reason of the denial of credentials.
 const REFUSAL: &str = "Blocked: credential access denied by security policy";
@@ -28,7 +27,8 @@ const FOREIGN_AGENT: &str = "Blocked: a file in .claude/agents of the repository
     have, and would replace it. AWAITING_USER: the user renames the agent (`name:`, letters and hyphens only).";
 /// Prefix of the names of the plugin's agents.
 const PLUGIN_PREFIX: &str = "code:";
-/// Plan commands that run commands of the project. Their own guards refuse what a loop must not run.
+/// Plan commands that run commands of the project, which the user has to allow. Their own guards refuse what a loop must
+/// not run.
 const RUNNING: [&str; 4] = ["run", "prove", "baseline", "test"];
 /// Programs that do nothing but read or write the files in their arguments.
 const FILE_PROGRAMS: [&str; 16] = [
@@ -58,11 +58,6 @@ pub fn decide(input: &HookInput, runtime_delivers: bool) -> Option<Value> {
     let in_loop = runtime_delivers || input.loop_context().is_some();
     if in_loop && let Some(reason) = loop_refusal(input, &home, runtime_delivers) {
         return Some(decision("deny", reason));
-    }
-    // The slash command allows `loopgate plan` in a person's session, which must not include any other command.
-    let is_unattended = var::text(var::ITERATION).is_some();
-    if !is_unattended && argument("command").is_some_and(|command| runs_commands(command, &home)) {
-        return Some(decision("ask", "It runs a command of the project"));
     }
     let is_loop_file = match input.tool_name.as_str() {
         "Bash" => argument("command").is_some_and(|command| is_own_command(command, input, &home)),
@@ -154,14 +149,6 @@ fn judge(
 fn plan_commands(line: &ParsedCommandLine) -> impl Iterator<Item = &str> {
     let pairs = line.commands.iter().flat_map(|words| words.windows(2));
     pairs.filter(|pair| pair[0] == "plan").map(|pair| pair[1].as_str())
-}
-
-fn runs_commands(command: &str, home: &Path) -> bool {
-    // Cheap for all other commands of a person's session.
-    command.contains("plan") && {
-        let line = ParsedCommandLine::read(command, &home.to_string_lossy());
-        plan_commands(&line).any(|name| RUNNING.contains(&name))
-    }
 }
 
 fn file(input: &HookInput) -> Option<&str> {
@@ -306,19 +293,15 @@ mod tests {
     }
 
     #[test]
-    fn plan_command_that_runs_a_command_asks_in_a_persons_session() {
-        let input = |command: &str| HookInput {
-            tool_name: "Bash".into(),
-            tool_input: json!({"command": command}),
-            ..HookInput::default()
-        };
-        let decided = |command: &str| {
-            let answer = decide(&input(command), false)?;
-            Some(answer["hookSpecificOutput"]["permissionDecision"].as_str()?.to_owned())
-        };
-        assert_eq!(decided("loopgate plan run T-1.1 -- curl x").as_deref(), Some("ask"));
-        assert_eq!(decided("loopgate plan test work").as_deref(), Some("ask"));
-        assert_eq!(decided("loopgate plan validate work").as_deref(), Some("allow"));
+    fn plan_command_that_runs_a_command_is_left_to_the_permissions() {
+        let fixture = PermissionFixture::new();
+        for command in [
+            "run T-1.1 --workdir .loopgate/work -- curl",
+            "prove T-1.1 .loopgate/work",
+            "test .loopgate/work",
+        ] {
+            assert_eq!(fixture.bash(&format!("loopgate plan {command}")), None, "{command}");
+        }
         assert_eq!(refusal_of_command("npm test", Path::new("/")), None);
         assert_eq!(refusal_of_command("npm test; git stash", Path::new("/")), Some(undo::REFUSAL));
         assert_eq!(refusal_of_command("cat ~/.ssh/id_rsa", Path::new("/")), Some(REFUSAL));
