@@ -312,6 +312,11 @@ pub(crate) fn start_trees(workdir: &Path) -> BTreeMap<PathBuf, String> {
     task_changes::start_trees(workdir)
 }
 
+/// Returns whether the record of the loop's tasks exists, which the driver writes before the first iteration.
+pub(crate) fn has_agreement(workdir: &Path) -> bool {
+    agreement::is_recorded(workdir)
+}
+
 /// Lists the tasks that the loop removed or changed during its implementation, each with what happened.
 pub(crate) fn changed_tasks(workdir: &Path) -> Vec<String> {
     agreement::changed_tasks(workdir)

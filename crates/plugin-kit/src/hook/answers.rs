@@ -59,6 +59,12 @@ impl AgentAnswer {
         named.as_deref().or(self.task.as_deref()) == Some(task)
     }
 
+    /// Returns whether the answer concerns a task, or may do so because neither its text nor the state names one.
+    #[must_use]
+    pub fn may_concern(&self, task: &str) -> bool {
+        self.concerns(task) || (self.task.is_none() && plan::task_of_answer(&self.text).is_none())
+    }
+
     /// Returns whether the answer is a statement about a task.
     #[must_use]
     pub fn is_about_task(&self) -> bool {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::config_env::ConfigEnv;
+use crate::variables as var;
 
 /// Members of the input that the hooks use; missing ones are empty.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -67,7 +68,10 @@ impl HookInput {
             return None;
         }
         let mapping = self.state_dir().join(format!("session-{}.workdir", self.session_id));
-        let workdir = PathBuf::from(untrusted::read_text(&mapping).ok()?.trim());
+        // The driver's session has its work directory in the environment as well, which its commands cannot remove.
+        let mapped = untrusted::read_text(&mapping).ok().map(|text| PathBuf::from(text.trim()));
+        let driven = || var::text(var::RUN_ID).and(var::text(var::WORKDIR)).map(PathBuf::from);
+        let workdir = mapped.or_else(driven)?;
         let config = ConfigEnv::load(&workdir).ok()?;
         workdir.is_dir().then_some(Loop { workdir, config })
     }
@@ -86,7 +90,7 @@ impl Loop {
 
     /// Returns the path of the requirements file, which may not exist.
     pub fn prd(&self) -> PathBuf {
-        Path::new(self.config.get(crate::variables::PRD_FILE).unwrap_or_default()).to_owned()
+        Path::new(self.config.get(var::PRD_FILE).unwrap_or_default()).to_owned()
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use loopgate_api::names::STATE_DIR;
 use serde_json::{Value, json};
 
 use super::git_call::git_calls;
@@ -11,6 +12,7 @@ use super::input::HookInput;
 use super::shell::ParsedCommandLine;
 use super::{credentials, delivery, foreign_agents, undo};
 use crate::plan::is_record;
+use crate::variables as var;
 
 /// Reason of the denial of credentials.
 const REFUSAL: &str = "Blocked: credential access denied by security policy";
@@ -25,6 +27,8 @@ const RECORDS: &str = "Blocked: Loopgate writes these records; `loopgate plan re
 /// Reason of the denial of the plugin's agents while the repository may replace them.
 const FOREIGN_AGENT: &str = "Blocked: a file in .claude/agents of the repository has a name that an agent of the plugin may \
     have, and would replace it. AWAITING_USER: the user renames the agent (`name:`, letters and hyphens only).";
+/// Programs that remove or replace directories.
+const MOVING: [&str; 4] = ["mv", "rm", "rmdir", "unlink"];
 /// Prefix of the names of the plugin's agents.
 const PLUGIN_PREFIX: &str = "code:";
 /// Plan commands that run commands of the project, which the user has to allow. Their own guards refuse what a loop must
@@ -103,10 +107,36 @@ fn command_refusal(
         if statements.any(|name| name == "tick" || (name == "report" && !input.agent_id.is_empty())) {
             return Some(OWN_STATEMENT);
         }
+        // Only the assistant calls hooks; a command could report an answer that no agent gave.
+        if line
+            .commands
+            .iter()
+            .any(|words| words.windows(2).any(|pair| is_program(&pair[0]) && pair[1] == "hook"))
+        {
+            return Some(OWN_STATEMENT);
+        }
+        let moves =
+            line.commands.iter().filter(|words| words.iter().any(|word| MOVING.contains(&word.as_str())));
+        if moves.flatten().any(|word| is_record_directory(word, input, home)) {
+            return Some(RECORDS);
+        }
         // A command may have changed the directory before, so the names decide and not the whole path.
         line.commands.iter().flatten().any(|word| is_record(Path::new(word))).then_some(RECORDS)
     };
     judge(command, &input.cwd, home, runtime_delivers, refused)
+}
+
+/// Returns whether a word calls this program, also with a path or from the variable with its path.
+fn is_program(word: &str) -> bool {
+    Path::new(word).file_name().is_some_and(|name| name == "loopgate") || word.contains(var::PROGRAM)
+}
+
+/// Returns whether a word is a directory that contains the records of the loop.
+fn is_record_directory(word: &str, input: &HookInput, home: &Path) -> bool {
+    let path = real(&credentials::absolute(word, &input.cwd, home));
+    let records = input.loop_context().map(|context| real(&context.state_dir()));
+    word.trim_end_matches('/').ends_with(STATE_DIR)
+        || records.is_some_and(|records| records.starts_with(&path))
 }
 
 /// Returns why a loop does not allow a command that is run by the plan commands.
@@ -285,6 +315,10 @@ mod tests {
             "rm -r .loopgate/work/.loopgate/agent-answers",
             "cp /tmp/x agreed-tasks.json",
             "sed -i s/a/b/ .loopgate/work/.loopgate/task-evidence.json",
+            "echo '{}' | loopgate hook subagent-stop",
+            "echo '{}' | \"$LOOPGATE_BIN\" hook subagent-stop",
+            "rm -rf .loopgate/work/.loopgate",
+            "mv .loopgate /tmp/x",
         ] {
             assert_eq!(fixture.bash(command).as_deref(), Some("deny"), "{command}");
         }

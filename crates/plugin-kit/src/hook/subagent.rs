@@ -78,9 +78,12 @@ pub fn stop(input: &HookInput) -> Option<Value> {
     let context = input.loop_context()?;
     let note = context.agent_note(&input.agent_id)?;
     let note_text = untrusted::read_text(&note).unwrap_or_default();
-    // The note has the type from the start; the input of the stop hook may lack it.
     let fields: Vec<&str> = note_text.trim().split('|').collect();
-    let agent_type = fields.first().copied().filter(|name| !name.is_empty()).unwrap_or(&input.agent_type);
+    // The input of the stop hook may lack the type. It takes precedence, because an agent could change the note.
+    let agent_type = match input.agent_type.as_str() {
+        "" => fields.first().copied().unwrap_or_default(),
+        agent_type => agent_type,
+    };
     let record = input
         .agent_transcript_path
         .as_deref()

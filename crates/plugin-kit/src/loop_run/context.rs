@@ -5,10 +5,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use loopgate_api::names::env::LOOP_ID;
 use loopgate_api::usd::Usd;
 use loopgate_home::{Overrides, Settings, SettingsStore};
 use loopgate_tools::environment::prepare_for_assistant;
 use secrecy::SecretString;
+use serde_json::json;
 
 use crate::plugins::{Plugins, is_plugin};
 use crate::variables as var;
@@ -26,9 +28,11 @@ const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
 /// Directory of our installed plugins in the assistant's plugin cache, relative to the home directory.
 const PLUGIN_CACHE: &str = ".claude/plugins/cache/loopgate";
 
-/// Settings that take precedence over those of the user. The guards of a loop are hooks of its plugin, and the
-/// settings can also set variables.
-const SETTINGS: &str = r#"{"disableAllHooks":false,"env":{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS":"1"}}"#;
+/// Variable that keeps the assistant from running agents and commands in the background.
+const NO_BACKGROUND_TASKS: (&str, &str) = ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1");
+/// Variables by which hooks recognize their loop and find their program.
+const GUARD_VARIABLES: [&str; 6] =
+    [var::PROGRAM, var::RUN_ID, var::WORKDIR, var::ITERATION, var::HOOK_RECORD, LOOP_ID];
 /// Permission mode of the user's sessions, for example `plan`, would prevent the work.
 const PERMISSION_MODE: &str = "acceptEdits";
 
@@ -131,8 +135,19 @@ impl RunContext {
         self.finish_args(args, &[], prompt)
     }
 
+    /// Returns the settings that take precedence over those of the user. The guards of a loop are hooks of its plugin,
+    /// and settings can also set variables.
+    fn settings(&self) -> String {
+        let guards = GUARD_VARIABLES.into_iter();
+        let guards = guards.filter_map(|name| Some((name, self.env.get(OsStr::new(name))?.to_str()?)));
+        let env: BTreeMap<&str, &str> = guards.chain([NO_BACKGROUND_TASKS]).collect();
+        json!({"disableAllHooks": false, "env": env}).to_string()
+    }
+
     fn finish_args(&self, mut args: Vec<OsString>, dirs: &[PathBuf], prompt: &str) -> Vec<OsString> {
-        args.extend(["--permission-mode", PERMISSION_MODE, "--settings", SETTINGS].map(OsString::from));
+        args.extend(
+            ["--permission-mode", PERMISSION_MODE, "--settings", &self.settings()].map(OsString::from),
+        );
         args.extend(["--output-format", "stream-json", "--verbose"].map(OsString::from));
         if let Some(sources) = &self.setting_sources {
             // Without the project among its setting sources the assistant ignores the CLAUDE.md of its

@@ -210,6 +210,12 @@ impl Driver {
             return self.judge_invalid_plan(&faults, span);
         }
         let waits = spurious::waits_for_user(&self.state.workdir);
+        if !waits && !self.produces_document() && !plan::has_agreement(&self.state.workdir) {
+            let message = "The assistant reported completion, but it removed the records of the loop's tasks. Check the \
+                           plan, and start the loop again.";
+            self.fail("TASKS_CHANGED_AT_COMPLETION", message);
+            return Some(self.end_failed("spurious_complete", span, 0));
+        }
         match self.settle() {
             Ok(reopened) if reopened.is_empty() || waits => self.report_reopened(&reopened),
             Ok(reopened) => return self.judge_unchecked(&reopened, span),

@@ -23,6 +23,9 @@ pub const AGREEMENT: &str = "agreed-tasks.json";
 struct Agreement {
     /// Tasks that were completed before the loop.
     completed: BTreeSet<String>,
+    /// Tasks that were open before the loop; they must not disappear.
+    #[serde(default)]
+    open: BTreeSet<String>,
     /// Pending tasks when the implementation began, by id; `None` before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pending: Option<BTreeMap<String, AgreedTask>>,
@@ -33,13 +36,21 @@ struct Agreement {
 #[serde(rename_all = "camelCase")]
 struct AgreedTask {
     description: Value,
-    acceptance_criteria: Value,
+    /// Criteria with their texts.
+    acceptance_criteria: Vec<Value>,
+    test: Value,
 }
 
 impl AgreedTask {
-    fn of(task: &Value) -> Self {
-        let member = |name: &str| task.get(name).cloned().unwrap_or_default();
-        Self { description: member("description"), acceptance_criteria: member("acceptanceCriteria") }
+    fn of(task: &Value, plan: &Map<String, Value>) -> Self {
+        let member = |name: &str| task.pointer(name).cloned().unwrap_or_default();
+        let names = task.get("acceptanceCriteria").and_then(Value::as_array).cloned().unwrap_or_default();
+        let criteria = tasks(plan, "acceptanceCriteria").iter();
+        let acceptance_criteria = criteria
+            .filter(|criterion| names.iter().any(|name| Some(name) == criterion.get("id")))
+            .cloned()
+            .collect();
+        Self { description: member("/description"), acceptance_criteria, test: member("/details/test") }
     }
 }
 
@@ -49,7 +60,12 @@ impl AgreedTask {
 /// Returns the line to print.
 pub fn record_completed(workdir: &Path) -> Result<(), String> {
     let plan = document::read(&plan_path(workdir)).unwrap_or_default();
-    write(workdir, &Agreement { completed: ids(&plan, "completedTasks").collect(), pending: None })
+    let agreement = Agreement {
+        completed: ids(&plan, "completedTasks").collect(),
+        open: ids(&plan, "pendingTasks").collect(),
+        pending: None,
+    };
+    write(workdir, &agreement)
 }
 
 /// Records the pending tasks when the implementation begins. Later calls change nothing.
@@ -63,7 +79,8 @@ pub fn record_pending(workdir: &Path) -> Result<(), String> {
     }
     let plan = document::read(&plan_path(workdir)).unwrap_or_default();
     let pending = tasks(&plan, "pendingTasks").iter();
-    agreement.pending = Some(pending.filter_map(|task| Some((id(task)?, AgreedTask::of(task)))).collect());
+    agreement.pending =
+        Some(pending.filter_map(|task| Some((id(task)?, AgreedTask::of(task, &plan)))).collect());
     write(workdir, &agreement)
 }
 
@@ -139,22 +156,31 @@ pub fn completed_in_loop(workdir: &Path) -> Vec<String> {
     ids(&plan, "completedTasks").filter(|id| !before.contains(id)).collect()
 }
 
+/// Returns whether the record exists. The driver writes it before the first iteration.
+#[must_use]
+pub fn is_recorded(workdir: &Path) -> bool {
+    read(workdir).is_some()
+}
+
 /// Lists the agreed tasks that the loop removed or changed, each with what happened.
 #[must_use]
 pub fn changed_tasks(workdir: &Path) -> Vec<String> {
-    let Some(pending) = read(workdir).and_then(|agreement| agreement.pending) else { return Vec::new() };
+    let Some(agreement) = read(workdir) else { return Vec::new() };
     let plan = document::read(&plan_path(workdir)).unwrap_or_default();
     let now: BTreeMap<String, AgreedTask> = ["pendingTasks", "completedTasks"]
         .iter()
         .flat_map(|list| tasks(&plan, list))
-        .filter_map(|task| Some((id(task)?, AgreedTask::of(task))))
+        .filter_map(|task| Some((id(task)?, AgreedTask::of(task, &plan))))
         .collect();
     let change = |(id, task): (&String, &AgreedTask)| match now.get(id) {
         None => Some(format!("{id} was removed")),
         Some(now) if now != task => Some(format!("{id} was reworded")),
         Some(_) => None,
     };
-    pending.iter().filter_map(change).collect()
+    let pending = agreement.pending.unwrap_or_default();
+    let removed = agreement.open.iter().filter(|id| !pending.contains_key(*id) && !now.contains_key(*id));
+    let removed = removed.map(|id| format!("{id} was removed"));
+    removed.chain(pending.iter().filter_map(change)).collect()
 }
 
 /// Returns the path of the record; a new loop replaces it.

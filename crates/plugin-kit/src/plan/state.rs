@@ -74,9 +74,11 @@ impl SetStateArgs {
         if self.status == PlanStatus::AwaitingUser && self.action.is_none() {
             return Err("Error: AWAITING_USER requires --action: what should the user do?".to_owned());
         }
-        if let Some(task) = &self.task {
+        if let Some(id) = &self.task {
+            // Before anything is recorded, because only a task of the plan has a start.
+            task(&self.workdir, id)?;
             // Before the lock: the record of the start takes the same lock.
-            task_changes::record_start(&self.workdir, task)?;
+            task_changes::record_start(&self.workdir, id)?;
             agreement::record_pending(&self.workdir)?;
         }
         if self.status == PlanStatus::Completed {

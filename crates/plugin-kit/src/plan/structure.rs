@@ -164,7 +164,7 @@ fn sync(plan: &Map<String, Value>, outline: &Outline) -> Vec<String> {
     let points = |points: &[super::markdown::Point], done: Option<bool>| -> BTreeSet<String> {
         points.iter().filter(|p| done.is_none_or(|done| p.done == done)).map(|p| p.id.clone()).collect()
     };
-    let mut issues = Vec::new();
+    let mut issues = duplicates(outline);
     missing(&mut issues, "pendingTasks", &pending, "an open line", &open_lines);
     missing(&mut issues, "completedTasks", &completed, "a ticked line", &done_lines);
     missing(&mut issues, "manualTasks", &manual, "a [MANUAL] line", &manual_lines);
@@ -188,6 +188,13 @@ fn sync(plan: &Map<String, Value>, outline: &Outline) -> Vec<String> {
     missing(&mut issues, "gaps", &gaps, "a line", &gap_lines);
     unlisted(&mut issues, "a line", &gap_lines, "gaps", &gaps);
     issues
+}
+
+/// Returns an issue for each id with several task lines: one answer would complete them all.
+fn duplicates(outline: &Outline) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let repeated = outline.tasks.iter().filter(|task| !seen.insert(&task.id));
+    repeated.map(|task| format!("Duplicate id: {} has several lines in content", task.id)).collect()
 }
 
 fn missing(

@@ -104,11 +104,6 @@ fn statuses(answer: &str) -> impl Iterator<Item = regex::Captures<'_>> {
     answer.lines().filter_map(|line| STATUS.captures(line.trim()))
 }
 
-/// Returns whether an answer names another task.
-fn is_about_another(answer: &str, id: &str) -> bool {
-    statuses(answer).any(|parts| other_task(&parts, id).is_some())
-}
-
 fn other_task<'a>(parts: &'a regex::Captures<'_>, id: &str) -> Option<&'a str> {
     parts.get(2).map(|task| task.as_str()).filter(|task| *task != id)
 }
@@ -129,10 +124,10 @@ fn reason(first: &str, rest: &[&str]) -> String {
 /// Returns the line to print, also when no agent has answered since the last report.
 pub fn apply(workdir: &Path, id: &str) -> Result<String, String> {
     let answers = answers::all(workdir);
-    // An answer counts once: a later report of another task must not be based on it.
-    let mut unreported = answers.iter().rev().filter(|answer| answer.reported_for.is_none());
-    let is_about = |answer: &&AgentAnswer| answer.is_about_task() && !is_about_another(&answer.text, id);
-    let Some(answer) = unreported.find(is_about) else {
+    // The latest answer about the task counts, and only once: neither an earlier one nor that about another task may
+    // complete it.
+    let latest = answers.iter().rfind(|answer| answer.is_about_task() && answer.may_concern(id));
+    let Some(answer) = latest.filter(|answer| answer.reported_for.is_none()) else {
         return Err(format!(
             "Error: no agent has answered about {id} since the last report. Ask `code:task-reviewer`, then report it."
         ));
@@ -175,12 +170,15 @@ pub fn completed_by_answers(answers: &[AgentAnswer]) -> BTreeSet<String> {
     answers.iter().filter_map(completes).collect()
 }
 
-/// Counts the refusals of a task by its reviewer.
+/// Counts the refusals of a task by its reviewer. An unclear answer counts too, so that there is an end.
 pub fn refusals(answers: &[AgentAnswer], id: &str) -> usize {
     let is_refusal = |answer: &&AgentAnswer| {
         answer.agent_type == answers::REVIEWING
             && (answer.concerns(id) || answer.reported_for.as_deref() == Some(id))
-            && TaskStatus::parse(&answer.text, id) == TaskStatus::NotImplemented
+            && matches!(
+                TaskStatus::parse(&answer.text, id),
+                TaskStatus::NotImplemented | TaskStatus::Unclear(_)
+            )
     };
     answers.iter().filter(is_refusal).count()
 }

@@ -61,7 +61,7 @@ fn recorded_failure_proves_tests_inside_of_source_files() {
         || project.loopgate(&["plan", "run", "T-1.1", "--workdir", &work, "--", "node", "page.js"]).stdout;
     with_test("");
     assert!(run().starts_with("EXIT: 3\n"));
-    assert!(proof(&project, &work).starts_with("PROOF: UNPROVEN"), "it fails before and after");
+    assert!(proof(&project, &work).starts_with("PROOF: FAILING"), "it fails before and after");
     with_test("hello");
     assert!(run().starts_with("EXIT: 0\n"));
     let proven = proof(&project, &work);
