@@ -13,11 +13,15 @@ use crate::programs;
 
 const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
 
-/// Returns the environment variables that make a program use the home's clock. The home's assistant keeps the system's
-/// clock, because newer versions do not start with a preloaded libfaketime. Fails when libfaketime is not installed.
+/// Returns the environment variables that make a program use the home's clock. The home's assistant gets a wrapper,
+/// because newer versions do not start with the shared memory of another program's libfaketime. Fails when libfaketime
+/// is not installed.
 pub fn environment(home: &UserHome) -> anyhow::Result<Vec<(&'static str, OsString)>> {
     let assistant = programs::assistant()?;
-    home.script("claude", &format!("#!/bin/sh\nunset LD_PRELOAD\nexec '{}' \"$@\"\n", assistant.display()))?;
+    home.script(
+        "claude",
+        &format!("#!/bin/sh\nunset FAKETIME_SHARED\nexec '{}' \"$@\"\n", assistant.display()),
+    )?;
     let file = file(home.path());
     // Created before the programs start; `+0` is the real time.
     std::fs::write(&file, "+0").context("set the clock")?;
