@@ -65,7 +65,11 @@ impl GitCall {
     pub fn has_option(&self, long: &[&str], short: &[char]) -> bool {
         let options = self.arguments.iter().take_while(|word| *word != "--");
         options.filter(|word| word.starts_with('-')).any(|word| match word.strip_prefix("--") {
-            Some(name) => long.contains(&name.split('=').next().unwrap_or(name)),
+            // Git accepts every unambiguous beginning of an option: `--har` is `--hard`.
+            Some(name) => {
+                let name = name.split('=').next().unwrap_or(name);
+                long.iter().any(|option| option.starts_with(name))
+            }
             None => word.chars().skip(1).any(|letter| short.contains(&letter)),
         })
     }

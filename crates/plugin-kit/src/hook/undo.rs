@@ -17,7 +17,7 @@ pub fn takes_back(call: &GitCall) -> bool {
         "reset" => call.has_option(&["hard", "merge", "keep"], &[]),
         "checkout" => checks_out_files(call),
         "restore" => !call.has_option(&["staged"], &['S']) || call.has_option(&["worktree"], &['W']),
-        "switch" => call.has_option(&["force", "discard-changes"], &['f']),
+        "switch" => call.has_option(&["force", "force-create", "discard-changes"], &['f', 'C']),
         "clean" => !call.has_option(&["dry-run"], &['n']),
         "worktree" => first != Some("list"),
         "branch" => call.has_option(&["delete", "force"], &['d', 'D', 'f', 'M']),
@@ -33,15 +33,18 @@ pub fn takes_back(call: &GitCall) -> bool {
 }
 
 fn checks_out_files(call: &GitCall) -> bool {
-    if call.has_option(&["force", "patch", "ours", "theirs", "merge", "pathspec-from-file"], &['f', 'p', 'm'])
-    {
+    // `-B` moves a branch that exists.
+    if call.has_option(
+        &["force", "patch", "ours", "theirs", "merge", "pathspec-from-file"],
+        &['f', 'p', 'm', 'B'],
+    ) {
         return true;
     }
     if call.arguments.iter().any(|word| word == "--") {
         return true;
     }
     // The operands are the new branch and its start.
-    if call.has_option(&["orphan"], &['b', 'B']) {
+    if call.has_option(&["orphan"], &['b']) {
         return false;
     }
     let operands: Vec<&str> = call.operands().collect();
@@ -74,6 +77,9 @@ mod tests {
             "git -C . stash pop",
             "git reset --hard HEAD~1",
             "git reset -q --hard",
+            "git reset --har HEAD~1",
+            "git checkout -B main HEAD~1",
+            "git switch -C main HEAD~1",
             "git checkout .",
             "git checkout -- src",
             "git checkout README.md",
