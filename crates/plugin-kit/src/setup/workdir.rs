@@ -30,6 +30,9 @@ pub struct Workdir {
     pub is_new: bool,
 }
 
+/// Directories that a loop's directory may contain before its set-up.
+const LOOP_DIRECTORIES: [&str; 2] = [STATE_DIR, "attachments"];
+
 /// Selects the work directory, and completes the arguments of an open loop with those that it was started with.
 ///
 /// # Errors
@@ -97,14 +100,29 @@ fn named(project: &Path, raw: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("Error: workdir path does not exist or is not a directory: {raw}"))?;
     // Below the state directory, even tracked files are files of loops.
     let is_of_loops = path.components().any(|part| part.as_os_str() == STATE_DIR);
-    if project.starts_with(&path) || (!is_of_loops && BlockingGit::new()?.contains_directory(&path)) {
+    let has_other_files =
+        !is_of_loops && (is_foreign(project, &path) || BlockingGit::new()?.contains_directory(&path));
+    if project.starts_with(&path) || has_other_files {
         return Err(format!(
-            "Error: {} contains files of the project, and a work directory contains only files of its loop. \
+            "Error: {} contains files of the project or of other programs, and a work directory contains only files of its loop. \
              Use another directory, or describe a change: /code:code <request>",
             path.display()
         ));
     }
     Ok(path)
+}
+
+/// Returns whether a directory belongs to git or, outside of the project, to anything but a loop: a loop's directory
+/// that was not set up contains documents only.
+fn is_foreign(project: &Path, path: &Path) -> bool {
+    let is_of_git = path.components().any(|part| part.as_os_str() == ".git") || path.join(".git").exists();
+    let is_set_up = untrusted::is_file(&config_env::path(path));
+    let has_directories = || {
+        let directories =
+            untrusted::entries(path).into_iter().filter(|entry| entry.kind == EntryKind::Directory);
+        directories.map(|entry| entry.name).any(|name| !LOOP_DIRECTORIES.iter().any(|own| name == *own))
+    };
+    is_of_git || (!path.starts_with(project) && !is_set_up && has_directories())
 }
 
 /// Returns the arguments with which a loop was set up.
@@ -154,6 +172,11 @@ mod tests {
         for raw in [".", "..", "./", &absolute] {
             let error = select(&project, &arguments(raw)).unwrap_err();
             assert!(error.contains("contains files of the project"), "{raw}: {error}");
+        }
+        std::fs::create_dir_all(dir.path().join("other/src")).unwrap();
+        std::fs::create_dir_all(project.join(".git/hooks")).unwrap();
+        for raw in ["../other", ".git", ".git/hooks"] {
+            assert!(select(&project, &arguments(raw)).unwrap_err().contains("of other programs"), "{raw}");
         }
         let (workdir, _) = select(&project, &arguments("./notes")).unwrap();
         assert_eq!(workdir, Workdir { path: project.join("notes"), is_new: false });
