@@ -285,12 +285,12 @@ pub(crate) fn read(workdir: &Path) -> Option<Map<String, Value>> {
 }
 
 /// Brings the plan in line with the answers of agents after an iteration: reopens tasks that were ticked without one,
-/// and blocks tasks that their reviewer has refused as often as allowed. Returns the reopened tasks.
+/// and blocks tasks that are stuck. Returns the reopened tasks.
 ///
 /// # Errors
 /// Returns the line to print.
 pub(crate) fn settle(workdir: &Path) -> Result<Vec<String>, String> {
-    task_report::block_refused(workdir)?;
+    task_report::block_stuck(workdir)?;
     agreement::reopen_unchecked(workdir)
 }
 

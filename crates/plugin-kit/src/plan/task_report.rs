@@ -234,25 +234,27 @@ fn refusal_reason(answer: &str) -> String {
     text.chars().take(REASON_CHARS).collect()
 }
 
-/// Blocks the pending tasks that their reviewer has refused as often as allowed, whether or not the orchestrator
-/// reported it.
+/// Blocks the pending tasks that their reviewer has refused as often as allowed, and those whose latest answer says so,
+/// whether or not the orchestrator reported it.
 ///
 /// # Errors
 /// Returns the line to print.
-pub fn block_refused(workdir: &Path) -> Result<(), String> {
+pub fn block_stuck(workdir: &Path) -> Result<(), String> {
     let answers = answers::all(workdir);
     let Ok(plan) = document::read(&super::paths::plan_path(workdir)) else { return Ok(()) };
     let blocked = super::blocked::blocked(&plan);
     let id = |task: &Value| task.get("id").and_then(Value::as_str).map(str::to_owned);
     let is_blocked = |task: &String| blocked.iter().any(|entry| id(entry).as_ref() == Some(task));
     for task in tasks(&plan, "pendingTasks").iter().filter_map(id).filter(|task| !is_blocked(task)) {
-        let last =
-            answers.iter().rfind(|answer| answer.agent_type == answers::REVIEWING && answer.concerns(&task));
-        if let Some(last) = last
-            && refusals(&answers, &task) >= MAX_REFUSALS
-        {
-            block(workdir, &task, &refusal_reason(&last.text))?;
-        }
+        let about = || answers.iter().filter(|answer| answer.is_about_task() && answer.concerns(&task));
+        let refusal = about().rfind(|answer| answer.agent_type == answers::REVIEWING);
+        let latest = about().next_back().map(|answer| TaskStatus::parse(&answer.text, &task));
+        let reason = match (latest, refusal) {
+            (Some(TaskStatus::Blocked(reason)), _) => reason,
+            (_, Some(refusal)) if refusals(&answers, &task) >= MAX_REFUSALS => refusal_reason(&refusal.text),
+            _ => continue,
+        };
+        block(workdir, &task, &reason)?;
     }
     Ok(())
 }
@@ -408,6 +410,24 @@ mod tests {
         answers::store(dir.path(), "code:task-reviewer", "c", "VERIFIED");
         assert!(apply(dir.path(), "T-1.1").unwrap().starts_with("REPORT: VERIFIED") && !is_pending());
         assert!(apply(dir.path(), "T-1.2").is_err(), "an answer counts for one task");
+    }
+
+    #[test]
+    fn answer_that_nobody_reports_blocks_its_task() {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = from_markdown(CONTENT, Map::new());
+        std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
+        let reason = || {
+            block_stuck(dir.path()).unwrap();
+            let plan = document::read(&plan_path(dir.path())).unwrap();
+            blocked(&plan).first().map(|task| task["reason"].clone())
+        };
+        let answer = |text: &str| answers::store(dir.path(), answers::IMPLEMENTING, "a", text);
+        answer("BLOCKED: T-1.1 no key");
+        answer("IMPLEMENTATION_VERIFIED: T-1.1");
+        assert_eq!(reason(), None, "a later answer counts");
+        answer("BLOCKED: T-1.1 no network");
+        assert_eq!(reason(), Some(json!("no network")));
     }
 
     #[test]
