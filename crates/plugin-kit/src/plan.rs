@@ -28,7 +28,6 @@ mod text_check;
 mod tick;
 mod validation;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -40,11 +39,13 @@ use crate::console::print_result;
 use crate::hook::answers;
 use crate::quoting::quote;
 
+pub(crate) use agreement::{changed_tasks, completed_in_loop, is_recorded, record_completed};
 pub use amend::AmendCommand;
 pub(crate) use amend::prepare as prepare_amendment;
 pub(crate) use document::PlanLock;
 pub use state::SetStateArgs;
 pub(crate) use state::{await_user, record_phase, set_waiting_until};
+pub(crate) use task_changes::start_trees;
 pub(crate) use task_report::{says_stuck, task_of_answer};
 
 /// Tools for the plan of a work directory.
@@ -276,7 +277,7 @@ pub(crate) fn start_over(workdir: &Path) -> Result<(), String> {
     answers::clear(workdir)
         .map_err(|error| format!("Error: cannot remove the answers of agents: {error}"))?;
     task_report::unblock_all(workdir)?;
-    agreement::record_completed(workdir)
+    record_completed(workdir)
 }
 
 /// Reads the plan of a work directory. `None` when it is missing or invalid.
@@ -292,34 +293,6 @@ pub(crate) fn read(workdir: &Path) -> Option<Map<String, Value>> {
 pub(crate) fn settle(workdir: &Path) -> Result<Vec<String>, String> {
     task_report::block_stuck(workdir)?;
     agreement::reopen_unchecked(workdir)
-}
-
-/// Records which tasks are completed when a loop starts.
-///
-/// # Errors
-/// Returns the line to print.
-pub(crate) fn record_completed(workdir: &Path) -> Result<(), String> {
-    agreement::record_completed(workdir)
-}
-
-/// Lists the tasks that were completed since the loop started.
-pub(crate) fn completed_in_loop(workdir: &Path) -> Vec<String> {
-    agreement::completed_in_loop(workdir)
-}
-
-/// Returns the trees of the repositories before the first task, by path; none before one was started.
-pub(crate) fn start_trees(workdir: &Path) -> BTreeMap<PathBuf, String> {
-    task_changes::start_trees(workdir)
-}
-
-/// Returns whether the record of the loop's tasks exists, which the driver writes before the first iteration.
-pub(crate) fn has_agreement(workdir: &Path) -> bool {
-    agreement::is_recorded(workdir)
-}
-
-/// Lists the tasks that the loop removed or changed during its implementation, each with what happened.
-pub(crate) fn changed_tasks(workdir: &Path) -> Vec<String> {
-    agreement::changed_tasks(workdir)
 }
 
 /// Returns whether a path is a record that only Loopgate writes, because it decides about the completion of tasks.

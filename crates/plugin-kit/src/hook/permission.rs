@@ -103,7 +103,7 @@ fn command_refusal(
 ) -> Option<&'static str> {
     let refused = |line: &ParsedCommandLine| {
         let mut statements = plan_commands(line);
-        // Nobody ticks tasks in a loop, and only the orchestrator reports them.
+        // In a loop no agent may tick tasks, and only the orchestrator may report them.
         if statements.any(|name| name == "tick" || (name == "report" && !input.agent_id.is_empty())) {
             return Some(OWN_STATEMENT);
         }

@@ -116,7 +116,7 @@ fn back_to_work(context: &Loop, agent: &LoopAgent, agent_id: &str, message: Opti
 fn decide(context: &Loop, agent: &LoopAgent, path: &std::path::Path, message: Option<&str>) -> Option<Value> {
     let (rounds, prompt) = agents::read(path)?;
     let message = message?;
-    // At the limit, or with a line that says why it cannot go on, the orchestrator decides how to proceed.
+    // At the limit, or when the agent reports that it is stuck, the orchestrator decides what to do.
     if (rounds.max > 0 && rounds.iteration >= rounds.max) || crate::plan::says_stuck(message) {
         return None;
     }

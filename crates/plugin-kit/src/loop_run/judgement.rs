@@ -210,11 +210,10 @@ impl Driver {
             return self.judge_invalid_plan(&faults, span);
         }
         let waits = spurious::waits_for_user(&self.state.workdir);
-        if !waits && !self.produces_document() && !plan::has_agreement(&self.state.workdir) {
+        if !waits && !self.produces_document() && !plan::is_recorded(&self.state.workdir) {
             let message = "The assistant reported completion, but it removed the records of the loop's tasks. Check the \
                            plan, and start the loop again.";
-            self.fail("TASKS_CHANGED_AT_COMPLETION", message);
-            return Some(self.end_failed("spurious_complete", span, 0));
+            return Some(self.reject_promise("TASKS_CHANGED_AT_COMPLETION", message, span));
         }
         match self.settle() {
             Ok(reopened) if reopened.is_empty() || waits => self.report_reopened(&reopened),
@@ -229,10 +228,7 @@ impl Driver {
             return Some(self.ask_user(&reason, &action));
         }
         if let Some(contradiction) = spurious::contradiction(&self.state.workdir) {
-            self.fail(contradiction.subcode, &contradiction.message);
-            self.record("spurious_complete");
-            self.perf.iteration(self.state.iteration, span, "spurious_complete", Some(0));
-            return Some(LoopEnd::Failed);
+            return Some(self.reject_promise(contradiction.subcode, &contradiction.message, span));
         }
         if !waits && self.has_done_nothing().await {
             let tasks = plan::completed_in_loop(&self.state.workdir).join(", ");
@@ -240,15 +236,20 @@ impl Driver {
                 "The assistant reports these tasks as done, but no file differs from the start of the loop: {tasks}. Clear \
                  their boxes in plan.md and start the loop again."
             );
-            self.fail("NOTHING_DELIVERED", &failure::clamp(&message));
-            self.record("spurious_complete");
-            self.perf.iteration(self.state.iteration, span, "spurious_complete", Some(0));
-            return Some(LoopEnd::Failed);
+            return Some(self.reject_promise("NOTHING_DELIVERED", &failure::clamp(&message), span));
         }
         self.journal.progress(&format!("Completed in iteration {}", self.state.iteration));
         self.record("completed");
         self.perf.iteration(self.state.iteration, span, "completed", Some(0));
         Some(if waits { LoopEnd::Waiting } else { LoopEnd::Completed })
+    }
+
+    /// Fails a loop whose completion contradicts its records.
+    fn reject_promise(&self, subcode: &str, message: &str, span: &Span) -> LoopEnd {
+        self.fail(subcode, message);
+        self.record("spurious_complete");
+        self.perf.iteration(self.state.iteration, span, "spurious_complete", Some(0));
+        LoopEnd::Failed
     }
 
     /// Returns whether tasks were completed in the loop although no file of its repositories differs from their start.

@@ -2,7 +2,7 @@
 //!
 //! The answers are those that agents gave, stored by their hook: the orchestrator cannot change them. The first line of
 //! an answer is its status: `VERIFIED`, `IMPLEMENTATION_VERIFIED: T-1.2`, `NOT_IMPLEMENTED`, `NEEDS_CONTEXT: T-1.2` or
-//! `BLOCKED: T-1.2`. A line that says why an agent cannot go on counts at any position; an ambiguous answer changes
+//! `BLOCKED: T-1.2`. `BLOCKED` and `NEEDS_CONTEXT` count at any position; an ambiguous answer changes
 //! nothing.
 //!
 //! Refusals and questions are counted here, from the stored answers: a task that its reviewer refuses again and again
@@ -88,7 +88,7 @@ impl TaskStatus {
     }
 }
 
-/// Returns whether an answer says why its agent cannot go on.
+/// Returns whether an answer contains a line with `BLOCKED` or `NEEDS_CONTEXT`.
 #[must_use]
 pub fn says_stuck(answer: &str) -> bool {
     statuses(answer).any(|parts| matches!(&parts[1], "BLOCKED" | "NEEDS_CONTEXT"))

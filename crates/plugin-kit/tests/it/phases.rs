@@ -279,7 +279,7 @@ fn executing() -> Script {
             .says("{\"findings\": [{\"issue\": \"the unit is missing\"}]}\n<promise>CODE_REVIEW_PASSED</promise>"),
         agent("checker", "Try to disprove each finding", "Check")
             .runs(read_change)
-            .says("CONFIRMED: 1\nprice.txt:1: confirmed, nobody can tell"),
+            .says("CONFIRMED: 1\nprice.txt:1: confirmed, the unit is ambiguous"),
         repair("finding-repair", "Findings")
             .runs(&format!("{read_change}; echo EUR > '{{{{root}}}}/unit.txt'"))
             .says("REPAIRED"),
@@ -397,7 +397,7 @@ async fn every_phase_runs_over_two_repositories() {
     assert!(simplified.contains("A\t@{tax}:rate.txt") && simplified.contains("A\tprice.txt"), "{simplified}");
     assert!(results_of(&model, "checker").contains("the unit is missing"));
     let repaired = results_of(&model, "finding-repair");
-    assert!(repaired.contains("confirmed, nobody can tell"), "{repaired}");
+    assert!(repaired.contains("confirmed, the unit is ambiguous"), "{repaired}");
     let visual = model.requests_of("continued");
     assert!(visual[0].user_text().contains("Look: workdir"), "the same session is resumed");
     assert_eq!(project.read("visual-qa-memory.md"), "The heading is at /prices.\n");
