@@ -71,7 +71,12 @@ async fn session_without_hooks_is_stopped_before_it_works() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn switched_off_hooks_run_nevertheless() {
-    let settings = json!({"disableAllHooks": true, "permissions": {"defaultMode": "plan"}});
+    // The hooks find their program by this variable; without it, they would refuse every tool.
+    let settings = json!({
+        "disableAllHooks": true,
+        "permissions": {"defaultMode": "plan"},
+        "env": {"LOOPGATE_BIN": "/nonexistent"},
+    });
     let project = Project::new();
     let orchestrator =
         orchestrator("EXECUTE").runs("git stash").runs("touch worked").says("<promise>COMPLETE</promise>");
