@@ -73,8 +73,15 @@ pub enum SystemEvent {
         /// Tools that the model can call; `None` if they are not reported.
         tools: Option<Vec<String>>,
     },
-    /// A task started: a subagent, or a command in the background. Contains its id.
-    TaskStarted(String),
+    /// A task started: a subagent, or a command in the background.
+    TaskStarted {
+        /// Id of the task.
+        id: String,
+        /// Tool call that started or continued it.
+        call: Option<String>,
+        /// Type of the subagent.
+        agent_type: Option<String>,
+    },
     /// A task ended. Contains its id.
     TaskEnded(String),
     /// Ids of all tasks that run in the background.
@@ -339,7 +346,11 @@ impl Members {
         let subtype = self.text("subtype");
         let event = match subtype.as_str() {
             "init" => self.into_init(),
-            "task_started" => SystemEvent::TaskStarted(self.text("task_id")),
+            "task_started" => SystemEvent::TaskStarted {
+                id: self.text("task_id"),
+                call: self.take(&["tool_use_id"]),
+                agent_type: self.take(&["subagent_type"]),
+            },
             "task_notification" => SystemEvent::TaskEnded(self.text("task_id")),
             "task_updated" if self.object("patch").is_end_of_task() => {
                 SystemEvent::TaskEnded(self.text("task_id"))

@@ -55,7 +55,7 @@ impl RunTracker {
             RecordKind::Assistant(_) | RecordKind::TextDelta(_) => self.has_ended_turn = false,
             RecordKind::System(system) => match &system.event {
                 SystemEvent::Init { .. } => self.has_ended_turn = false,
-                SystemEvent::TaskStarted(id) => drop(self.tasks.insert(id.clone())),
+                SystemEvent::TaskStarted { id, .. } => drop(self.tasks.insert(id.clone())),
                 SystemEvent::TaskEnded(id) => drop(self.tasks.remove(id)),
                 // The complete list corrects what was missed.
                 SystemEvent::BackgroundTasks(ids) => self.tasks = ids.iter().cloned().collect(),

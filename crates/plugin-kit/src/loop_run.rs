@@ -5,6 +5,7 @@
 //! the sources. Every exit path releases the lock; only an interrupted loop keeps its state file, to be
 //! resumed.
 
+mod agent_results;
 mod archive;
 mod assistant_run;
 pub(crate) mod child;

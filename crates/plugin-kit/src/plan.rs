@@ -46,7 +46,7 @@ pub(crate) use document::PlanLock;
 pub use state::SetStateArgs;
 pub(crate) use state::{await_user, record_phase, set_waiting_until};
 pub(crate) use task_changes::start_trees;
-pub(crate) use task_report::{says_stuck, task_of_answer};
+pub(crate) use task_report::{AgentStatement, says_stuck, task_of_answer};
 
 /// Tools for the plan of a work directory.
 #[derive(Debug, clap::Subcommand)]
@@ -286,13 +286,14 @@ pub(crate) fn read(workdir: &Path) -> Option<Map<String, Value>> {
 }
 
 /// Brings the plan in line with the answers of agents after an iteration: reopens tasks that were ticked without one,
-/// and blocks tasks that are stuck. Returns the reopened tasks.
+/// and blocks tasks that are stuck. `statements` are the answers in the assistant's stream so far. Returns the reopened
+/// tasks.
 ///
 /// # Errors
 /// Returns the line to print.
-pub(crate) fn settle(workdir: &Path) -> Result<Vec<String>, String> {
+pub(crate) fn settle(workdir: &Path, statements: &[AgentStatement]) -> Result<Vec<String>, String> {
     task_report::block_stuck(workdir)?;
-    agreement::reopen_unchecked(workdir)
+    agreement::reopen_unchecked(workdir, Some(statements))
 }
 
 /// Returns whether a path is a record that only Loopgate writes, because it decides about the completion of tasks.

@@ -46,12 +46,6 @@ pub struct AgentAnswer {
 }
 
 impl AgentAnswer {
-    /// Returns whether the answer can complete a task.
-    #[must_use]
-    pub fn is_of_checker(&self) -> bool {
-        [REVIEWING, VERIFYING].contains(&self.agent_type.as_str())
-    }
-
     /// Returns whether the answer is about a task: it names the task, or none while the task is in progress.
     #[must_use]
     pub fn concerns(&self, task: &str) -> bool {
@@ -68,8 +62,14 @@ impl AgentAnswer {
     /// Returns whether the answer is a statement about a task.
     #[must_use]
     pub fn is_about_task(&self) -> bool {
-        self.is_of_checker() || self.agent_type == IMPLEMENTING
+        is_checker(&self.agent_type) || self.agent_type == IMPLEMENTING
     }
+}
+
+/// Returns whether the answers of an agent type can complete a task.
+#[must_use]
+pub fn is_checker(agent_type: &str) -> bool {
+    [REVIEWING, VERIFYING].contains(&agent_type)
 }
 
 /// Stores the answer of a stopped subagent.

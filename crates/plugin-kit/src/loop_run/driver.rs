@@ -8,6 +8,7 @@ use std::time::Duration;
 use loopgate_home::{Probe, untrusted};
 use tokio_util::sync::CancellationToken;
 
+use super::agent_results::AgentResults;
 use super::assistant_run::AssistantRun;
 use super::child::Invocation;
 use super::context::RunContext;
@@ -71,6 +72,8 @@ pub struct Driver {
     pub(super) failures: (String, u32),
     /// Rate limits of the assistant's account.
     pub(super) limits: LimitTracker,
+    /// Answers of subagents in all runs of the loop.
+    pub(super) agent_results: AgentResults,
 }
 
 impl Driver {
@@ -114,6 +117,7 @@ impl Driver {
             progress: Progress::default(),
             failures: (String::new(), 0),
             limits,
+            agent_results: AgentResults::default(),
         }
     }
 
@@ -218,7 +222,8 @@ impl Driver {
             if fault.is_some() { Some(Duration::ZERO) } else { sink.silence_limit() }
         };
         let finished = invocation.run(&self.stop, output).await.map_err(io::Error::other)?;
-        let (facts, lost) = sink.finish();
+        let (mut facts, lost) = sink.finish();
+        self.agent_results.append(std::mem::take(&mut facts.agent_results));
         // Charge before any error return: the run has cost its amount even if its output could not be stored.
         self.charge(facts.ledger.estimated_usd());
         if let Some(error) = lost {

@@ -10,6 +10,7 @@ use loopgate_api::usd::Usd;
 use loopgate_home::untrusted;
 use tokio_util::sync::CancellationToken;
 
+use super::agent_results::AgentResults;
 use super::context::RunContext;
 use super::display::Display;
 use super::driver::{AssistantTask, Driver, TaskKind};
@@ -179,6 +180,9 @@ impl Driver {
                 self.perf.run(&redact::credentials(&repo.unwrap_or_default()), &branch.unwrap_or_default());
             }
         }
+        if !fresh {
+            self.agent_results = AgentResults::of_stream(&self.state.workdir)?;
+        }
         // Written for a resumed loop too, so that the keys exist in any case.
         let mut config = ConfigEnv::load(&self.state.workdir)?;
         config.set(var::SELF_LEARNING, if self.state.self_learning { "true" } else { "false" });
@@ -222,6 +226,10 @@ impl Driver {
                 break LoopEnd::Interrupted;
             }
         };
+        // The next loop takes over completed tasks, and the last run may have ticked some before it failed or was stopped.
+        if !matches!(outcome, LoopEnd::Completed | LoopEnd::Waiting) {
+            self.settle_tasks();
+        }
         // Reviews only follow finished work; a waiting or failed loop will change the files again.
         if outcome == LoopEnd::Completed {
             review::run(self).await;

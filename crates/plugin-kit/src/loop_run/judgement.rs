@@ -92,11 +92,7 @@ impl Driver {
     /// Ends a loop that needs its user: all remaining tasks are blocked, or the iterations no longer change
     /// anything.
     async fn judge_progress(&mut self, refusals: Option<&str>) -> Option<LoopEnd> {
-        match self.settle() {
-            Ok(reopened) => self.report_reopened(&reopened),
-            // The next iteration gets the same message from its plan commands, and repairs the plan.
-            Err(message) => self.journal.progress(&message),
-        }
+        self.settle_tasks();
         // Recorded even when tasks are blocked, so that the comparison of the next iteration is complete.
         let fingerprint = self.fingerprint().await;
         let is_stalled = self.progress.is_stalled(fingerprint);
@@ -136,7 +132,19 @@ impl Driver {
     /// Brings the plan in line with the answers of agents. Returns the reopened tasks. A loop that writes a plan may take
     /// over tasks that its author has ticked.
     fn settle(&self) -> Result<Vec<String>, String> {
-        if self.produces_document() { Ok(Vec::new()) } else { plan::settle(&self.state.workdir) }
+        if self.produces_document() {
+            return Ok(Vec::new());
+        }
+        plan::settle(&self.state.workdir, self.agent_results.statements())
+    }
+
+    /// Brings the plan in line with the answers of agents, and logs the result.
+    pub(super) fn settle_tasks(&self) {
+        match self.settle() {
+            Ok(reopened) => self.report_reopened(&reopened),
+            // The next iteration gets the same message from its plan commands, and repairs the plan.
+            Err(message) => self.journal.progress(&message),
+        }
     }
 
     fn report_reopened(&self, tasks: &[String]) {

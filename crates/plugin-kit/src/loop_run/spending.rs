@@ -4,7 +4,8 @@
 //! with the remaining amount as its budget. The cost that a run reports counts; for a run that was killed
 //! before its report, the list price of its answers counts instead.
 
-use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom};
 use std::path::Path;
 
 use loopgate_api::ledger::Ledger;
@@ -15,7 +16,7 @@ use loopgate_home::untrusted;
 use super::driver::Driver;
 use super::loop_end::LoopEnd;
 use super::state_file::LoopState;
-use super::stream::MAX_LINE;
+use super::stream;
 use crate::console::print_error;
 
 impl LoopState {
@@ -87,18 +88,12 @@ fn output_length(workdir: &Path) -> u64 {
     untrusted::metadata(&workdir.join(ASSISTANT_OUTPUT)).map_or(0, |metadata| metadata.len())
 }
 
-/// Estimates the cost of the records after `offset`. Malformed lines cost nothing.
-fn cost_since(mut file: std::fs::File, offset: u64) -> io::Result<f64> {
+/// Estimates the cost of the records after `offset`.
+fn cost_since(mut file: File, offset: u64) -> io::Result<f64> {
     file.seek(SeekFrom::Start(offset))?;
     let mut ledger = Ledger::default();
-    for line in BufReader::new(file).split(b'\n') {
-        let line = line?;
-        // Same limit as for the live stream, so that resuming charges the same records.
-        if line.len() <= MAX_LINE
-            && let Ok(record) = serde_json::from_slice(&line)
-        {
-            ledger.feed(&record);
-        }
-    }
+    stream::read(file, |record| {
+        ledger.feed(record);
+    })?;
     Ok(ledger.estimated_usd())
 }

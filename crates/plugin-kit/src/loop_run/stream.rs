@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufRead as _, BufReader, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use loopgate_api::run_phase::{RunPhase, RunTracker};
 use loopgate_home::untrusted;
 use loopgate_tools::process::LineBuffer;
 
+use super::agent_results::AgentResults;
 use super::display::Display;
 use super::failure::{self, KnownFailure};
 use super::session_check;
@@ -67,6 +68,8 @@ pub struct RunSummary {
     pub refused_tools: BTreeSet<String>,
     /// Phase of the run.
     pub tracker: RunTracker,
+    /// Answers of subagents.
+    pub agent_results: AgentResults,
 }
 
 impl RunSummary {
@@ -74,6 +77,7 @@ impl RunSummary {
     pub fn feed(&mut self, record: &AssistantRecord, promise: &str) {
         self.ledger.feed(record);
         self.tracker.feed(record);
+        self.agent_results.feed(record);
         if let Some(id) = &record.session_id {
             self.session_id = Some(id.clone());
         }
@@ -282,6 +286,23 @@ impl<'a> Sink<'a> {
             self.failed.get_or_insert(error);
         }
     }
+}
+
+/// Reads the records of a stream file. Malformed lines are skipped.
+///
+/// # Errors
+/// Fails when the file cannot be read.
+pub fn read(file: File, mut visit: impl FnMut(&AssistantRecord)) -> io::Result<()> {
+    for line in BufReader::new(file).split(b'\n') {
+        let line = line?;
+        // Same limit as for the live stream, so that a resumed driver sees the same records.
+        if line.len() <= MAX_LINE
+            && let Ok(record) = serde_json::from_slice(&line)
+        {
+            visit(&record);
+        }
+    }
+    Ok(())
 }
 
 /// Terminates a partial last line of a killed driver, so that the first new record starts on a line of its

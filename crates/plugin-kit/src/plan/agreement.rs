@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 
 use super::document::{self, PlanLock, tasks};
 use super::paths::plan_path;
-use super::{markdown, sync, task_report};
+use super::task_report::{self, AgentStatement};
+use super::{markdown, sync};
 use crate::hook::answers;
 
 /// File of the agreement, in the state directory of the work directory.
@@ -84,17 +85,24 @@ pub fn record_pending(workdir: &Path) -> Result<(), String> {
     write(workdir, &agreement)
 }
 
-/// Reopens the tasks that were marked as completed without a checking agent's answer. Returns their ids.
+/// Reopens the tasks that were marked as completed without a checking agent's answer. Returns their ids. With the
+/// `statements` of the agents in the assistant's stream, they must confirm the stored answer.
 ///
 /// # Errors
 /// Returns the line to print when the plan cannot be written.
-pub fn reopen_unchecked(workdir: &Path) -> Result<Vec<String>, String> {
+pub fn reopen_unchecked(
+    workdir: &Path,
+    statements: Option<&[AgentStatement]>,
+) -> Result<Vec<String>, String> {
     let _lock = PlanLock::take(workdir)?;
     // The loop reports a missing or invalid plan itself.
     let Ok(plan) = document::read(&plan_path(workdir)) else { return Ok(Vec::new()) };
     // The driver writes the record before the first iteration. Without it nothing proves that a task was completed.
     let completed = read(workdir).unwrap_or_default().completed;
-    let checked = task_report::completed_by_answers(&answers::all(workdir));
+    let mut checked = task_report::completed_by_answers(&answers::all(workdir));
+    if let Some(statements) = statements {
+        checked = task_report::confirmed(checked, statements);
+    }
     let unchecked: Vec<String> =
         ids(&plan, "completedTasks").filter(|id| !completed.contains(id) && !checked.contains(id)).collect();
     if unchecked.is_empty() {
@@ -131,7 +139,7 @@ pub fn check(workdir: &Path) -> Result<(), String> {
     if read(workdir).is_none() {
         return Ok(());
     }
-    let reopened = reopen_unchecked(workdir)?;
+    let reopened = reopen_unchecked(workdir, None)?;
     if !reopened.is_empty() {
         return Err(format!(
             "Error: not completed. No checking agent completed these tasks, so they are open again: {}. Continue with phase 3.",
@@ -235,14 +243,14 @@ mod tests {
     fn task_ticked_by_hand_is_reopened_in_both_files() {
         let dir = started_loop();
         edit(dir.path(), "- [ ] **T-1.1**", "- [x] **T-1.1**");
-        assert_eq!(reopen_unchecked(dir.path()).unwrap(), ["T-1.1"]);
+        assert_eq!(reopen_unchecked(dir.path(), None).unwrap(), ["T-1.1"]);
         assert_eq!(std::fs::read_to_string(dir.path().join(PLAN_MD)).unwrap(), CONTENT);
         let plan = document::read(&plan_path(dir.path())).unwrap();
         assert_eq!(
             (ids(&plan, "pendingTasks").collect::<Vec<_>>(), ids(&plan, "completedTasks").count()),
             (vec!["T-1.1".to_owned()], 1)
         );
-        assert_eq!(reopen_unchecked(dir.path()).unwrap(), [""; 0]);
+        assert_eq!(reopen_unchecked(dir.path(), None).unwrap(), [""; 0]);
     }
 
     #[test]
@@ -250,9 +258,13 @@ mod tests {
         let dir = started_loop();
         answers::store(dir.path(), "code:task-reviewer", "a", "VERIFIED: T-1.1");
         apply(dir.path(), "T-1.1").unwrap();
-        assert_eq!(reopen_unchecked(dir.path()).unwrap(), [""; 0]);
+        assert_eq!(reopen_unchecked(dir.path(), None).unwrap(), [""; 0]);
         std::fs::remove_file(record(dir.path())).unwrap();
-        assert_eq!(reopen_unchecked(dir.path()).unwrap(), ["T-1.2"], "without the record nothing is proven");
+        assert_eq!(
+            reopen_unchecked(dir.path(), None).unwrap(),
+            ["T-1.2"],
+            "without the record nothing is proven"
+        );
     }
 
     #[test]

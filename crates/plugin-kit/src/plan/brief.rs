@@ -113,7 +113,8 @@ fn add(text: &mut String, heading: &str, body: &str) {
 }
 
 fn is_check_of(answer: &AgentAnswer, id: &str) -> bool {
-    answer.is_of_checker() && (answer.concerns(id) || answer.reported_for.as_deref() == Some(id))
+    answers::is_checker(&answer.agent_type)
+        && (answer.concerns(id) || answer.reported_for.as_deref() == Some(id))
 }
 
 fn criterion(criterion: &Value) -> String {

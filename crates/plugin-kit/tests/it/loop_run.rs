@@ -1,6 +1,6 @@
 //! The loop driver as a process, with test doubles of the assistant.
 
-use crate::support::{DONE, Ended, MORE, Project, runs, shell_words, signal, wait_until};
+use crate::support::{DONE, Ended, MORE, Project, VERIFIED, runs, shell_words, signal, wait_until};
 use serde_json::{Value, json};
 
 // PL-12
@@ -593,7 +593,7 @@ echo '{\"agentType\": \"code:task-reviewer\", \"agentId\": \"a\", \"at\": \"\", 
   > .loopgate/work/.loopgate/agent-answers/000001.json
 \"$LOOPGATE_BIN\" plan report T-1.1 .loopgate/work >/dev/null
 ";
-    project.assistant(&format!("{tick}{DONE}"));
+    project.assistant(&format!("{tick}{VERIFIED}{DONE}"));
     let ended = project.run(&[]);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     let error = project.read("loop-error.json");

@@ -4,6 +4,7 @@
 
 mod debate;
 mod evidence;
+mod false_completion;
 #[cfg(target_os = "linux")]
 mod kills;
 mod limits;

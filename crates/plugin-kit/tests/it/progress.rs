@@ -9,7 +9,7 @@ use regex::Regex;
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
 
-use crate::support::{DONE, MORE, Project};
+use crate::support::{DONE, MORE, Project, VERIFIED};
 
 const WIDTH: u16 = 100;
 
@@ -46,8 +46,9 @@ fn stable(text: &str) -> String {
 fn plain_output_lists_progress_summary_and_next_steps() {
     let project = Project::new();
     std::fs::write(project.workdir.join("prd.md"), "Greet.\n").unwrap();
-    project
-        .assistant(&format!("if [ $LOOPGATE_ITERATION = 1 ]; then\n{MORE}\nexit 0; fi\n{WORKING}\n{DONE}"));
+    project.assistant(&format!(
+        "if [ $LOOPGATE_ITERATION = 1 ]; then\n{MORE}\nexit 0; fi\n{WORKING}{VERIFIED}\n{DONE}"
+    ));
     let ended =
         project.run(&["--progress", "plain", "--prd", ".loopgate/work/prd.md", "--max-spend-usd", "5"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
@@ -128,7 +129,7 @@ fn on_terminal(project: &Project, args: &[&str], look: impl Fn(&str)) -> String 
 #[test]
 fn terminal_shows_a_status_line_and_permanent_lines() {
     let project = Project::new();
-    project.assistant(&format!("{WORKING}\n{DONE}"));
+    project.assistant(&format!("{WORKING}{VERIFIED}\n{DONE}"));
     std::fs::write(project.path("hold"), "").unwrap();
     let workdir = project.workdir.display().to_string();
     let status = "$0.00 · iteration 1/5 · Implementation · task 1/1 · implementation-subagent: Bash make";

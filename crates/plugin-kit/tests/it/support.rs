@@ -12,6 +12,11 @@ use serde_json::Value;
 pub const DONE: &str = r#"echo '{"type":"assistant","session_id":"s-1","parent_tool_use_id":null,"message":{"content":[{"type":"text","text":"All done.\n<promise>COMPLETE</promise>"}]}}'
 echo '{"type":"result","subtype":"success","is_error":false,"result":"ok","session_id":"s-1"}'
 "#;
+/// Output of a task reviewer that accepts the task T-1.1.
+pub const VERIFIED: &str = r#"echo '{"type":"system","subtype":"task_started","task_id":"r-1","tool_use_id":"t-9","subagent_type":"code:task-reviewer"}'
+echo '{"type":"system","subtype":"task_notification","task_id":"r-1"}'
+echo '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t-9","content":"VERIFIED: T-1.1"}]}}'
+"#;
 /// Output of a run without the promise.
 pub const MORE: &str = r#"echo '{"type":"result","subtype":"success","is_error":false,"result":"more to do","session_id":"s-1"}'
 "#;
