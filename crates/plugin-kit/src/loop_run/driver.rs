@@ -185,12 +185,29 @@ impl Driver {
         }
     }
 
+    /// Restores the files of the plugins: programs of an earlier run can have changed them, and the hooks are the guards
+    /// of this run.
+    fn restore_plugins(&self) -> io::Result<()> {
+        let Some(plugins) = &self.context.unpacked_plugins else { return Ok(()) };
+        let restored = plugins.restore()?;
+        if !restored.is_empty() {
+            let names: Vec<String> = restored.iter().map(|path| path.display().to_string()).collect();
+            self.journal.progress(&format!(
+                "Files of Loopgate's plugins in {} were changed, and are restored: {}",
+                plugins.marketplace().display(),
+                names.join(", ")
+            ));
+        }
+        Ok(())
+    }
+
     /// Runs one assistant process. The probe is released with the first answer of the model.
     async fn run_assistant(
         &mut self,
         args: Vec<OsString>,
         mut probe: Option<Probe>,
     ) -> io::Result<AssistantRun> {
+        self.restore_plugins()?;
         let invocation = Invocation {
             program: self.context.assistant.clone(),
             args,
