@@ -352,7 +352,7 @@ mod tests {
         let plugins = Plugins::unpack(home.path()).unwrap();
         let code = plugins.dir("code").unwrap();
         let original = std::fs::read(code.join("hooks/run.sh")).unwrap();
-        assert_eq!(plugins.restore().unwrap(), [PathBuf::new(); 0]);
+        assert!(plugins.restore().unwrap().is_empty());
 
         // A note of the assistant is no part of the plugin; everything else may be.
         std::fs::create_dir(code.join(".in_use")).unwrap();
