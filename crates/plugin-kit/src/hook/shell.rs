@@ -24,9 +24,9 @@ pub struct ParsedCommandLine {
 }
 
 /// Programs that run the program in their arguments.
-const RUNNERS: [&str; 14] = [
+const RUNNERS: [&str; 16] = [
     "sudo", "env", "nohup", "xargs", "parallel", "time", "exec", "command", "builtin", "doas", "nice",
-    "timeout", "setsid", "eval",
+    "timeout", "setsid", "eval", "npx", "bunx",
 ];
 /// Shells and builtins that run a command line.
 const SHELLS: [&str; 10] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "eval", "source", "."];
@@ -326,6 +326,13 @@ impl<'a> ShellReader<'a> {
                     None if targets.is_empty() => {}
                     None => self.commands.push(targets.clone()),
                 }
+                // `echo 'git push' > x.sh` may write a script.
+                let spaced = statement.iter().filter(|word| word.contains(char::is_whitespace));
+                inputs.extend(
+                    spaced
+                        .map(|word| InputText { text: word.clone(), targets: targets.clone() })
+                        .filter(|_| !targets.is_empty()),
+                );
                 for redirect in redirects() {
                     // `tee FILE` writes to its arguments.
                     let targets = targets.iter().chain(statement.iter().skip(1)).cloned().collect();
@@ -639,6 +646,8 @@ mod tests {
             "echo 'git push' | bash",
             "env -S 'git push'",
             "cat > x.sh <<'END'\ngit push\nEND\nbash x.sh",
+            "echo 'git push' > x.sh && sh x.sh",
+            "printf 'a\ngit push' > ./x.sh; chmod +x x.sh; ./x.sh",
             "tee ./x.sh <<'END'\ngit push\nEND\nchmod +x x.sh && ./x.sh",
             "python3 - <<'END'\nimport subprocess\nsubprocess.run(['git', 'push'])\nEND",
             "python3 -c 'import os; os.system(\"git push\")'",
@@ -660,7 +669,11 @@ mod tests {
             let pushes = |words: &Vec<String>| words.windows(2).any(|pair| pair == ["git", "push"]);
             assert!(commands.iter().any(pushes), "{text}: {commands:?}");
         }
-        for text in ["cat > x.md <<'END'\ngit push\nEND\ncat x.md", "echo 'git push'"] {
+        for text in [
+            "cat > x.md <<'END'\ngit push\nEND\ncat x.md",
+            "echo 'git push'",
+            "echo 'git push' > x.md; sh x.sh",
+        ] {
             assert!(
                 !words(text).iter().any(|words| words.windows(2).any(|pair| pair == ["git", "push"])),
                 "{text}"

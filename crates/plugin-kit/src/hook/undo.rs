@@ -270,6 +270,7 @@ mod tests {
             "python3 -c 'import subprocess; subprocess.run([\"git\", \"status\"])'",
             "node -e 'console.log(process.version)'",
             "cargo test 'git stash'",
+            "npx vitest run -t 'git stash'",
             "rg -n 'git stash' src",
             "git -c core.pager=cat log",
             "git -c user.name='A B' commit -m x",

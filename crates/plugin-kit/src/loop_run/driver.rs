@@ -18,6 +18,7 @@ use super::progress::Progress;
 use super::session_check::{self, SessionCheck};
 use super::state_file::{self, LoopState};
 use super::stream::Sink;
+use super::work_check::WorkRecord;
 use super::{failure, marker};
 use crate::perf::Perf;
 use crate::variables as var;
@@ -65,6 +66,10 @@ pub struct Driver {
     pub(super) correction: Option<String>,
     /// Corrections requested so far.
     pub(super) corrections: u32,
+    /// States of the repositories before the iteration.
+    pub(super) work: WorkRecord,
+    /// Work that was taken back or hidden, and is not back.
+    pub(super) taken_back: Vec<String>,
     /// Stall detection across iterations.
     pub(super) progress: Progress,
     /// The last failure and its number of consecutive occurrences.
@@ -111,6 +116,8 @@ impl Driver {
             empty_runs: 0,
             correction: None,
             corrections: 0,
+            work: WorkRecord::default(),
+            taken_back: Vec::new(),
             progress: Progress::default(),
             failures: (String::new(), 0),
             limits,

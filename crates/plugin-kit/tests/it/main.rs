@@ -23,3 +23,4 @@ mod spending;
 mod support;
 mod tasks;
 mod tokens;
+mod work_check;
