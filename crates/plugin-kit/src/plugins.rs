@@ -25,7 +25,7 @@ const MARKETPLACE: (&str, &[u8]) =
 
 /// Path of a plugin's manifest in its directory.
 const MANIFEST: &str = ".claude-plugin/plugin.json";
-/// Directory in which the assistant records the processes that use a plugin. It loads nothing from there.
+/// Directory of a plugin in which the assistant records the processes that use it. It loads nothing from there.
 const IN_USE: &str = ".in_use";
 
 /// Prefix of a directory that is being unpacked.
@@ -203,6 +203,11 @@ pub fn prompt_names(plugin_dir: Option<&Path>) -> Vec<String> {
     names
 }
 
+/// Returns whether a path in the directory of an unpacked version is `plugins/<plugin>/.in_use`.
+fn is_in_use(path: &Path) -> bool {
+    path.ends_with(IN_USE) && path.components().count() == 3
+}
+
 fn parent_dir(data_dir: &Path) -> PathBuf {
     data_dir.join("plugins")
 }
@@ -228,7 +233,7 @@ impl ExpectedFiles<'_> {
             let kind = entry.file_type()?;
             if kind.is_dir() && self.directories.contains(path.as_path()) {
                 self.remove_others(&path, removed)?;
-            } else if entry.file_name() != IN_USE && !(kind.is_file() && self.files.contains_key(&path)) {
+            } else if !is_in_use(&path) && !(kind.is_file() && self.files.contains_key(&path)) {
                 let result = if kind.is_dir() {
                     std::fs::remove_dir_all(entry.path())
                 } else {
@@ -360,7 +365,10 @@ mod tests {
         std::fs::write(code.join("hooks/run.sh"), vec![b'x'; original.len()]).unwrap();
         std::fs::remove_file(code.join("commands/code.md")).unwrap();
         std::fs::create_dir_all(code.join("skills/own")).unwrap();
-        for added in ["skills/own/SKILL.md", "agents/own.md", ".mcp.json", "CLAUDE.md"] {
+        std::fs::create_dir_all(code.join("skills/.in_use")).unwrap();
+        for added in
+            ["skills/.in_use/SKILL.md", "skills/own/SKILL.md", "agents/own.md", ".mcp.json", "CLAUDE.md"]
+        {
             std::fs::write(code.join(added), "{}").unwrap();
         }
         let review = plugins.root().join("code-review");
@@ -373,6 +381,7 @@ mod tests {
             "plugins/code/agents/own.md",
             "plugins/code/commands/code.md",
             "plugins/code/hooks/run.sh",
+            "plugins/code/skills/.in_use",
             "plugins/code/skills/own",
             "plugins/code-review",
         ];

@@ -26,7 +26,9 @@ const MAX_COMMITS: usize = 50;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StashEntry {
     pub commit: String,
-    /// Message, which contains the branch: `WIP on <branch>: …` or `On <branch>: …`.
+    /// Commit that was checked out when it was created.
+    pub base: String,
+    /// Message, by default with the branch: `WIP on <branch>: …` or `On <branch>: …`.
     pub subject: String,
 }
 
@@ -88,12 +90,15 @@ impl<'a> ProjectGit<'a> {
 
     /// Returns the stashes of the clone, newest first.
     pub async fn stashes(&self) -> Option<Vec<StashEntry>> {
-        let args = ["stash", "list", "--no-show-signature", "--format=%H %gs"];
+        let args = ["stash", "list", "--no-show-signature", "--format=%H %P%x00%gs"];
         let listed = self.query(&args).await?;
-        let entries = listed.lines().filter_map(|line| line.split_once(' '));
-        let stash =
-            |(commit, subject): (&str, &str)| StashEntry { commit: commit.into(), subject: subject.into() };
-        Some(entries.map(stash).collect())
+        let stash = |line: &str| {
+            let (commits, subject) = line.split_once('\0')?;
+            let mut commits = commits.split(' ');
+            let (commit, base) = (commits.next()?.to_owned(), commits.next()?.to_owned());
+            Some(StashEntry { commit, base, subject: subject.to_owned() })
+        };
+        Some(listed.lines().filter_map(stash).collect())
     }
 
     /// Returns the values of these settings, and of all aliases. `None` also if there are none.

@@ -62,9 +62,16 @@ pub struct GitCall {
     pub subcommand: String,
     /// Words after the subcommand.
     pub arguments: Vec<String>,
+    /// Whether the text does not fix the program, which may be another one than git.
+    pub is_guess: bool,
 }
 
 impl GitCall {
+    /// Returns whether the text fixes the program and the subcommand.
+    pub fn is_certain(&self) -> bool {
+        !self.is_guess && !self.is_unknown()
+    }
+
     /// Returns whether the text of the command line does not fix the subcommand.
     pub fn is_unknown(&self) -> bool {
         // Patterns, and the placeholders of xargs, parallel and printf.
@@ -72,7 +79,12 @@ impl GitCall {
     }
 
     fn unknown(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), subcommand: UNKNOWN.to_string(), arguments: Vec::new() }
+        Self {
+            directory: directory.to_owned(),
+            subcommand: UNKNOWN.to_string(),
+            arguments: Vec::new(),
+            is_guess: false,
+        }
     }
 
     /// Returns whether an option is given, in its long form or as a letter in a group of short options.
@@ -168,6 +180,7 @@ impl CallFinder<'_> {
                     calls.push(GitCall::unknown(directory));
                 } else if is_program && !is_fixed(word) {
                     self.call(arguments, directory, 0, calls);
+                    calls[first..].iter_mut().for_each(|call| call.is_guess = true);
                 }
                 // `echo git $x` does not run git, and `$program $x` may be anything.
                 let runs_git = is_fixed(word) || name.starts_with("git");
@@ -204,7 +217,7 @@ impl CallFinder<'_> {
                 }
             }
         }
-        calls.push(GitCall { directory, subcommand: subcommand.clone(), arguments });
+        calls.push(GitCall { directory, subcommand: subcommand.clone(), arguments, is_guess: false });
     }
 
     /// Returns the value of an alias, from the command line or from the configuration of the repository.

@@ -165,7 +165,11 @@ fn judge(
     let mut at = 0;
     while let Some(text) = texts.get(at) {
         let line = ParsedCommandLine::read(text, &home);
-        let calls = git_calls(&line, dir, &home);
+        let mut calls = git_calls(&line, dir, &home);
+        // The assistant can write its command out, but not the scripts of the project.
+        if at > 0 {
+            calls.retain(GitCall::is_certain);
+        }
         if runtime_delivers && delivery::delivers(&line, &calls) {
             return Some(delivery::REFUSAL);
         }
@@ -369,11 +373,14 @@ mod tests {
             r#"{"scripts": {"test": "vitest", "undo": "npm run back", "back": "./back.sh"}}"#,
         );
         write("back.sh", "#!/bin/sh\ngit stash\n");
+        write("build.sh", "#!/bin/sh\n$MAKE clean\ngit \"$@\"\n");
         write("Makefile", "test:\n\tgo test ./...\nundo:\n\tgit reset --hard\n");
         for command in ["npm run undo", "npx -y cross-env A=1 npm run back", "make undo", "sh back.sh"] {
             assert_eq!(fixture.bash(command).as_deref(), Some("deny"), "{command}");
         }
-        for command in ["npm test", "npm run absent", "make test", "make absent", "npm install"] {
+        for command in
+            ["npm test", "npm run absent", "make test", "make absent", "npm install", "sh build.sh"]
+        {
             assert_eq!(fixture.bash(command), None, "{command}");
         }
     }

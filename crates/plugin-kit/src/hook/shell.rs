@@ -70,15 +70,6 @@ impl ParsedCommandLine {
         let mut reader = ShellReader::new(home);
         let simple = reader.text(text, MAX_DEPTH);
         let simple = simple && reader.commands.len() == 1;
-        // Such a command may be any pair of words of the line, for example `read a b <<< 'git stash'; $a $b`.
-        let is_unknown = |words: &Vec<String>| {
-            let mut words = words.iter().skip_while(|word| is_assignment(word));
-            words.next().is_some_and(|word| !is_fixed(word))
-                && words.next().is_none_or(|word| !is_fixed(word))
-        };
-        if reader.commands.iter().any(is_unknown) {
-            reader.commands.extend(tokens(text));
-        }
         Self { simple, commands: reader.commands }
     }
 
@@ -264,6 +255,10 @@ impl<'a> ShellReader<'a> {
         }
         if runs_shell {
             programs.extend(inputs.drain(..).map(|input| input.text));
+        }
+        // `read a b <<< 'git push'; $a $b`
+        if commands.iter().any(|words| words.first().is_some_and(|word| READING.contains(&word.as_str()))) {
+            arguments.extend(inputs.iter().map(|input| input.text.clone()));
         }
         if depth > 0 {
             for program in &programs {

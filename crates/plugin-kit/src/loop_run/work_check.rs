@@ -110,7 +110,7 @@ impl Comparison<'_> {
         {
             state.left.insert(old.clone(), state.branch.clone());
         }
-        // A stash names the branch on which it was created.
+        // A stash names the branch on which it was created, unless a program stored it with another message.
         let branches: Vec<&str> = [&state.branch, &branch]
             .into_iter()
             .map(|branch| {
@@ -118,11 +118,12 @@ impl Comparison<'_> {
             })
             .collect();
         let is_own = |stash: &StashEntry| {
-            let marks = |branch: &&str| {
-                ["WIP on", "On"].iter().any(|kind| stash.subject.starts_with(&format!("{kind} {branch}:")))
+            let branch = ["WIP on ", "On "].iter().find_map(|kind| stash.subject.strip_prefix(kind));
+            let is_of_loop = match branch.and_then(|rest| rest.split_once(':')) {
+                Some((branch, _)) => branches.contains(&branch),
+                None => [&state.head, &head].into_iter().flatten().any(|head| *head == stash.base),
             };
-            state.stashes.as_ref().is_some_and(|known| !known.contains(&stash.commit))
-                && branches.iter().any(marks)
+            is_of_loop && state.stashes.as_ref().is_some_and(|known| !known.contains(&stash.commit))
         };
         let stashes = self.git.stashes().await.unwrap_or_default().into_iter().enumerate();
         let stashes: Vec<(usize, StashEntry)> = stashes.filter(|(_, stash)| is_own(stash)).collect();
@@ -144,11 +145,11 @@ impl Comparison<'_> {
     /// Finds stashed changes of files that the working tree has as they were before the change.
     async fn stashes(&mut self, stashes: &[(usize, StashEntry)], tree: &str) {
         for (position, stash) in stashes {
-            let base = format!("{}^1", stash.commit);
-            let Some(mut files) = self.git.changed_names(&base, &stash.commit).await else { continue };
+            let base = &stash.base;
+            let Some(mut files) = self.git.changed_names(base, &stash.commit).await else { continue };
             // The third parent, if any, contains the untracked files.
             files.extend(self.git.names(&format!("{}^3", stash.commit)).await.unwrap_or_default());
-            let Some(changed) = self.git.changed_names(&base, tree).await else { continue };
+            let Some(changed) = self.git.changed_names(base, tree).await else { continue };
             let hidden: Vec<&String> = files.iter().filter(|file| !changed.contains(*file)).collect();
             if !hidden.is_empty() {
                 self.findings.push(format!(

@@ -53,6 +53,9 @@ fn stash_is_a_finding_until_its_changes_are_back() {
     assert_rejected(&project(), &[edit, "git stash -u"], files);
     assert_rejected(&project(), &[&format!("{edit}; git stash -u"), "echo x > other.txt"], files);
 
+    let stored = "git stash store -m Notes $(git stash create); git checkout -q .";
+    assert_rejected(&project(), &["echo b >> README.md", stored], "(Notes) has changes");
+
     let restored = project();
     let apply = "git stash show -p --binary --include-untracked 'stash@{0}' | git apply";
     let ended = run(&restored, &[&format!("{edit}; git stash -u"), apply, "true"]);
