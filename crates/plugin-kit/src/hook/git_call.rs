@@ -159,36 +159,47 @@ impl CallFinder<'_> {
         for words in &line.commands {
             let positions = program_positions(words);
             let is_text = is_text_program(words);
-            for (at, word) in words.iter().enumerate() {
-                let (name, arguments) = (base_name(word), &words[at + 1..]);
+            for at in 0..words.len() {
                 let is_program = positions.contains(&at);
-                let first = calls.len();
-                if name == "git" {
-                    let is_complete = !words[..at].iter().any(|word| COMPLETING.contains(&base_name(word)));
-                    if is_complete || subcommand_position(arguments).is_some() {
-                        self.call(arguments, directory, depth, calls);
-                    } else {
-                        calls.push(GitCall::unknown(directory));
-                    }
-                } else if let Some(subcommand) = name.strip_prefix("git-")
-                    && (is_program || word.contains(GIT_CORE))
-                {
-                    let arguments: Vec<String> =
-                        std::iter::once(subcommand.to_owned()).chain(arguments.iter().cloned()).collect();
-                    self.call(&arguments, directory, depth, calls);
-                } else if name.strip_prefix("git").is_some_and(|rest| rest.starts_with(UNKNOWN)) {
-                    calls.push(GitCall::unknown(directory));
-                } else if is_program && !is_fixed(word) {
-                    self.call(arguments, directory, 0, calls);
-                    calls[first..].iter_mut().for_each(|call| call.is_guess = true);
-                }
-                // `echo git $x` does not run git, and `$program $x` may be anything.
-                let runs_git = is_fixed(word) || name.starts_with("git");
-                let is_certain = runs_git && (is_program || !is_text);
-                if !is_certain && calls[first..].iter().any(GitCall::is_unknown) {
-                    calls.truncate(first);
-                }
+                let mut found = Vec::new();
+                self.call_at(words, at, is_program, directory, depth, &mut found);
+                // `$program $x` may be anything, and `echo git $x` runs nothing.
+                let may_be_unknown = |call: &GitCall| !call.is_guess && (is_program || !is_text);
+                found.retain(|call| !call.is_unknown() || may_be_unknown(call));
+                calls.append(&mut found);
             }
+        }
+    }
+
+    /// Adds the calls if the word at a position of a command is git or may be git.
+    fn call_at(
+        &self,
+        words: &[String],
+        at: usize,
+        is_program: bool,
+        directory: &Path,
+        depth: usize,
+        calls: &mut Vec<GitCall>,
+    ) {
+        let (word, arguments) = (&words[at], &words[at + 1..]);
+        let name = base_name(word);
+        if name == "git" {
+            self.call(arguments, directory, depth, calls);
+            let is_completed = words[..at].iter().any(|word| COMPLETING.contains(&base_name(word)));
+            if is_completed && subcommand_position(arguments).is_none() {
+                calls.push(GitCall::unknown(directory));
+            }
+        } else if let Some(subcommand) = name.strip_prefix("git-")
+            && (is_program || word.contains(GIT_CORE))
+        {
+            let words: Vec<String> =
+                std::iter::once(subcommand.to_owned()).chain(arguments.iter().cloned()).collect();
+            self.call(&words, directory, depth, calls);
+        } else if name.strip_prefix("git").is_some_and(|rest| rest.starts_with(UNKNOWN)) {
+            calls.push(GitCall::unknown(directory));
+        } else if is_program && !is_fixed(word) {
+            self.call(arguments, directory, 0, calls);
+            calls.iter_mut().for_each(|call| call.is_guess = true);
         }
     }
 

@@ -246,7 +246,9 @@ impl<'a> ShellReader<'a> {
             if words.iter().any(|word| base_name(word) == "git") {
                 programs.extend(program_values(words).map(str::to_owned));
             }
-            if runs_interpreter {
+            // Only a program that prints its arguments passes them to an interpreter.
+            let prints = || words.first().is_some_and(|word| ["echo", "printf"].contains(&word.as_str()));
+            if runs_interpreter && (prints() || words.iter().any(|word| is_interpreter(word))) {
                 self.commands.extend(words.iter().filter(is_code).filter_map(|code| tokens(code)));
             }
         }
@@ -368,9 +370,9 @@ impl<'a> ShellReader<'a> {
     /// Records the variables and aliases that a builtin sets.
     fn bind(&mut self, words: &[String]) {
         let Some((program, arguments)) = words.split_first() else { return };
-        let is_set = |words: &&String| is_name(words);
+        let is_variable = |word: &&String| is_name(word);
         if READING.contains(&program.as_str()) {
-            let names = arguments.iter().filter(is_set);
+            let names = arguments.iter().filter(is_variable);
             self.variables.extend(names.map(|name| (name.clone(), UNKNOWN.to_string())));
         }
         if program == "printf" {

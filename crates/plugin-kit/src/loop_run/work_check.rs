@@ -55,7 +55,7 @@ struct RepositoryState {
     stashes: Option<BTreeSet<String>>,
     settings: Option<Vec<GitSetting>>,
     /// Lines of `info/exclude`.
-    exclude_rules: BTreeSet<String>,
+    exclude_rules: Option<BTreeSet<String>>,
 }
 
 impl WorkRecord {
@@ -91,13 +91,13 @@ impl RepositoryState {
 }
 
 /// Comparison of one repository with its recorded state.
-struct Comparison<'a> {
+struct RepositoryComparison<'a> {
     git: ProjectGit<'a>,
     directory: &'a Path,
     findings: Vec<String>,
 }
 
-impl Comparison<'_> {
+impl RepositoryComparison<'_> {
     async fn run(&mut self, state: &mut RepositoryState) {
         if state.is_root && self.directory.join(".git").symlink_metadata().is_err() {
             self.findings.push(format!("the git directory of {} was removed", self.directory.display()));
@@ -219,7 +219,8 @@ impl Comparison<'_> {
 
     async fn exclude_rules(&mut self, state: &RepositoryState) {
         let now = exclude_rules(&self.git).await;
-        let added: Vec<&str> = now.difference(&state.exclude_rules).map(String::as_str).collect();
+        let (Some(before), Some(now)) = (&state.exclude_rules, now) else { return };
+        let added: Vec<&str> = now.difference(before).map(String::as_str).collect();
         let Some(files) = self.git.only_ignored_by(&added).await.filter(|files| !files.is_empty()) else {
             return;
         };
@@ -250,11 +251,12 @@ fn hides_or_runs(setting: &GitSetting, directory: &Path) -> bool {
     }
 }
 
-async fn exclude_rules(git: &ProjectGit<'_>) -> BTreeSet<String> {
-    let Some(path) = git.exclude_file().await else { return BTreeSet::new() };
-    let text = untrusted::read_text(&path).unwrap_or_default();
+/// Returns the ignore rules of the clone. `None` if git did not answer.
+async fn exclude_rules(git: &ProjectGit<'_>) -> Option<BTreeSet<String>> {
+    // Some tools create clones without this file.
+    let text = untrusted::read_text(&git.exclude_file().await?).unwrap_or_default();
     let lines = text.lines().map(str::trim_end);
-    lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '!'])).map(str::to_owned).collect()
+    Some(lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '!'])).map(str::to_owned).collect())
 }
 
 fn listed<'a>(files: impl ExactSizeIterator<Item = &'a String>) -> String {
@@ -291,7 +293,7 @@ impl Driver {
         }
         for (directory, state) in &mut self.work.repositories {
             let git = ProjectGit::at(directory, &self.context.env, &self.stop);
-            let mut comparison = Comparison { git, directory, findings: Vec::new() };
+            let mut comparison = RepositoryComparison { git, directory, findings: Vec::new() };
             comparison.run(state).await;
             findings.append(&mut comparison.findings);
         }
