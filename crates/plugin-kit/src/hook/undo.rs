@@ -295,6 +295,8 @@ mod tests {
             "git apply fix.patch",
             "git diff | git apply --cached -",
             "git revert --no-edit HEAD",
+            "git stash show -p --binary --include-untracked 'stash@{0}' | git apply",
+            "git cherry-pick 0123456",
             "patch -p1 < fix.patch",
             "git config user.name",
             "git config core.hooksPath",
