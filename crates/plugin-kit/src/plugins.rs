@@ -233,7 +233,7 @@ impl ExpectedFiles<'_> {
             let kind = entry.file_type()?;
             if kind.is_dir() && self.directories.contains(path.as_path()) {
                 self.remove_others(&path, removed)?;
-            } else if !is_in_use(&path) && !(kind.is_file() && self.files.contains_key(&path)) {
+            } else if !(is_in_use(&path) || kind.is_file() && self.files.contains_key(&path)) {
                 let result = if kind.is_dir() {
                     std::fs::remove_dir_all(entry.path())
                 } else {
