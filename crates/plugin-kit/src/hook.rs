@@ -13,6 +13,7 @@ mod hook_record;
 mod input;
 mod page;
 mod permission;
+mod project_scripts;
 mod session;
 mod shell;
 mod subagent;

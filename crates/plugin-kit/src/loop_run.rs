@@ -38,6 +38,7 @@ pub(crate) mod stop;
 mod stream;
 mod summary;
 mod user_report;
+mod work_check;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -46,6 +47,7 @@ pub(crate) use self::context::plugin_dirs;
 pub(crate) use self::iterations::exclude_state_dir;
 pub(crate) use self::lock::is_held as is_running;
 pub use self::single_run::AssistantArgs;
+pub(crate) use self::work_check::WORK_RECORD;
 
 use self::exit_code::FAILED;
 use crate::console::{print_error, print_line};

@@ -37,6 +37,7 @@ use serde_json::{Map, Value};
 
 use crate::console::print_result;
 use crate::hook::answers;
+use crate::loop_run::WORK_RECORD;
 use crate::quoting::quote;
 
 pub(crate) use agreement::{changed_tasks, completed_in_loop, is_recorded, record_completed};
@@ -300,8 +301,9 @@ pub(crate) fn settle(workdir: &Path, statements: &[AgentStatement]) -> Result<Ve
 pub(crate) fn is_record(path: &Path) -> bool {
     let name = path.file_name().and_then(std::ffi::OsStr::to_str);
     answers::is_record(path)
-        || name
-            .is_some_and(|name| [agreement::AGREEMENT, task_changes::RECORD, proof::EVIDENCE].contains(&name))
+        || name.is_some_and(|name| {
+            [agreement::AGREEMENT, task_changes::RECORD, proof::EVIDENCE, WORK_RECORD].contains(&name)
+        })
 }
 
 /// Lists the pending tasks with their reasons, one line each, if all pending tasks are blocked.

@@ -1,10 +1,12 @@
 //! The embedded plugins and their directory on disk.
 //!
 //! The marketplace at the root of the repository, that is its manifest and the directory `plugins/`, is embedded in the
-//! binary and unpacked into the data directory, into a directory named by the hash of its content: two versions never
-//! share a directory, and an unpacked one never changes.
+//! binary and unpacked into the data directory, into a directory named by the hash of its content, so that two versions
+//! never share a directory. The hooks in it are the guards of a loop, and programs that the assistant starts can write
+//! to it: each use compares its files with the embedded ones, and restores them.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +25,8 @@ const MARKETPLACE: (&str, &[u8]) =
 
 /// Path of a plugin's manifest in its directory.
 const MANIFEST: &str = ".claude-plugin/plugin.json";
-/// Marker file, written last: a directory without it is incomplete.
-const COMPLETE: &str = ".complete";
+/// Directory of a plugin in which the assistant records the processes that use it. It loads nothing from there.
+const IN_USE: &str = ".in_use";
 
 /// Prefix of a directory that is being unpacked.
 const UNPACKING: &str = ".unpacking-";
@@ -39,42 +41,74 @@ pub struct Plugins {
 }
 
 impl Plugins {
-    /// Unpacks the plugins into a data directory unless this version is unpacked already. Safe to call
+    /// Unpacks the plugins into a data directory, or restores the files of an unpacked version. Safe to call
     /// concurrently from several processes.
     ///
     /// # Errors
     /// Fails on any file system error.
     pub fn unpack(data_dir: &Path) -> io::Result<Self> {
-        let parent = data_dir.join("plugins");
-        let marketplace = parent.join(content_hash());
-        if marketplace.join(COMPLETE).is_file() {
-            return Ok(Self { marketplace });
-        }
-        // Unpacked next to the target, because a rename is only atomic within one file system.
-        create_private_dir(&parent)?;
-        let fresh = tempfile::Builder::new().prefix(UNPACKING).tempdir_in(&parent)?;
-        write_all(fresh.path())?;
-        // An incomplete directory of this name was damaged later: it is only renamed into place when
-        // complete.
-        if marketplace.exists() && !marketplace.join(COMPLETE).is_file() {
-            std::fs::remove_dir_all(&marketplace)?;
-        }
-        match std::fs::rename(fresh.path(), &marketplace) {
-            Ok(()) => {
+        let parent = parent_dir(data_dir);
+        let plugins = Self { marketplace: parent.join(content_hash()) };
+        if plugins.marketplace.symlink_metadata().is_err() {
+            // Unpacked next to the target, because a rename is only atomic within one file system.
+            create_private_dir(&parent)?;
+            let fresh = tempfile::Builder::new().prefix(UNPACKING).tempdir_in(&parent)?;
+            write_all(fresh.path())?;
+            // Fails if another process has unpacked the same content first.
+            if std::fs::rename(fresh.path(), &plugins.marketplace).is_ok() {
                 // The directory was renamed, so the guard must not delete its old path.
                 let _ = fresh.keep();
+                return Ok(plugins);
             }
-            // Another process has unpacked the same content first.
-            Err(_) if marketplace.join(COMPLETE).is_file() => {}
-            Err(error) => return Err(error),
         }
-        Ok(Self { marketplace })
+        let changed = plugins.restore()?;
+        if !changed.is_empty() {
+            tracing::warn!(?changed, "files of the unpacked plugins were changed, and are restored");
+        }
+        Ok(plugins)
+    }
+
+    /// Makes the directory contain the embedded files and nothing else that the assistant could load. Returns the paths
+    /// that differed, relative to [`Self::marketplace`]. Files that are right stay untouched, because running loops use
+    /// them.
+    ///
+    /// # Errors
+    /// Fails on any file system error.
+    pub fn restore(&self) -> io::Result<Vec<PathBuf>> {
+        let files: BTreeMap<PathBuf, Cow<'static, [u8]>> =
+            files().into_iter().map(|(name, bytes)| (PathBuf::from(name.as_ref()), bytes)).collect();
+        let directories: BTreeSet<&Path> = files.keys().flat_map(|path| path.ancestors().skip(1)).collect();
+        let expected = ExpectedFiles { root: &self.marketplace, files: &files, directories };
+        let mut changed = Vec::new();
+        expected.remove_others(Path::new(""), &mut changed)?;
+        let wrong: Vec<_> = files.iter().filter(|(path, bytes)| !expected.is_intact(path, bytes)).collect();
+        if !wrong.is_empty() {
+            // Written elsewhere and renamed, because running loops may read a file meanwhile.
+            let parent = self.marketplace.parent().unwrap_or(&self.marketplace);
+            let fresh = tempfile::Builder::new().prefix(UNPACKING).tempdir_in(parent)?;
+            for (path, bytes) in wrong {
+                let (from, to) = (fresh.path().join("file"), self.marketplace.join(path));
+                to.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+                write(&from, path, bytes)?;
+                std::fs::rename(&from, &to)?;
+                changed.push(path.clone());
+            }
+        }
+        changed.sort();
+        changed.dedup();
+        Ok(changed)
+    }
+
+    /// Returns whether a directory is inside the directory of the unpacked plugins of any version.
+    #[must_use]
+    pub fn is_unpacked(data_dir: &Path, dir: &Path) -> bool {
+        dir.starts_with(parent_dir(data_dir))
     }
 
     /// Deletes directories that killed processes left half unpacked. The caller must be the only user of the
     /// data directory, because the directories of running processes look the same.
     pub fn remove_leftovers(data_dir: &Path) {
-        let Ok(entries) = std::fs::read_dir(data_dir.join("plugins")) else { return };
+        let Ok(entries) = std::fs::read_dir(parent_dir(data_dir)) else { return };
         for entry in entries.flatten() {
             let is_leftover = entry.file_name().to_str().is_some_and(|name| name.starts_with(UNPACKING));
             if is_leftover && let Err(error) = std::fs::remove_dir_all(entry.path()) {
@@ -169,6 +203,61 @@ pub fn prompt_names(plugin_dir: Option<&Path>) -> Vec<String> {
     names
 }
 
+/// Returns whether a path in the directory of an unpacked version is `plugins/<plugin>/.in_use`.
+fn is_in_use(path: &Path) -> bool {
+    path.ends_with(IN_USE) && path.components().count() == 3
+}
+
+fn parent_dir(data_dir: &Path) -> PathBuf {
+    data_dir.join("plugins")
+}
+
+/// The embedded files, by their path in the directory of an unpacked version.
+struct ExpectedFiles<'a> {
+    root: &'a Path,
+    files: &'a BTreeMap<PathBuf, Cow<'static, [u8]>>,
+    directories: BTreeSet<&'a Path>,
+}
+
+impl ExpectedFiles<'_> {
+    /// Removes all entries below a directory that are not expected, or not of the expected kind.
+    fn remove_others(&self, directory: &Path, removed: &mut Vec<PathBuf>) -> io::Result<()> {
+        let entries = match std::fs::read_dir(self.root.join(directory)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let path = directory.join(entry.file_name());
+            // Of the entry itself: a link to files with the expected content could be changed later.
+            let kind = entry.file_type()?;
+            if kind.is_dir() && self.directories.contains(path.as_path()) {
+                self.remove_others(&path, removed)?;
+            } else if !(is_in_use(&path) || kind.is_file() && self.files.contains_key(&path)) {
+                let result = if kind.is_dir() {
+                    std::fs::remove_dir_all(entry.path())
+                } else {
+                    std::fs::remove_file(entry.path())
+                };
+                match result {
+                    // Another process restores the same directory.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    result => result?,
+                }
+                removed.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_intact(&self, path: &Path, bytes: &[u8]) -> bool {
+        let path = self.root.join(path);
+        // The size first, so that a file that became huge is not read.
+        path.metadata().is_ok_and(|file| file.len() == bytes.len() as u64)
+            && std::fs::read(path).is_ok_and(|content| content == bytes)
+    }
+}
+
 fn files() -> Vec<(Cow<'static, str>, Cow<'static, [u8]>)> {
     let mut names: Vec<_> = EmbeddedFiles::iter().collect();
     names.sort();
@@ -192,16 +281,18 @@ fn content_hash() -> String {
 fn write_all(dir: &Path) -> io::Result<()> {
     for (name, bytes) in files() {
         let path = dir.join(name.as_ref());
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
-        std::fs::write(&path, bytes)?;
-        // Embedding does not preserve the executable bit.
-        if name.contains("/scripts/") || name.contains("/tools/") {
-            make_executable(&path)?;
-        }
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        write(&path, Path::new(name.as_ref()), &bytes)?;
     }
-    std::fs::write(dir.join(COMPLETE), b"")
+    Ok(())
+}
+
+/// Writes an embedded file, whose name decides whether it is executable: embedding does not preserve that.
+fn write(path: &Path, name: &Path, bytes: &[u8]) -> io::Result<()> {
+    std::fs::write(path, bytes)?;
+    let is_program =
+        name.components().any(|part| ["scripts", "tools"].iter().any(|dir| part.as_os_str() == *dir));
+    if is_program { make_executable(path) } else { Ok(()) }
 }
 
 #[cfg(unix)]
@@ -261,13 +352,75 @@ mod tests {
     }
 
     #[test]
-    fn incomplete_directory_is_replaced() {
+    fn changed_missing_and_added_files_are_restored() {
         let home = tempfile::tempdir().unwrap();
         let plugins = Plugins::unpack(home.path()).unwrap();
-        std::fs::remove_file(plugins.marketplace().join(COMPLETE)).unwrap();
-        std::fs::remove_file(plugins.root().join("code/commands/code.md")).unwrap();
-        let again = Plugins::unpack(home.path()).unwrap();
-        assert!(again.dir("code").unwrap().join("commands/code.md").is_file());
+        let code = plugins.dir("code").unwrap();
+        let original = std::fs::read(code.join("hooks/run.sh")).unwrap();
+        assert!(plugins.restore().unwrap().is_empty());
+
+        // A note of the assistant is no part of the plugin; everything else may be.
+        std::fs::create_dir(code.join(".in_use")).unwrap();
+        std::fs::write(code.join(".in_use/4711"), "").unwrap();
+        std::fs::write(code.join("hooks/run.sh"), vec![b'x'; original.len()]).unwrap();
+        std::fs::remove_file(code.join("commands/code.md")).unwrap();
+        std::fs::create_dir_all(code.join("skills/own")).unwrap();
+        std::fs::create_dir_all(code.join("skills/.in_use")).unwrap();
+        for added in
+            ["skills/.in_use/SKILL.md", "skills/own/SKILL.md", "agents/own.md", ".mcp.json", "CLAUDE.md"]
+        {
+            std::fs::write(code.join(added), "{}").unwrap();
+        }
+        let review = plugins.root().join("code-review");
+        std::fs::create_dir_all(review.join(".claude-plugin")).unwrap();
+        std::fs::write(review.join(MANIFEST), "{}").unwrap();
+        let changed = plugins.restore().unwrap();
+        let expected = [
+            "plugins/code/.mcp.json",
+            "plugins/code/CLAUDE.md",
+            "plugins/code/agents/own.md",
+            "plugins/code/commands/code.md",
+            "plugins/code/hooks/run.sh",
+            "plugins/code/skills/.in_use",
+            "plugins/code/skills/own",
+            "plugins/code-review",
+        ];
+        assert_eq!(changed, expected.map(PathBuf::from));
+        assert_eq!(std::fs::read(code.join("hooks/run.sh")).unwrap(), original);
+        assert!(code.join("commands/code.md").is_file() && code.join(".in_use/4711").is_file());
+        assert!(plugins.restore().unwrap().is_empty());
+
+        std::fs::write(code.join("hooks/run.sh"), "exit 0").unwrap();
+        Plugins::unpack(home.path()).unwrap();
+        assert_eq!(std::fs::read(code.join("hooks/run.sh")).unwrap(), original);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_replaced_by_files() {
+        let home = tempfile::tempdir().unwrap();
+        let plugins = Plugins::unpack(home.path()).unwrap();
+        let hooks = plugins.dir("code").unwrap().join("hooks");
+        let moved = home.path().join("moved");
+        std::fs::rename(&hooks, &moved).unwrap();
+        std::os::unix::fs::symlink(&moved, &hooks).unwrap();
+        Plugins::unpack(home.path()).unwrap();
+        assert!(hooks.symlink_metadata().unwrap().is_dir() && hooks.join("run.sh").is_file());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn restored_scripts_are_executable() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().unwrap();
+        let plugins = Plugins::unpack(home.path()).unwrap();
+        std::fs::remove_dir_all(plugins.root()).unwrap();
+        plugins.restore().unwrap();
+        let mode = |path: &str| plugins.root().join(path).metadata().unwrap().permissions().mode() & 0o111;
+        let scripts = std::fs::read_dir(plugins.root().join("code/scripts")).unwrap();
+        let names = scripts.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert!(names.map(|name| mode(&format!("code/scripts/{name}"))).all(|bits| bits == 0o111));
+        assert_eq!(mode("code/commands/code.md"), 0);
     }
 
     #[test]
@@ -279,6 +432,6 @@ mod tests {
                 .collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        assert!(roots.iter().all(|root| root == &roots[0] && root.join(COMPLETE).is_file()));
+        assert!(roots.iter().all(|root| root == &roots[0]) && roots[0].join(MARKETPLACE.0).is_file());
     }
 }

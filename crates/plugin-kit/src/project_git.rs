@@ -1,11 +1,12 @@
 //! Git queries of the driver and the plan commands. A failed query returns `None`, which means unknown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use loopgate_api::held_back::GENERATED_DIRECTORIES;
+use loopgate_api::held_back::{GENERATED_DIRECTORIES, generated_directory};
+use serde::{Deserialize, Serialize};
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +18,29 @@ const QUERY_LIMIT: Duration = Duration::from_secs(5);
 const TREE_LIMIT: Duration = Duration::from_mins(1);
 /// Upper bound of an answer in bytes.
 const ANSWER_CAP: usize = 4 * 1024 * 1024;
+
+/// Maximum number of commits that a query lists.
+const MAX_COMMITS: usize = 50;
+
+/// A stash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StashEntry {
+    pub commit: String,
+    /// Commit that was checked out when it was created.
+    pub base: String,
+    /// Message, by default with the branch: `WIP on <branch>: …` or `On <branch>: …`.
+    pub subject: String,
+}
+
+/// A value in the configuration of git.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitSetting {
+    /// Name in lower case.
+    pub name: String,
+    pub value: String,
+    /// Whether the repository sets it, and not the user or the system.
+    pub is_of_repository: bool,
+}
 
 /// Git queries in one directory.
 #[derive(Debug, Clone)]
@@ -44,6 +68,91 @@ impl<'a> ProjectGit<'a> {
     /// Returns the branch that is checked out.
     pub async fn branch(&self) -> Option<String> {
         self.query(&["rev-parse", "--abbrev-ref", "HEAD"]).await
+    }
+
+    /// Returns the full name of the branch that is checked out. `None` for a detached HEAD.
+    pub async fn branch_ref(&self) -> Option<String> {
+        self.query(&["symbolic-ref", "--quiet", "HEAD"]).await
+    }
+
+    /// Returns whether the history of a reference contains a commit.
+    pub async fn contains(&self, reference: &str, commit: &str) -> bool {
+        self.query(&["merge-base", "--is-ancestor", commit, reference]).await.is_some()
+    }
+
+    /// Returns the commits of another history that HEAD has neither itself nor as a commit with the same changes, newest
+    /// first and without merges.
+    pub async fn missing_commits(&self, other: &str) -> Option<Vec<String>> {
+        let listed = self.query_within(&["cherry", "HEAD", other], TREE_LIMIT).await?;
+        let missing = listed.lines().rev().filter_map(|line| line.strip_prefix("+ "));
+        Some(missing.take(MAX_COMMITS).map(str::to_owned).collect())
+    }
+
+    /// Returns the stashes of the clone, newest first.
+    pub async fn stashes(&self) -> Option<Vec<StashEntry>> {
+        let args = ["stash", "list", "--no-show-signature", "--format=%H %P%x00%gs"];
+        let listed = self.query(&args).await?;
+        let stash = |line: &str| {
+            let (commits, subject) = line.split_once('\0')?;
+            let mut commits = commits.split(' ');
+            let (commit, base) = (commits.next()?.to_owned(), commits.next()?.to_owned());
+            Some(StashEntry { commit, base, subject: subject.to_owned() })
+        };
+        Some(listed.lines().filter_map(stash).collect())
+    }
+
+    /// Returns the values of these settings, and of all aliases. `None` also if there are none.
+    pub async fn settings(&self, names: &[&str]) -> Option<Vec<GitSetting>> {
+        let pattern = format!("^({}|alias\\..*)$", names.join("|").replace('.', "\\."));
+        let listed = self.query(&["config", "--null", "--show-scope", "--get-regexp", &pattern]).await?;
+        let fields: Vec<&str> = listed.split('\0').collect();
+        let settings = fields.chunks_exact(2).filter(|fields| fields[0] != "command").map(|fields| {
+            let (name, value) = fields[1].split_once('\n').unwrap_or((fields[1], ""));
+            GitSetting {
+                name: name.to_owned(),
+                value: value.to_owned(),
+                is_of_repository: ["local", "worktree"].contains(&fields[0]),
+            }
+        });
+        Some(settings.collect())
+    }
+
+    /// Returns the file with the ignore rules of the clone.
+    pub async fn exclude_file(&self) -> Option<PathBuf> {
+        let path = self.query(&["rev-parse", "--path-format=absolute", "--git-path", "info/exclude"]).await?;
+        Some(PathBuf::from(path))
+    }
+
+    /// Returns the untracked files and directories that these rules ignore and no `.gitignore` does, without generated
+    /// directories.
+    pub async fn only_ignored_by(&self, rules: &[&str]) -> Option<Vec<String>> {
+        if rules.is_empty() {
+            return Some(Vec::new());
+        }
+        let args = ["ls-files", "--others", "--ignored", "--directory", "-z"];
+        let rules: Vec<String> = rules.iter().map(|rule| format!("--exclude={rule}")).collect();
+        let by_rules: Vec<&str> = args.into_iter().chain(rules.iter().map(String::as_str)).collect();
+        let by_files: Vec<&str> = args.into_iter().chain(["--exclude-per-directory=.gitignore"]).collect();
+        let ignored = self.query_within(&by_rules, TREE_LIMIT).await?;
+        let others = self.query_within(&by_files, TREE_LIMIT).await?;
+        let others: Vec<&str> = others.split('\0').collect();
+        let files = ignored.split('\0').filter(|file| !file.is_empty() && !others.contains(file));
+        Some(files.filter(|file| generated_directory(file).is_none()).map(str::to_owned).collect())
+    }
+
+    /// Returns the names of the files that differ between two trees.
+    pub async fn changed_names(&self, from: &str, to: &str) -> Option<BTreeSet<String>> {
+        let names =
+            self.query_within(&["diff", "--name-only", "--no-renames", "-z", from, to], TREE_LIMIT).await?;
+        Some(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
+    }
+
+    /// Returns the names of the files in a tree.
+    pub async fn names(&self, tree: &str) -> Option<Vec<String>> {
+        let names = self
+            .query_within(&["ls-tree", "-r", "--name-only", "--full-tree", "-z", tree], TREE_LIMIT)
+            .await?;
+        Some(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 
     /// Returns the root directory of the clone, also from one of its worktrees. `None` for a bare repository.

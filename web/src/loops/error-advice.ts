@@ -128,6 +128,15 @@ const SUBCODES: Record<string, Advice> = {
       "The assistant ticked tasks that no checking agent had confirmed. They are open again, and the changes so far are kept.",
     steps: ["Execute the plan again: it continues with these tasks."],
   },
+  WORK_TAKEN_BACK: {
+    title: "Work of the loop was taken back or hidden",
+    explanation:
+      "Commands of the assistant moved work to a stash, removed commits from the branch, or changed settings of git that hide files. The technical details list what and where.",
+    steps: [
+      "Bring the work back: `git stash pop` for a stash, `git cherry-pick` for a commit, `git config --unset` for a setting.",
+      "Execute the plan again: it continues from the existing work.",
+    ],
+  },
   TASKS_CHANGED_AT_COMPLETION: {
     title: "The plan's tasks were changed during the implementation",
     explanation:

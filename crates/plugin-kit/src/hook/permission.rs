@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use loopgate_api::names::STATE_DIR;
 use serde_json::{Value, json};
 
-use super::git_call::git_calls;
+use super::git_call::{GitCall, git_calls};
 use super::input::HookInput;
 use super::shell::ParsedCommandLine;
-use super::{credentials, delivery, foreign_agents, undo};
+use super::{credentials, delivery, foreign_agents, project_scripts, undo};
 use crate::plan::is_record;
 use crate::variables as var;
 
@@ -27,6 +27,8 @@ const RECORDS: &str = "Blocked: Loopgate writes these records; `loopgate plan re
 /// Reason of the denial of the plugin's agents while the repository may replace them.
 const FOREIGN_AGENT: &str = "Blocked: a file in .claude/agents of the repository has a name that an agent of the plugin may \
     have, and would replace it. AWAITING_USER: the user renames the agent (`name:`, letters and hyphens only).";
+/// Maximum number of command lines and scripts that one command line may lead to; bounds the work.
+const MAX_TEXTS: usize = 64;
 /// Programs that remove or replace directories.
 const MOVING: [&str; 4] = ["mv", "rm", "rmdir", "unlink"];
 /// Prefix of the names of the plugin's agents.
@@ -148,7 +150,7 @@ pub fn refusal_of_command(command: &str, dir: &Path) -> Option<&'static str> {
     judge(command, dir, &home, delivery::is_by_runtime(), |_| None)
 }
 
-/// Judges a command line and the scripts that it runs.
+/// Judges a command line, and the scripts that it runs directly or through other scripts.
 fn judge(
     command: &str,
     dir: &Path,
@@ -157,20 +159,41 @@ fn judge(
     refused: impl Fn(&ParsedCommandLine) -> Option<&'static str>,
 ) -> Option<&'static str> {
     let home = home.to_string_lossy();
-    let line = ParsedCommandLine::read(command, &home);
-    let scripts = delivery::scripts(&line, dir);
-    let scripts: Vec<_> = scripts.iter().map(|text| ParsedCommandLine::read(text, &home)).collect();
-    for line in std::iter::once(line).chain(scripts) {
-        let calls = git_calls(&line, dir, &home);
+    let peers = var::text(var::ADD_DIRS).unwrap_or_default();
+    let peers: Vec<&Path> = peers.split('|').filter(|peer| !peer.is_empty()).map(Path::new).collect();
+    let mut texts = vec![command.to_owned()];
+    let mut at = 0;
+    while let Some(text) = texts.get(at) {
+        let line = ParsedCommandLine::read(text, &home);
+        let mut calls = git_calls(&line, dir, &home);
+        // The assistant can write its command out, but not the scripts of the project.
+        if at > 0 {
+            calls.retain(GitCall::is_certain);
+        }
         if runtime_delivers && delivery::delivers(&line, &calls) {
             return Some(delivery::REFUSAL);
         }
-        if calls.iter().any(undo::takes_back) {
+        if calls.iter().any(undo::takes_back)
+            || line
+                .commands
+                .iter()
+                .any(|words| undo::takes_back_without_git(words, dir, peers.iter().copied()))
+        {
             return Some(undo::REFUSAL);
+        }
+        if calls.iter().any(GitCall::is_unknown) {
+            return Some(undo::UNREADABLE);
         }
         if let Some(reason) = refused(&line) {
             return Some(reason);
         }
+        let run = delivery::scripts(&line, dir).into_iter().chain(project_scripts::texts(&line, dir));
+        for text in run {
+            if texts.len() < MAX_TEXTS && !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        at += 1;
     }
     None
 }
@@ -339,6 +362,34 @@ mod tests {
         assert_eq!(refusal_of_command("npm test", Path::new("/")), None);
         assert_eq!(refusal_of_command("npm test; git stash", Path::new("/")), Some(undo::REFUSAL));
         assert_eq!(refusal_of_command("cat ~/.ssh/id_rsa", Path::new("/")), Some(REFUSAL));
+    }
+
+    #[test]
+    fn scripts_of_the_project_are_judged_like_the_command_line() {
+        let fixture = PermissionFixture::new();
+        let write = |name: &str, text: &str| std::fs::write(fixture.0.path().join(name), text).unwrap();
+        write(
+            "package.json",
+            r#"{"scripts": {"test": "vitest", "undo": "npm run back", "back": "./back.sh"}}"#,
+        );
+        write("back.sh", "#!/bin/sh\ngit stash\n");
+        write("build.sh", "#!/bin/sh\n$MAKE clean\ngit \"$@\"\n");
+        write("Makefile", "test:\n\tgo test ./...\nundo:\n\tgit reset --hard\n");
+        for command in ["npm run undo", "npx -y cross-env A=1 npm run back", "make undo", "sh back.sh"] {
+            assert_eq!(fixture.bash(command).as_deref(), Some("deny"), "{command}");
+        }
+        for command in
+            ["npm test", "npm run absent", "make test", "make absent", "npm install", "sh build.sh"]
+        {
+            assert_eq!(fixture.bash(command), None, "{command}");
+        }
+    }
+
+    #[test]
+    fn unreadable_subcommand_is_denied_with_a_reason() {
+        let dir = Path::new("/");
+        assert_eq!(refusal_of_command("git \"$x\"", dir), Some(undo::UNREADABLE));
+        assert_eq!(refusal_of_command("git status $x", dir), None);
     }
 
     #[test]

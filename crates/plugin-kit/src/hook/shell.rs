@@ -1,13 +1,18 @@
 //! Parses a shell command far enough to judge it: its words, and the boundaries of its commands.
 //!
-//! Executes nothing. Quotes and escapes are removed; `~`, `$HOME` and variables that the command itself assigns are
-//! replaced. Everything that a command passes to a shell or an interpreter as a program is parsed as well:
-//! substitutions, arguments of `-c`, here-documents, and text in a pipeline. Encoded text and
-//! programs in other files are not examined, so this is no protection against a program that hides its commands.
+//! Executes nothing. Quotes and escapes are removed; `~`, `$HOME`, aliases, and variables that the command itself assigns
+//! are replaced. A part of a word that the text does not fix, such as a substitution, becomes [`UNKNOWN`]. Everything that
+//! a command passes to a shell or an interpreter as a program is parsed as well: substitutions, arguments of `-c`,
+//! here-documents, text in a pipeline, and values of variables and options that name a program. Encoded text and programs
+//! in other files are not examined, so this is no protection against a program that hides its commands.
 
 use std::collections::HashMap;
 
 use tree_sitter::{Node, Parser};
+
+/// Marks a part of a word that the text of a command line does not fix: a substitution, or a variable without a known
+/// value.
+pub const UNKNOWN: char = '\u{1}';
 
 /// Commands of a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,12 +24,41 @@ pub struct ParsedCommandLine {
 }
 
 /// Programs that run the program in their arguments.
-const RUNNERS: [&str; 12] =
-    ["sudo", "env", "nohup", "xargs", "time", "exec", "command", "doas", "nice", "timeout", "setsid", "eval"];
+const RUNNERS: [&str; 16] = [
+    "sudo", "env", "nohup", "xargs", "parallel", "time", "exec", "command", "builtin", "doas", "nice",
+    "timeout", "setsid", "eval", "npx", "bunx",
+];
 /// Shells and builtins that run a command line.
-const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "eval", "source", "."];
-/// Interpreters whose programs can start other programs.
-const INTERPRETERS: [&str; 6] = ["python", "python3", "perl", "ruby", "node", "awk"];
+const SHELLS: [&str; 10] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "eval", "source", "."];
+/// Interpreters whose programs can start other programs, besides those whose name starts with `python`.
+const INTERPRETERS: [&str; 13] = [
+    "perl",
+    "ruby",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "php",
+    "lua",
+    "awk",
+    "gawk",
+    "mawk",
+    "tclsh",
+    "osascript",
+];
+/// Programs whose arguments are text, patterns or names, and never command lines.
+const TEXT_PROGRAMS: [&str; 28] = [
+    "echo", "printf", "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "jq", "yq", "cat", "test", "[",
+    "which", "type", "man", "git", "gh", "glab", "loopgate", "cargo", "pytest", "jest", "vitest", "apt",
+    "apt-get", "brew",
+];
+/// Builtins that assign their input or their arguments to variables.
+const READING: [&str; 4] = ["read", "mapfile", "readarray", "getopts"];
+/// Variables whose values are programs, besides those of git.
+const PROGRAM_VARIABLES: [&str; 6] = ["EDITOR", "VISUAL", "PAGER", "BASH_ENV", "ENV", "PROMPT_COMMAND"];
+/// Options of git whose values are programs.
+const PROGRAM_OPTIONS: [&str; 5] =
+    ["--exec=", "--upload-pack=", "--receive-pack=", "--open-files-in-pager=", "--extcmd="];
 /// Maximum nesting of command lines that is parsed; bounds the work for a hostile command line.
 const MAX_DEPTH: usize = 4;
 /// Maximum depth of a syntax tree that is walked; bounds the recursion.
@@ -33,28 +67,45 @@ const MAX_TREE_DEPTH: usize = 200;
 impl ParsedCommandLine {
     /// Parses a command line.
     pub fn read(text: &str, home: &str) -> Self {
-        let mut reader = ShellReader { home, variables: HashMap::new(), commands: Vec::new() };
+        let mut reader = ShellReader::new(home);
         let simple = reader.text(text, MAX_DEPTH);
-        Self { simple: simple && reader.commands.len() == 1, commands: reader.commands }
+        let simple = simple && reader.commands.len() == 1;
+        Self { simple, commands: reader.commands }
     }
 
     /// Returns the names of the programs, including those run by programs such as `sudo`.
     pub fn programs(&self) -> impl Iterator<Item = &str> {
         self.commands.iter().flat_map(|words| {
-            let mut names = Vec::new();
-            for word in words {
-                if is_assignment(word) || word.starts_with('-') || word.parse::<f64>().is_ok() {
-                    continue;
-                }
-                let name = base_name(word);
-                names.push(name);
-                if !RUNNERS.contains(&name) {
-                    break;
-                }
-            }
-            names
+            let positions = program_positions(words).into_iter().map(|at| &words[at]);
+            positions.filter(|word| is_fixed(word)).map(|word| base_name(word))
         })
     }
+}
+
+/// Returns the positions of the words of a command that are programs. A program that the text does not fix may run the
+/// next word.
+pub fn program_positions(words: &[String]) -> Vec<usize> {
+    let mut positions = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        if is_assignment(word) || word.starts_with('-') || word.parse::<f64>().is_ok() {
+            continue;
+        }
+        positions.push(at);
+        if is_fixed(word) && !RUNNERS.contains(&base_name(word)) {
+            break;
+        }
+    }
+    positions
+}
+
+/// Returns whether the program of a command uses its arguments as text.
+pub fn is_text_program(words: &[String]) -> bool {
+    program_positions(words).into_iter().any(|at| TEXT_PROGRAMS.contains(&base_name(&words[at])))
+}
+
+/// Returns whether the text fixes the last component of a word.
+pub fn is_fixed(word: &str) -> bool {
+    !word.rsplit('/').next().unwrap_or(word).contains(UNKNOWN)
 }
 
 /// Returns the files that a command runs as a program of a shell: the first file argument of a shell, or the program
@@ -67,14 +118,39 @@ pub fn scripts(words: &[String]) -> impl Iterator<Item = &str> {
     words.first().filter(|word| word.contains('/')).into_iter().chain(of_shell).map(String::as_str)
 }
 
-fn base_name(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
+/// Returns the last component of a word, without an unknown beginning.
+pub fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word).trim_start_matches(UNKNOWN)
+}
+
+fn is_interpreter(word: &str) -> bool {
+    let name = base_name(word);
+    name.starts_with("python") || INTERPRETERS.contains(&name)
 }
 
 fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    })
+    word.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+/// Returns whether a text can be the name of a variable.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn is_program_variable(name: &str) -> bool {
+    name.starts_with("GIT_") || PROGRAM_VARIABLES.contains(&name)
+}
+
+/// Returns the values of options and variables in a command that are programs.
+fn program_values(words: &[String]) -> impl Iterator<Item = &str> {
+    let settings = words.windows(2).filter(|pair| pair[0] == "-c").filter_map(|pair| pair[1].split_once('='));
+    let settings = settings.map(|(_, value)| value);
+    let options = words.iter().filter_map(|word| {
+        PROGRAM_OPTIONS.iter().find_map(|option| word.strip_prefix(option)).or_else(|| {
+            word.split_once('=').filter(|(name, _)| is_program_variable(name)).map(|(_, value)| value)
+        })
+    });
+    settings.chain(options)
 }
 
 /// Text that is input of a statement and may be the program of a shell or an interpreter.
@@ -88,10 +164,24 @@ struct ShellReader<'a> {
     home: &'a str,
     /// Values of the variables that the command line assigns.
     variables: HashMap<String, String>,
+    /// Aliases that the command line defines, with the words of their values.
+    aliases: HashMap<String, Vec<String>>,
+    /// Values of variables that are programs, and are not parsed yet.
+    programs: Vec<String>,
     commands: Vec<Vec<String>>,
 }
 
-impl ShellReader<'_> {
+impl<'a> ShellReader<'a> {
+    fn new(home: &'a str) -> Self {
+        Self {
+            home,
+            variables: HashMap::new(),
+            aliases: HashMap::new(),
+            programs: Vec::new(),
+            commands: Vec::new(),
+        }
+    }
+
     /// Adds the commands of a text. Returns whether it is one plain command.
     fn text(&mut self, text: &str, depth: usize) -> bool {
         let mut parser = Parser::new();
@@ -130,37 +220,60 @@ impl ShellReader<'_> {
         let mut inputs = Vec::new();
         self.walk(node, source, &mut inputs);
         let commands: Vec<Vec<String>> = self.commands[first..].to_vec();
-        let runs =
-            |programs: &[&str]| commands.iter().flatten().any(|word| programs.contains(&base_name(word)));
         // The command line of `-c` is one word with spaces; other arguments are flags and file names.
         let spaced = |words: &[String]| -> Vec<String> {
             words.iter().filter(|word| word.contains(char::is_whitespace)).cloned().collect()
         };
-        let mut programs: Vec<String> = Vec::new();
+        // Code needs no spaces.
+        let is_code = |word: &&String| word.contains(|c: char| c.is_whitespace() || "(\"'".contains(c));
+        let runs_shell = commands.iter().flatten().any(|word| SHELLS.contains(&base_name(word)));
+        let runs_interpreter = commands.iter().flatten().any(|word| is_interpreter(word));
+        let mut programs: Vec<String> = std::mem::take(&mut self.programs);
+        let mut arguments: Vec<String> = Vec::new();
         for words in &commands {
             let shell = words.iter().position(|word| SHELLS.contains(&base_name(word)));
             match shell {
                 Some(at) if words[at] == "eval" => programs.push(words[at + 1..].join(" ")),
                 Some(at) => programs.extend(spaced(&words[at + 1..])),
                 // `echo 'git push' | sh`, `env -S 'git push'`
-                None if runs(&SHELLS) || words.iter().any(|word| word == "-S") => {
+                None if runs_shell || words.iter().any(|word| word == "-S") => {
                     programs.extend(spaced(words));
                 }
+                // `trap 'git push' EXIT`, `tmux new 'git push'`
+                None if !is_text_program(words) => arguments.extend(spaced(words)),
                 None => {}
             }
-            if words.iter().any(|word| INTERPRETERS.contains(&base_name(word))) {
-                self.commands.extend(spaced(words).iter().filter_map(|code| tokens(code)));
+            if words.iter().any(|word| base_name(word) == "git") {
+                programs.extend(program_values(words).map(str::to_owned));
+            }
+            // Only a program that prints its arguments passes them to an interpreter.
+            let prints = || words.first().is_some_and(|word| ["echo", "printf"].contains(&word.as_str()));
+            if runs_interpreter && (prints() || words.iter().any(|word| is_interpreter(word))) {
+                self.commands.extend(words.iter().filter(is_code).filter_map(|code| tokens(code)));
             }
         }
-        if runs(&INTERPRETERS) {
+        if runs_interpreter {
             self.commands.extend(inputs.iter().filter_map(|input| tokens(&input.text)));
         }
-        if runs(&SHELLS) {
+        if runs_shell {
             programs.extend(inputs.drain(..).map(|input| input.text));
+        }
+        // `read a b <<< 'git push'; $a $b`
+        if commands.iter().any(|words| words.first().is_some_and(|word| READING.contains(&word.as_str()))) {
+            arguments.extend(inputs.iter().map(|input| input.text.clone()));
         }
         if depth > 0 {
             for program in &programs {
                 self.text(program, depth - 1);
+            }
+            for argument in &arguments {
+                let first = self.commands.len();
+                self.text(argument, depth - 1);
+                // Most arguments are no command lines. Those that run git are, and other words must not count as programs.
+                let added = self.commands.split_off(first).into_iter();
+                self.commands.extend(added.filter(|words| {
+                    program_positions(words).into_iter().any(|at| base_name(&words[at]).starts_with("git"))
+                }));
             }
         }
         inputs
@@ -182,12 +295,20 @@ impl ShellReader<'_> {
                     }
                 }
                 words.extend(targets);
+                self.bind(&words);
+                if let Some(value) = words.first().and_then(|name| self.aliases.get(name)) {
+                    words.splice(..1, value.iter().cloned());
+                }
                 if !words.is_empty() {
                     self.commands.push(words);
                 }
                 inputs.extend(texts.into_iter().map(|text| InputText { text, targets: Vec::new() }));
             }
             "variable_assignment" => self.assign(node, source),
+            "for_statement" => {
+                let name = node.child_by_field_name("variable").map(|name| text_of(name, source));
+                self.variables.extend(name.map(|name| (name.to_owned(), UNKNOWN.to_string())));
+            }
             "redirected_statement" => {
                 let body = node.child_by_field_name("body");
                 if let Some(body) = body {
@@ -202,6 +323,13 @@ impl ShellReader<'_> {
                     None if targets.is_empty() => {}
                     None => self.commands.push(targets.clone()),
                 }
+                // `echo 'git push' > x.sh` may write a script.
+                let spaced = statement.iter().filter(|word| word.contains(char::is_whitespace));
+                inputs.extend(
+                    spaced
+                        .map(|word| InputText { text: word.clone(), targets: targets.clone() })
+                        .filter(|_| !targets.is_empty()),
+                );
                 for redirect in redirects() {
                     // `tee FILE` writes to its arguments.
                     let targets = targets.iter().chain(statement.iter().skip(1)).cloned().collect();
@@ -226,7 +354,36 @@ impl ShellReader<'_> {
         let name = node.child_by_field_name("name").map(|name| text_of(name, source));
         let value = node.child_by_field_name("value").map(|value| self.words(value, source).join(" "));
         if let Some(name) = name {
-            self.variables.insert(name.to_owned(), value.unwrap_or_default());
+            let value = value.unwrap_or_default();
+            if is_program_variable(name) {
+                self.programs.push(value.clone());
+            }
+            // Which of several values applies depends on conditions and functions.
+            let value = match self.variables.get(name) {
+                Some(other) if *other != value && !value.starts_with(UNKNOWN) => format!("{UNKNOWN}{value}"),
+                _ => value,
+            };
+            self.variables.insert(name.to_owned(), value);
+        }
+    }
+
+    /// Records the variables and aliases that a builtin sets.
+    fn bind(&mut self, words: &[String]) {
+        let Some((program, arguments)) = words.split_first() else { return };
+        let is_variable = |word: &&String| is_name(word);
+        if READING.contains(&program.as_str()) {
+            let names = arguments.iter().filter(is_variable);
+            self.variables.extend(names.map(|name| (name.clone(), UNKNOWN.to_string())));
+        }
+        if program == "printf" {
+            let names = arguments.windows(2).filter(|pair| pair[0] == "-v").map(|pair| &pair[1]);
+            self.variables.extend(names.map(|name| (name.clone(), UNKNOWN.to_string())));
+        }
+        if program == "alias" {
+            let aliases = arguments.iter().filter_map(|word| word.split_once('='));
+            self.aliases.extend(aliases.map(|(name, value)| {
+                (name.to_owned(), value.split_whitespace().map(str::to_owned).collect())
+            }));
         }
     }
 
@@ -244,7 +401,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Returns the words of an argument. An unquoted variable may contain several, a substitution none.
+    /// Returns the words of an argument. An unquoted variable may contain several.
     fn words(&mut self, node: Node<'_>, source: &str) -> Vec<String> {
         if node.kind() == "variable_assignment" {
             self.assign(node, source);
@@ -274,7 +431,11 @@ impl ShellReader<'_> {
                     Some(value) => value.as_str(),
                     None if name == "HOME" => self.home,
                     None if name == "IFS" => " ",
-                    None => text,
+                    None => {
+                        word.push(UNKNOWN);
+                        word.push_str(text);
+                        return;
+                    }
                 };
                 if is_quoted {
                     word.push_str(value);
@@ -282,7 +443,7 @@ impl ShellReader<'_> {
                     word.push_str(&value.replace(char::is_whitespace, &SEPARATOR.to_string()));
                 }
             }
-            "command_substitution" | "process_substitution" | "arithmetic_expansion" => {}
+            "command_substitution" | "process_substitution" | "arithmetic_expansion" => word.push(UNKNOWN),
             _ if node.named_child_count() == 0 => word.push_str(&unescape(text)),
             kind => {
                 let is_quoted = is_quoted || kind == "string";
@@ -369,7 +530,9 @@ fn is_literal(node: Node<'_>, source: &str) -> bool {
 /// Returns the words of a text that is not parsed, as one command.
 fn tokens(text: &str) -> Option<Vec<String>> {
     let is_part = |c: char| c.is_alphanumeric() || "_./=@:~+-".contains(c);
-    let words = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
+    // An operator between two strings, as in `"git" + "push"`, is no word.
+    let words =
+        text.split(|c: char| !is_part(c)).filter(|word| !word.trim_matches(['+', '=', ':']).is_empty());
     let words: Vec<String> = words.map(str::to_owned).collect();
     (!words.is_empty()).then_some(words)
 }
@@ -480,6 +643,8 @@ mod tests {
             "echo 'git push' | bash",
             "env -S 'git push'",
             "cat > x.sh <<'END'\ngit push\nEND\nbash x.sh",
+            "echo 'git push' > x.sh && sh x.sh",
+            "printf 'a\ngit push' > ./x.sh; chmod +x x.sh; ./x.sh",
             "tee ./x.sh <<'END'\ngit push\nEND\nchmod +x x.sh && ./x.sh",
             "python3 - <<'END'\nimport subprocess\nsubprocess.run(['git', 'push'])\nEND",
             "python3 -c 'import os; os.system(\"git push\")'",
@@ -501,7 +666,11 @@ mod tests {
             let pushes = |words: &Vec<String>| words.windows(2).any(|pair| pair == ["git", "push"]);
             assert!(commands.iter().any(pushes), "{text}: {commands:?}");
         }
-        for text in ["cat > x.md <<'END'\ngit push\nEND\ncat x.md", "echo 'git push'"] {
+        for text in [
+            "cat > x.md <<'END'\ngit push\nEND\ncat x.md",
+            "echo 'git push'",
+            "echo 'git push' > x.md; sh x.sh",
+        ] {
             assert!(
                 !words(text).iter().any(|words| words.windows(2).any(|pair| pair == ["git", "push"])),
                 "{text}"

@@ -45,6 +45,8 @@ pub struct RunContext {
     pub assistant: OsString,
     /// Directories of the plugins that the assistant loads for this run.
     pub plugin_dirs: Vec<PathBuf>,
+    /// The unpacked plugins, if the loop uses them.
+    pub unpacked_plugins: Option<Plugins>,
     /// Whether the review plugin is available, loaded or installed.
     pub can_review: bool,
     /// Setting sources passed to the assistant; `None` keeps its default. The instructions of the project
@@ -90,6 +92,7 @@ impl RunContext {
             project_root: std::env::current_dir()?,
             assistant: assistant(),
             plugin_dirs,
+            unpacked_plugins: unpacked_plugins()?,
             can_review,
             setting_sources: var::text(var::SETTING_SOURCES),
             secret: var::text(var::FAILURE_SECRET).map(SecretString::from),
@@ -187,15 +190,30 @@ fn run_args(budget: Option<Usd>, session: Option<&str>) -> impl Iterator<Item = 
 /// Returns the plugin passed in the environment, or our embedded copy, and the review plugin next to it. The assistant
 /// ignores an installed plugin of the same name, which may be of another version than this program.
 pub fn plugin_dirs() -> std::io::Result<Vec<PathBuf>> {
-    let given = match var::text(var::PLUGIN_DIR) {
-        Some(dir) => PathBuf::from(dir),
-        None => {
-            let data_dir = loopgate_home::default_data_dir().map_err(std::io::Error::other)?;
-            Plugins::unpack(&data_dir)?.root().join("code")
-        }
+    let given = match unpacked_plugins()? {
+        Some(plugins) => plugins.root().join("code"),
+        None => var::text(var::PLUGIN_DIR).map(PathBuf::from).unwrap_or_default(),
     };
     let review = given.parent().map(|parent| parent.join("code-review")).filter(|dir| is_plugin(dir));
     Ok(std::iter::once(given).chain(review).collect())
+}
+
+/// Returns our unpacked plugins, with their files restored, if the loop uses them. The runtime determines their directory
+/// at its start and passes it to each loop; any other directory in the environment is used as it is.
+pub(super) fn unpacked_plugins() -> std::io::Result<Option<Plugins>> {
+    let given = var::text(var::PLUGIN_DIR).map(PathBuf::from);
+    unpacked_plugins_of(given.as_deref())
+}
+
+/// Returns our unpacked plugins, with their files restored, if a plugin directory is one of them or none is given.
+pub(super) fn unpacked_plugins_of(given: Option<&Path>) -> std::io::Result<Option<Plugins>> {
+    let data_dir = loopgate_home::default_data_dir().map_err(std::io::Error::other);
+    match given {
+        Some(given) if !data_dir.as_ref().is_ok_and(|data_dir| Plugins::is_unpacked(data_dir, given)) => {
+            Ok(None)
+        }
+        _ => Plugins::unpack(&data_dir?).map(Some),
+    }
 }
 
 fn is_installed(plugin: &str) -> bool {

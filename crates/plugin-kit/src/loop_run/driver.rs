@@ -19,6 +19,7 @@ use super::progress::Progress;
 use super::session_check::{self, SessionCheck};
 use super::state_file::{self, LoopState};
 use super::stream::Sink;
+use super::work_check::WorkRecord;
 use super::{failure, marker};
 use crate::perf::Perf;
 use crate::variables as var;
@@ -66,6 +67,10 @@ pub struct Driver {
     pub(super) correction: Option<String>,
     /// Corrections requested so far.
     pub(super) corrections: u32,
+    /// States of the repositories before the iteration.
+    pub(super) work: WorkRecord,
+    /// Work that was taken back or hidden, and is not back.
+    pub(super) taken_back: Vec<String>,
     /// Stall detection across iterations.
     pub(super) progress: Progress,
     /// The last failure and its number of consecutive occurrences.
@@ -114,6 +119,8 @@ impl Driver {
             empty_runs: 0,
             correction: None,
             corrections: 0,
+            work: WorkRecord::default(),
+            taken_back: Vec::new(),
             progress: Progress::default(),
             failures: (String::new(), 0),
             limits,
@@ -189,12 +196,29 @@ impl Driver {
         }
     }
 
+    /// Restores the files of the plugins: programs of an earlier run can have changed them, and the hooks are the guards
+    /// of this run.
+    fn restore_plugins(&self) -> io::Result<()> {
+        let Some(plugins) = &self.context.unpacked_plugins else { return Ok(()) };
+        let restored = plugins.restore()?;
+        if !restored.is_empty() {
+            let names: Vec<String> = restored.iter().map(|path| path.display().to_string()).collect();
+            self.journal.progress(&format!(
+                "Files of Loopgate's plugins in {} were changed, and are restored: {}",
+                plugins.marketplace().display(),
+                names.join(", ")
+            ));
+        }
+        Ok(())
+    }
+
     /// Runs one assistant process. The probe is released with the first answer of the model.
     async fn run_assistant(
         &mut self,
         args: Vec<OsString>,
         mut probe: Option<Probe>,
     ) -> io::Result<AssistantRun> {
+        self.restore_plugins()?;
         let invocation = Invocation {
             program: self.context.assistant.clone(),
             args,

@@ -21,6 +21,7 @@ use super::loop_end::LoopEnd;
 use super::options::LoopOptions;
 use super::progress_view::ProgressLimits;
 use super::state_file::{self, LoopState, StateFileError};
+use super::work_check::WorkRecord;
 use super::{archive, pipeline, review, stop};
 use crate::clock::{self, Span};
 use crate::config_env::ConfigEnv;
@@ -162,7 +163,7 @@ fn resumed_state(project_root: &Path, max_spend: Option<Usd>) -> Result<LoopStat
 
 impl Driver {
     async fn prepare(&mut self, fresh: bool) -> io::Result<()> {
-        let root = &self.context.project_root;
+        let root = &self.context.project_root.clone();
         if fresh {
             archive::started(root, &self.state.workdir)?;
             // The status of an earlier run, such as AWAITING_USER, must not be taken for that of this run.
@@ -197,6 +198,10 @@ impl Driver {
             self.display.begin(&self.description().await);
         }
         // The initial fingerprint is the baseline of the stall detection; it never ends the loop.
+        if !fresh {
+            self.work = WorkRecord::load(&self.state.workdir).unwrap_or_default();
+        }
+        self.record_work().await;
         let before = self.fingerprint().await;
         self.progress.is_stalled(before);
         // Started last, when the state file exists: its absence stops the loop.
@@ -233,6 +238,8 @@ impl Driver {
         // Reviews only follow finished work; a waiting or failed loop will change the files again.
         if outcome == LoopEnd::Completed {
             review::run(self).await;
+            // The loop is completed; the progress log names what a fix of the review took back.
+            self.check_work().await;
             if self.stop.is_cancelled() {
                 return LoopEnd::Interrupted;
             }
@@ -314,7 +321,12 @@ impl Driver {
         if let Some(id) = &run.facts.session_id {
             self.journal.session(id);
         }
-        Ok(self.evaluate_run(&run, &span).await)
+        self.taken_back = self.check_work().await;
+        let end = self.evaluate_run(&run, &span).await;
+        if end.is_none() {
+            self.request_return();
+        }
+        Ok(end)
     }
 
     /// Returns the work of the next iteration: a correction in the last session, the rest of a session that a

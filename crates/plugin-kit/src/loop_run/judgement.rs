@@ -212,6 +212,9 @@ impl Driver {
     }
 
     async fn judge_promise(&mut self, span: &Span) -> Option<LoopEnd> {
+        if !self.taken_back.is_empty() {
+            return self.judge_taken_back(span);
+        }
         // Readers of the control plane require a valid plan; of other loops the plan is only an input.
         let faults = if self.produces_plan() { schema_faults(&self.state.workdir) } else { Vec::new() };
         if !faults.is_empty() {
@@ -299,6 +302,46 @@ impl Driver {
             quote(&self.state.workdir.to_string_lossy())
         ));
         None
+    }
+
+    /// Demands work back that was taken back or hidden, and fails after the last attempt.
+    fn judge_taken_back(&mut self, span: &Span) -> Option<LoopEnd> {
+        if self.corrections == MAX_CORRECTIONS {
+            let message = format!(
+                "The assistant reported completion, but work was taken back or hidden: {}. To get it back, use `git stash \
+                 pop` for a stash, `git cherry-pick <commit>` for a commit, `git config --unset <name>` for a setting, or \
+                 `loopgate plan restore <task>` for the files at the start of a task.",
+                self.taken_back.join("; ")
+            );
+            return Some(self.reject_promise("WORK_TAKEN_BACK", &failure::clamp(&message), span));
+        }
+        self.record("work_taken_back");
+        self.perf.iteration(self.state.iteration, span, "work_taken_back", Some(0));
+        self.corrections += 1;
+        self.correction = Some(self.return_prompt(&self.taken_back));
+        None
+    }
+
+    /// Lets the next iteration bring back work whose loss was not reported yet.
+    pub(super) fn request_return(&mut self) {
+        let findings = std::mem::take(&mut self.taken_back);
+        let new = self.new_findings(&findings);
+        // The correction of a promise names all of them.
+        if !new.is_empty() && self.correction.is_none() {
+            self.correction = Some(self.return_prompt(&new));
+        }
+    }
+
+    fn return_prompt(&self, findings: &[String]) -> String {
+        let list: String = findings.iter().map(|finding| format!("- {finding}\n")).collect();
+        format!(
+            "Work of the loop was taken out of its working tree, or is hidden from the delivery:\n\n{list}\nBring it back \
+             first:\n\n- a stash: `git stash show -p --binary --include-untracked 'stash@{{N}}' | git apply`\n- a commit: \
+             `git cherry-pick COMMIT`, and `git revert COMMIT` if its change is unwanted\n- a setting: `git config --unset \
+             NAME`\n- rules in info/exclude: remove them from the file\n- files as at the start of a task: `loopgate plan \
+             restore TASK {}`\n\nThen continue with the work of the loop. It is completed only when the work is back.",
+            quote(&self.state.workdir.to_string_lossy())
+        )
     }
 
     /// Requests a correction of an invalid plan, and fails after the last attempt.

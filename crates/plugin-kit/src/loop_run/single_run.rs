@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
@@ -117,6 +117,9 @@ impl SingleRun {
         session: Option<&str>,
         mut probe: Option<Probe>,
     ) -> io::Result<AssistantRun> {
+        for dir in plugin_dirs(&self.arguments) {
+            context::unpacked_plugins_of(Some(dir))?;
+        }
         let mut invocation = Invocation { args: self.arguments.clone(), ..self.invocation.clone() };
         let input = match session {
             Some(session) => {
@@ -162,6 +165,11 @@ impl SingleRun {
             None => Ok(AssistantRun::new(finished, facts)),
         }
     }
+}
+
+/// Returns the plugins that the arguments of the assistant name.
+fn plugin_dirs(arguments: &[OsString]) -> impl Iterator<Item = &Path> {
+    arguments.windows(2).filter(|pair| pair[0] == "--plugin-dir").map(|pair| Path::new(&pair[1]))
 }
 
 /// Duplicates standard input as a `File`, which can be rewound when it is one.

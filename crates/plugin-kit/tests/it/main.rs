@@ -24,3 +24,4 @@ mod spending;
 mod support;
 mod tasks;
 mod tokens;
+mod work_check;

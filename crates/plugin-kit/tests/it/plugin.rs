@@ -8,7 +8,7 @@ use loopgate_testkit::model::{Conversation, ModelServer, Script};
 use regex::Regex;
 use serde_json::Value;
 
-use crate::support::{DONE, Ended, Project, example};
+use crate::support::{DONE, Ended, MORE, Project, example};
 
 fn plugin() -> PathBuf {
     crate::support::plugin("code")
@@ -356,4 +356,40 @@ async fn mentioned_tools_exist_in_the_assistant() {
             assert!(is_available(tool), "{option} names {tool}, the assistant has {offered:?}");
         }
     }
+}
+
+#[test]
+fn hooks_that_an_iteration_overwrites_are_restored_before_the_next() {
+    let data_dir = tempfile::tempdir().unwrap();
+    let project = Project::new().env("LOOPGATE_HOME", &data_dir.path().display().to_string());
+    let overwrite = format!(
+        r#"while [ "$1" != --plugin-dir ]; do shift; done
+hook="$2/hooks/run.sh"
+cat "$hook" >> $OUT/hooks
+[ -e $OUT/again ] && {{ {DONE}exit; }}
+touch $OUT/again
+echo 'exit 0' > "$hook"
+echo '{{}}' > "$2/.mcp.json"
+{MORE}"#
+    );
+    project.assistant(&overwrite);
+    let ended = project.run(&[]);
+    assert_eq!((ended.code, project.statuses()), (0, vec!["in_progress".to_owned(), "completed".to_owned()]));
+    let hook = std::fs::read_to_string(plugin().join("hooks/run.sh")).unwrap();
+    assert_eq!(project.note("hooks"), hook.repeat(2));
+    assert!(
+        ended.stdout.contains("are restored: plugins/code/.mcp.json, plugins/code/hooks/run.sh"),
+        "{}",
+        ended.stdout
+    );
+
+    // The runtime passes the directory that it has determined at its start.
+    let marketplace =
+        std::fs::read_dir(data_dir.path().join("plugins")).unwrap().next().unwrap().unwrap().path();
+    let code = marketplace.join("plugins/code");
+    std::fs::write(code.join("hooks/run.sh"), "exit 0").unwrap();
+    project.assistant("cp \"$2/hooks/run.sh\" $OUT/hooks");
+    let code_text = code.display().to_string();
+    project.loopgate(&["loop", "assistant", "--", "--plugin-dir", &code_text]);
+    assert_eq!(project.note("hooks"), hook);
 }
