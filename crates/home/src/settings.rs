@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -88,6 +89,10 @@ pub struct Settings {
     pub loop_approval_hours: u32,
     /// Timeout in seconds of one run of a repository's tests at the end of a loop.
     pub test_time_limit_seconds: u32,
+    /// Seconds without any activity after which a git command that writes, or a hook of it, is terminated; depends on the
+    /// command when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git_idle_limit_seconds: Option<NonZeroU32>,
     /// How long worktrees of finished loops are retained.
     pub worktree_retention: WorktreeRetention,
     /// Notifications about loops and approvals.
@@ -195,6 +200,7 @@ impl Default for Settings {
             learnings_enabled: true,
             loop_approval_hours: 24,
             test_time_limit_seconds: 1800,
+            git_idle_limit_seconds: None,
             worktree_retention: WorktreeRetention::default(),
             notify: Notify::default(),
         }

@@ -71,6 +71,13 @@ impl Programs {
         Self { settings, login_path }
     }
 
+    /// Returns how long git and its hooks may show no activity, if the user has configured it.
+    #[must_use]
+    pub fn git_idle_limit(&self) -> Option<Duration> {
+        let seconds = self.settings.get().git_idle_limit_seconds?;
+        Some(Duration::from_secs(seconds.get().into()))
+    }
+
     /// Resolves a program. An invalid override is returned unchanged, so that the error at start names it. An
     /// override that leads through the sandbox is ignored, and PATH is searched instead.
     pub async fn resolve(&self, program: Program) -> ResolvedProgram {

@@ -167,6 +167,20 @@ async fn commit_has_its_committer_and_hooks_can_reject_it() {
 }
 
 #[tokio::test]
+async fn hook_that_works_longer_than_the_idle_limit_is_not_killed() {
+    let code = Code::new().await;
+    let (git, clone) = (&code.git, &code.clone);
+    // Prints for longer than the limit.
+    write_script(
+        &clone.join(".git/hooks/pre-commit"),
+        "for i in 1 2 3 4 5 6; do echo $i >&2; sleep 0.5; done",
+    );
+    code.machine.trust(git, clone).await;
+    fs::write(clone.join("one"), "2").unwrap();
+    git.change(clone, &["commit", "-a", "-m", "Slow"], Duration::from_secs(2)).await.unwrap();
+}
+
+#[tokio::test]
 async fn hanging_hook_is_killed_with_its_descendants() {
     let code = Code::new().await;
     let (git, clone) = (&code.git, &code.clone);
@@ -178,7 +192,11 @@ async fn hanging_hook_is_killed_with_its_descendants() {
     // Long enough for the hook to start on a loaded machine.
     let args = ["commit", "-a", "-m", "Never"];
     let ended = git.change(clone, &args, Duration::from_secs(4)).await.unwrap_err();
-    assert_eq!(ended.to_string(), "git commit took longer than 4 seconds and was terminated");
+    assert_eq!(
+        ended.to_string(),
+        "git commit showed no activity for 4 seconds, last in `sleep`, and was terminated. If it needs more time, raise \
+         `git_idle_limit_seconds` in the settings"
+    );
     assert!(matches!(ended, GitError::TimedOut { printed, .. } if printed == "waiting"));
     let child: u32 = fs::read_to_string(pid_file).unwrap().trim().parse().unwrap();
     assert!(identity(child).is_none_or(|started| !alive(child, started)));

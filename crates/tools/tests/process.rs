@@ -83,6 +83,19 @@ async fn timeout_kills_the_process_group() {
 }
 
 #[tokio::test]
+async fn idle_limit_counts_from_the_last_output_or_use_of_the_processor() {
+    let limit = Limits::idle(Duration::from_secs(1));
+    // Each runs for longer than the limit: one prints, the other one computes.
+    let printing = sh("for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done");
+    let computing = sh("end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do :; done");
+    let (printing, computing) = tokio::join!(printing.run(limit), computing.run(limit));
+    assert_eq!(printing.unwrap().status, ProcessStatus::Exited(0));
+    assert_eq!(computing.unwrap().status, ProcessStatus::Exited(0));
+    let idle = sh("echo begin; sleep 600; true").run(limit).await.unwrap();
+    assert_eq!((idle.status, idle.last_program.as_deref()), (ProcessStatus::TimedOut, Some("sleep")));
+}
+
+#[tokio::test]
 async fn dropping_a_run_kills_its_process_group() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("pid");

@@ -1,7 +1,7 @@
 //! Delivers a repository with git and the code host's CLI, without the assistant: commits the working tree,
 //! pushes the branch, and creates or reuses the pull request. All steps are idempotent.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use loopgate_api::execution_result::ExecutionResult;
 use loopgate_api::held_back::HeldBackFile;
@@ -14,7 +14,7 @@ use super::outcome::LoopOutcome;
 use super::pr_text::{commit_title, write_body};
 use super::result::{DeliveryContext, DeliveryOutcome, NO_CHANGES, git_failed};
 use super::result_file;
-use super::retry::{DeliveryError, repeat};
+use super::retry::{DeliveryError, repeat, unless_cancelled};
 use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
 
 const LABEL: &str = "orchestrator";
@@ -47,7 +47,11 @@ pub(super) async fn deliver(
     let branch = push(outcome, job, context, branch).await?;
     let head = git.head(directory).await?;
     let open = || pull_request(outcome, job, context, &branch, &title);
-    let pull_request = repeat(outcome, "opening the pull request", open).await?;
+    let opened = repeat(outcome, "opening the pull request", open).await;
+    let pull_request = opened.map_err(|error| match error {
+        DeliveryError::Cancelled => DeliveryError::CancelledAfterPush(branch.clone()),
+        error => error,
+    })?;
     Ok(by_git(success(context, &pull_request, &branch, &head, held.entries.clone()), &held))
 }
 
@@ -122,12 +126,11 @@ async fn push(
     branch: BranchName,
 ) -> Result<BranchName, DeliveryError> {
     let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
-    let step = format!("pushing {branch}");
-    let push = repeat(outcome, &step, async || Ok(git.push(directory, &branch, time::PUSH).await?)).await;
-    let Err(rejected) = push else { return Ok(branch) };
+    let Err(rejected) = push_branch(outcome, directory, &branch).await else { return Ok(branch) };
     if !diverged(&rejected) {
         return Err(rejected);
     }
+    let step = format!("pushing {branch}");
     // The remote branch may contain this commit already, followed by newer ones: nothing to push then.
     if repeat(outcome, &step, async || Ok(git.is_pushed(directory, &branch).await?)).await? {
         return Ok(branch);
@@ -142,8 +145,28 @@ async fn push(
     tracing::info!(loop_id = %job.id, %branch, %fallback, "remote branch has diverged; pushing to a new branch");
     // -C resets a branch of that name that a previous attempt created.
     git.text(directory, &["switch", "--quiet", "-C", fallback.as_str()], time::LOCAL).await?;
-    repeat(outcome, &step, async || Ok(git.push(directory, &fallback, time::PUSH).await?)).await?;
+    push_branch(outcome, directory, &fallback).await?;
     Ok(fallback)
+}
+
+/// Pushes a branch until it succeeds or the loop is cancelled. A cancellation ends the push that is running; the branch
+/// may have reached the remote by then.
+async fn push_branch(
+    outcome: &LoopOutcome<'_>,
+    directory: &Path,
+    branch: &BranchName,
+) -> Result<(), DeliveryError> {
+    let git = &outcome.finalizer.git;
+    let push = async || {
+        let push = async { Ok(git.push(directory, branch, time::PUSH).await?) };
+        unless_cancelled(outcome, push).await
+    };
+    match repeat(outcome, &format!("pushing {branch}"), push).await {
+        Err(DeliveryError::Cancelled) if git.is_pushed(directory, branch).await.unwrap_or(false) => {
+            Err(DeliveryError::CancelledAfterPush(branch.clone()))
+        }
+        result => result,
+    }
 }
 
 /// Returns whether the push was rejected because `origin` has commits that the local branch does not contain.

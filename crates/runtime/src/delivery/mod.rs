@@ -181,7 +181,16 @@ impl LoopOutcome<'_> {
     /// Cancels the loop. Uploads no artifacts; the event lists the pull requests that were opened already.
     async fn cancel(&self, job: &Job, delivered: Option<&DeliveryOutcome>) -> Result<(), StoreError> {
         let stopped = job.run.stopped_by_person;
-        let failure = if stopped { LoopFailure::stopped() } else { LoopFailure::cancelled() };
+        let mut failure = if stopped { LoopFailure::stopped() } else { LoopFailure::cancelled() };
+        // A cancelled delivery without a pull request may have left a branch at the code host.
+        let pushed =
+            delivered.filter(|outcome| outcome.pull_requests().is_none()).map(|it| it.pushed.join(", "));
+        if let Some(branches) = pushed.filter(|branches| !branches.is_empty()) {
+            let note = format!(
+                ". The push had already reached the code host ({branches}); delete the branch there if you do not need it"
+            );
+            failure.message.push_str(&note);
+        }
         let mut event = failure::event(job, self, &failure).await;
         completion::add_delivery(&mut event, job, delivered.and_then(DeliveryOutcome::pull_requests));
         let diagnostics = failure::diagnostics(job, self, &event);

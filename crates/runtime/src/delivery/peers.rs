@@ -32,14 +32,14 @@ pub(super) async fn deliver(
     let mut entries = vec![entry(&primary_name, &primary)];
     let mut no_work = primary.no_work;
     let (mut incomplete, mut held_back) = (primary.incomplete, primary.held_back);
+    let mut pushed = primary.pushed.clone();
     for peer in &job.workspace.additional_worktree_dirs {
         // Check between repositories: each delivery can take minutes, and a cancellation must not wait for
         // all.
         let now = outcome.finalizer.jobs.store.job(job.id).await?;
         let Some(now) = now.filter(|now| !now.is_cancelled()) else {
-            return Ok(
-                DeliveryOutcome { incomplete: true, ..primary }.with_result(ExecutionResult::v2(entries))
-            );
+            return Ok(DeliveryOutcome { incomplete: true, pushed, ..primary }
+                .with_result(ExecutionResult::v2(entries)));
         };
         let Some(part) = repository_work(peer) else {
             tracing::warn!(
@@ -52,12 +52,13 @@ pub(super) async fn deliver(
         let delivered = deliver_repository(outcome, &now, &part).await?;
         let delivered = evidence::attach(outcome, &now, &part, delivered).await?;
         held_back |= delivered.held_back;
+        pushed.extend_from_slice(&delivered.pushed);
         let result = entry(&name, &delivered);
         no_work &= !matches!(result, ResultEntry::Success(_));
         incomplete |= matches!(result, ResultEntry::Failed { .. });
         entries.push(result);
     }
-    let delivered = DeliveryOutcome { no_work, incomplete, held_back, ..primary };
+    let delivered = DeliveryOutcome { no_work, incomplete, held_back, pushed, ..primary };
     // `store_result` writes no file for a loop without work, so that a retry does not reuse it.
     Ok(store_result(&job.work_dir(), delivered.with_result(ExecutionResult::v2(entries))).await)
 }

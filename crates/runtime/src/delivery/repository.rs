@@ -98,6 +98,10 @@ pub(super) async fn deliver_repository(
         Ok(delivered) => Ok(store_result(&context.work_dir, delivered).await),
         Err(DeliveryError::Store(error)) => Err(error),
         Err(DeliveryError::Cancelled) => Ok(cancelled_outcome(outcome, &context).await),
+        Err(DeliveryError::CancelledAfterPush(branch)) => {
+            let cancelled = cancelled_outcome(outcome, &context).await;
+            Ok(DeliveryOutcome { pushed: vec![format!("{branch} of {}", context.full_name)], ..cancelled })
+        }
         Err(error) => Ok(git_failed(&error.to_string())),
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct DeliveryOutcome {
     pub incomplete: bool,
     /// Whether files were excluded from the delivery.
     pub held_back: bool,
+    /// Branches, with their repositories, that had been pushed when the user cancelled the loop.
+    pub pushed: Vec<String>,
     /// Why the reported completion of the loop contradicts the delivery.
     pub contradiction: Option<String>,
 }
@@ -43,6 +45,7 @@ impl DeliveryOutcome {
             result: None,
             incomplete: status == DeliveryStatus::Error,
             held_back: false,
+            pushed: Vec::new(),
             contradiction: None,
         }
     }

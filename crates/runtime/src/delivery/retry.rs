@@ -4,6 +4,7 @@
 //! done, so another runtime process can repeat the delivery from the beginning.
 
 use loopgate_api::event::LoopEvent;
+use loopgate_api::ids::BranchName;
 use loopgate_api::redact;
 use loopgate_tools::code_host::CodeHostError;
 use loopgate_tools::git::GitError;
@@ -26,6 +27,9 @@ pub(super) enum DeliveryError {
     /// The user cancelled or stopped the loop.
     #[error("cancelled")]
     Cancelled,
+    /// The user cancelled or stopped the loop after this branch had reached the remote.
+    #[error("cancelled after the push of {0}")]
+    CancelledAfterPush(BranchName),
 }
 
 impl DeliveryError {
@@ -34,7 +38,7 @@ impl DeliveryError {
             Self::Git(error) => error.is_transient(),
             Self::CodeHost(error) => error.is_transient(),
             // Waiting does not resolve local failures.
-            Self::Store(_) | Self::Io(_) | Self::Cancelled => false,
+            Self::Store(_) | Self::Io(_) | Self::Cancelled | Self::CancelledAfterPush(_) => false,
         }
     }
 }
@@ -80,6 +84,27 @@ where
             () = wait => {}
             _ = stop_requests.changed() => {}
         }
+    }
+}
+
+/// Runs `step` until the user cancels or stops the loop. Then the step is dropped, which ends its program.
+pub(super) async fn unless_cancelled<T>(
+    outcome: &LoopOutcome<'_>,
+    step: impl Future<Output = Result<T, DeliveryError>> + Send,
+) -> Result<T, DeliveryError> {
+    let mut stop_requests = outcome.finalizer.jobs.stop_requests.subscribe();
+    let cancelled = async {
+        loop {
+            if let Err(error) = ensure_not_cancelled(outcome).await {
+                return error;
+            }
+            // The sender lives as long as the jobs.
+            let _ = stop_requests.changed().await;
+        }
+    };
+    tokio::select! {
+        result = step => result,
+        error = cancelled => Err(error),
     }
 }
 

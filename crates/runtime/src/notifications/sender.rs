@@ -160,6 +160,7 @@ mod tests {
             status: ProcessStatus::Exited(2),
             stdout: Vec::new(),
             stderr: b"one\ntoken=abc\n".to_vec(),
+            last_program: None,
         };
         assert_eq!(failure(&output, 30), "exit code 2: one; token=[REDACTED]");
     }

@@ -146,7 +146,12 @@ impl Stopper {
         let Some(job) = self.record_stop_request(id, mode).await? else {
             return Ok(StopOutcome::AlreadyEnded);
         };
+        let released = self.reservations.free(id);
         let stopped = self.stop_process(&job, grace).await;
+        // A delivery ends its push; until then, the work may still reach the code host.
+        if reservation.is_none() && job.run.exit_code.is_some() {
+            let _ = tokio::time::timeout(grace, released).await;
+        }
         if let Some(reservation) = reservation {
             reservation.running();
             let begin = ProcessState::Exited(ExitKind::Lost);

@@ -143,6 +143,35 @@ async fn successful_exit_after_a_kill_counts_as_cancelled() {
     assert!(desktop.cloud.events(id, "completed").is_empty());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn cancellation_ends_a_push_and_names_a_branch_that_had_arrived() {
+    for (hook, arrived) in [("pre-receive", false), ("post-receive", true)] {
+        let desktop = Desktop::new().await;
+        desktop.driver(IMPLEMENTS);
+        let hook = desktop.at("remote/acme/api.git/hooks").join(hook);
+        let running = desktop.at("state/push");
+        // Blocks the push until it is killed.
+        let script =
+            format!("#!/bin/sh\nmkfifo '{0}.pipe'\n: > '{0}'\nread word < '{0}.pipe'\n", running.display());
+        std::fs::write(&hook, script).unwrap();
+        std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let runtime = desktop.open().await;
+        let id = new_id();
+        start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+        desktop.eventually("the push runs", || async { running.exists().then_some(()) }).await;
+        runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
+        assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Cancelled);
+        let refs = desktop.git(&desktop.at("remote/acme/api.git"), &["for-each-ref"]).await;
+        assert_eq!(refs.contains("refs/heads/orchestrator/plan-5"), arrived, "{refs}");
+        let message = desktop.cloud.events(id, "error")[0]["message"].to_string();
+        assert_eq!(message.contains("code host (orchestrator/plan-5 of acme/api)"), arrived, "{message}");
+        std::fs::remove_file(&hook).unwrap();
+        let next = new_id();
+        start(&runtime, &request(next, "EXECUTE")).await.unwrap();
+        assert_eq!(desktop.reported(&runtime, next).await.status(), JobStatus::Completed);
+    }
+}
+
 // LR-31
 #[tokio::test(flavor = "multi_thread")]
 async fn usage_limit_during_the_commit_fails_the_loop() {

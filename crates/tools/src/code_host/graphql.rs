@@ -243,7 +243,12 @@ mod tests {
     use super::*;
 
     fn printed(code: i32, stdout: &str, stderr: &str) -> Output {
-        Output { status: ProcessStatus::Exited(code), stdout: stdout.into(), stderr: stderr.into() }
+        Output {
+            status: ProcessStatus::Exited(code),
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+            last_program: None,
+        }
     }
 
     #[test]
@@ -277,7 +282,12 @@ mod tests {
             read(&printed(1, "{\"data\":{}}", "API rate limit exceeded")),
             Err(GraphQlError::RateLimited)
         );
-        let hanging = Output { status: ProcessStatus::TimedOut, stdout: Vec::new(), stderr: Vec::new() };
+        let hanging = Output {
+            status: ProcessStatus::TimedOut,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            last_program: None,
+        };
         assert_eq!(read(&hanging), Err(GraphQlError::TimedOut));
     }
 

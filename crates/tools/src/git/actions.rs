@@ -162,8 +162,10 @@ impl Git {
         let below = if prefix.as_os_str().is_empty() { Path::new(".") } else { &prefix };
         let args = ["--literal-pathspecs", "add", "--"];
         let command = self.stager(directory).await?.session().args(args).arg(below);
-        let staged =
-            checked(&args, finish(&command, &args, time::USER_OPERATION, DropPolicy::Complete).await?);
+        let staged = checked(
+            &args,
+            finish(&command, &args, self.idle_limit(time::USER_OPERATION), DropPolicy::Complete).await?,
+        );
         self.with_hint(directory, staged).await?;
         self.change(directory, &["commit", "-m", message], time::USER_OPERATION).await?;
         self.text(directory, &["rev-parse", "--short", "HEAD"], time::LOCAL).await

@@ -54,7 +54,10 @@ impl Git {
         }
         let args = ["--literal-pathspecs", "add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"];
         let command = self.stager(directory).await?.session().args(args).stdin(Stdin::Bytes(paths));
-        let output = checked(&args, finish(&command, &args, time::LOCAL, DropPolicy::Complete).await?);
+        let output = checked(
+            &args,
+            finish(&command, &args, self.idle_limit(time::COMMIT), DropPolicy::Complete).await?,
+        );
         self.with_hint(directory, output).await.map(drop)
     }
 
@@ -75,7 +78,8 @@ impl Git {
         for (name, value) in committer.map(committer_variables).into_iter().flatten() {
             command = command.env(name, value);
         }
-        let output = checked(&args, finish(&command, &args, within, DropPolicy::Complete).await?);
+        let output =
+            checked(&args, finish(&command, &args, self.idle_limit(within), DropPolicy::Complete).await?);
         self.with_hint(directory, output).await?;
         self.head(directory).await
     }

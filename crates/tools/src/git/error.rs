@@ -21,7 +21,7 @@ pub enum GitError {
         source: StartError,
     },
     /// Git, or a hook that it ran, exceeded its time limit and was terminated.
-    #[error("git {command} took longer than {} seconds and was terminated", limit.as_secs())]
+    #[error("{}", timed_out(command, *limit, program.as_deref()))]
     TimedOut {
         /// Name of the sub-command.
         command: String,
@@ -29,6 +29,8 @@ pub enum GitError {
         limit: Duration,
         /// What git printed until then; not redacted.
         printed: String,
+        /// Program that git had started last, for example a hook.
+        program: Option<String>,
     },
     /// Git exceeded its output cap and was terminated.
     #[error("git {command} exceeded the output limit")]
@@ -59,6 +61,15 @@ pub enum GitError {
     Unreadable(&'static str),
 }
 
+fn timed_out(command: &str, limit: Duration, program: Option<&str>) -> String {
+    let program = program.map(|program| format!(", last in `{program}`")).unwrap_or_default();
+    let limit = limit.as_secs();
+    format!(
+        "git {command} showed no activity for {limit} seconds{program}, and was terminated. If it needs more time, raise \
+         `git_idle_limit_seconds` in the settings"
+    )
+}
+
 fn failed_command(args: &[&str]) -> String {
     format!("git {} failed", args.join(" "))
 }
@@ -87,7 +98,7 @@ impl GitError {
             ProcessStatus::TimedOut => {
                 let (stdout, stderr) = (output.stdout_text(), output.stderr_text());
                 let printed = first_output("", &stdout, &stderr).trim().to_owned();
-                Err(Self::TimedOut { command: command(), limit, printed })
+                Err(Self::TimedOut { command: command(), limit, printed, program: output.last_program })
             }
             ProcessStatus::OutputTooLarge => Err(Self::TooMuchOutput { command: command() }),
             ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) => Ok(output),
@@ -114,6 +125,7 @@ mod tests {
             status: ProcessStatus::Exited(128),
             stdout: Vec::new(),
             stderr: b"fatal: https://user:hunter2@host/x.git not found\n".to_vec(),
+            last_program: None,
         };
         let error = GitError::failed(&["fetch", "origin"], &output);
         assert_eq!(error.to_string(), "fatal: https://***@host/x.git not found");

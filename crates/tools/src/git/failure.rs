@@ -82,9 +82,10 @@ impl GitError {
     pub fn is_transient(&self) -> bool {
         let is_networked = |command: &str| REMOTE_COMMANDS.contains(&command);
         match self {
-            // A fetch or push that timed out is slow because of the network. A commit is slow because of its
-            // hooks.
-            Self::TimedOut { command, .. } => is_networked(command),
+            // A fetch or push hangs because of the network, but a hook that hangs will hang again.
+            Self::TimedOut { command, program, .. } => {
+                is_networked(command) && program.as_deref().is_none_or(is_transport)
+            }
             Self::Failed { command, code, stderr, .. } => {
                 let stderr = stderr.to_lowercase();
                 let has = |signs: &[&str]| signs.iter().any(|sign| stderr.contains(sign));
@@ -99,6 +100,11 @@ impl GitError {
             _ => false,
         }
     }
+}
+
+/// Returns whether a program is one of git's, or connects it to a remote.
+fn is_transport(program: &str) -> bool {
+    program.starts_with("git") || program.starts_with("ssh")
 }
 
 /// The category of a failure.
@@ -270,15 +276,16 @@ mod tests {
         ] {
             assert!(!of(command, code, stderr), "{command}: {stderr}");
         }
-        let late = |command: &str| GitError::TimedOut {
+        let late = |command: &str, program: Option<&str>| GitError::TimedOut {
             command: command.to_owned(),
             limit: std::time::Duration::from_secs(60),
             printed: String::new(),
+            program: program.map(str::to_owned),
         };
-        assert!(
-            late("push").is_transient() && !late("commit").is_transient(),
-            "a hook that hangs hangs again"
-        );
+        assert!(late("push", None).is_transient() && late("push", Some("git-remote-http")).is_transient());
+        for (command, program) in [("commit", None), ("push", Some("pre-push")), ("push", Some("sleep"))] {
+            assert!(!late(command, program).is_transient(), "a hook that hangs will hang again");
+        }
     }
 
     #[test]

@@ -59,7 +59,8 @@ pub use worktree::{RemoveWorktreeError, Worktree, parse_worktrees};
 use crate::process::{Command, Limits, Output};
 use crate::programs::Programs;
 
-/// Timeouts of git commands, by kind.
+/// Timeouts of git commands, by kind. For commands that write or contact a remote, the time without any activity: the
+/// line may be slow, and hooks may run tests.
 pub mod time {
     use std::time::Duration;
 
@@ -73,8 +74,8 @@ pub mod time {
     pub const WORKTREE_REMOVE: Duration = Duration::from_secs(15);
     /// The commit of a loop, including its hooks.
     pub const COMMIT: Duration = Duration::from_secs(30);
-    /// The push of a loop, including its hooks.
-    pub const PUSH: Duration = Duration::from_secs(60);
+    /// The push of a loop, including its hooks. A pack of up to 1 MiB is sent without further activity of git.
+    pub const PUSH: Duration = Duration::from_secs(120);
     /// Operations that the user requested. Longer, because the user can see the progress of hooks.
     pub const USER_OPERATION: Duration = Duration::from_secs(120);
 }
@@ -90,6 +91,8 @@ pub enum DropPolicy {
     Kill,
     /// A writing command: runs to completion even when the future is dropped.
     Complete,
+    /// A writing command that may end at any point, such as a push: killed when the future is dropped.
+    Interrupt,
 }
 
 /// The user's git program, restricted to repositories in the sandbox.
@@ -166,14 +169,29 @@ impl Git {
         args: &[&str],
         within: Duration,
     ) -> Result<Output, GitError> {
+        self.change_with(directory, args, within, DropPolicy::Complete).await
+    }
+
+    async fn change_with(
+        &self,
+        directory: &Path,
+        args: &[&str],
+        within: Duration,
+        on_drop: DropPolicy,
+    ) -> Result<Output, GitError> {
         let command = self.command(directory).await?.session().args(args);
-        let output = checked(args, finish(&command, args, within, DropPolicy::Complete).await?);
+        let output = checked(args, finish(&command, args, self.idle_limit(within), on_drop).await?);
         self.with_hint(directory, output).await
+    }
+
+    /// Returns how long a writing command may show no activity. The user's setting takes precedence.
+    fn idle_limit(&self, within: Duration) -> Duration {
+        self.programs.git_idle_limit().unwrap_or(within)
     }
 }
 
 /// Runs a prepared command and converts exceeded limits to errors. Retries when it met an incomplete
-/// worktree.
+/// worktree. For a writing command, `within` limits the time without activity.
 ///
 /// # Errors
 /// Fails with [`GitError`] when git did not start, or exceeded its time limit or output cap.
@@ -183,10 +201,10 @@ pub async fn finish(
     within: Duration,
     on_drop: DropPolicy,
 ) -> Result<Output, GitError> {
-    let limits = Limits::time(within);
     let run = async || match on_drop {
-        DropPolicy::Kill => command.run(limits).await,
-        DropPolicy::Complete => command.run_to_completion(limits).await,
+        DropPolicy::Kill => command.run(Limits::time(within)).await,
+        DropPolicy::Interrupt => command.run(Limits::idle(within)).await,
+        DropPolicy::Complete => command.run_to_completion(Limits::idle(within)).await,
     };
     let mut output = run().await.map_err(|source| GitError::not_started(args, source))?;
     for _ in 0..INCOMPLETE_RETRIES {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use loopgate_api::ids::{BranchName, RepoFullName};
 
-use super::{Git, GitError, time};
+use super::{DropPolicy, Git, GitError, time};
 
 impl Git {
     /// Returns the URL of `origin`, including credentials; `None` when there is no such remote.
@@ -40,7 +40,8 @@ impl Git {
         self.change(directory, &["fetch", "origin"], time::FETCH).await.map(drop)
     }
 
-    /// Pushes a branch to `origin` and sets its upstream.
+    /// Pushes a branch to `origin` and sets its upstream. Dropping the future ends the push; it may have reached the
+    /// remote by then.
     ///
     /// # Errors
     /// Fails with [`GitError`], for example when the remote rejects the push.
@@ -52,7 +53,8 @@ impl Git {
     ) -> Result<(), GitError> {
         let name = format!("refs/heads/{branch}");
         let refspec = format!("{name}:{name}");
-        self.change(directory, &["push", "-u", "origin", &refspec], within).await.map(drop)
+        let args = ["push", "-u", "origin", &refspec];
+        self.change_with(directory, &args, within, DropPolicy::Interrupt).await.map(drop)
     }
 
     /// Fetches a branch of `origin`, and returns whether it contains HEAD.

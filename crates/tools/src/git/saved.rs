@@ -274,8 +274,10 @@ impl Git {
 
     async fn run_writer(&self, command: Command, args: &[&str]) -> Result<String, GitError> {
         let command = command.session().args(args);
-        let output =
-            checked(args, finish(&command, args, time::USER_OPERATION, DropPolicy::Complete).await?)?;
+        let output = checked(
+            args,
+            finish(&command, args, self.idle_limit(time::USER_OPERATION), DropPolicy::Complete).await?,
+        )?;
         Ok(output.stdout_text().trim().to_owned())
     }
 }

@@ -137,6 +137,11 @@ pub(super) struct OwnedGroup {
 }
 
 impl OwnedGroup {
+    /// Returns the pid of the leader until it was reaped.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     pub(super) fn new(child: Child) -> Self {
         let leader = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
         Self { child, leader }

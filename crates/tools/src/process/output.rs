@@ -12,8 +12,10 @@ const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 /// Limits of a single run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Wall-clock time from the start to the exit.
+    /// Wall-clock time from the start to the exit, or since the last sign of activity.
     pub time: Duration,
+    /// Whether `time` counts from the last sign of activity: output, or processor time of the process tree.
+    pub idle: bool,
     /// Cap on standard output, and separately on standard error, in bytes.
     pub output: usize,
     /// Grace period between SIGTERM and SIGKILL when a limit is exceeded.
@@ -24,7 +26,14 @@ impl Limits {
     /// Limits with this timeout, 16 MiB per stream and a grace period of two seconds.
     #[must_use]
     pub const fn time(time: Duration) -> Self {
-        Self { time, output: DEFAULT_OUTPUT_CAP, grace: DEFAULT_GRACE }
+        Self { time, idle: false, output: DEFAULT_OUTPUT_CAP, grace: DEFAULT_GRACE }
+    }
+
+    /// As [`Self::time`], but the time counts from the last sign of activity: output, or processor time of the process
+    /// tree. Processor time is compared four times within the limit, so an idle process may run a quarter longer.
+    #[must_use]
+    pub const fn idle(time: Duration) -> Self {
+        Self { idle: true, ..Self::time(time) }
     }
 
     /// Replaces the cap on each stream, in bytes.
@@ -71,6 +80,8 @@ pub struct Output {
     pub status: ProcessStatus,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
+    /// After [`ProcessStatus::TimedOut`]: name of the program below the process that was started last.
+    pub last_program: Option<String>,
 }
 
 impl Output {

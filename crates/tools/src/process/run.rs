@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::ChildStdin;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::command::{Command, StartError, Stdin};
 use super::group::OwnedGroup;
 use super::output::{Limits, Output, ProcessStatus};
+use super::work::sample_process_tree;
 
 /// After the process exited, a pipe without data for this long counts as fully read.
 const DRAIN_IDLE: Duration = Duration::from_millis(100);
@@ -34,15 +35,12 @@ impl Command {
         let mut out = Capture::new(pipes.stdout, limits.output);
         let mut err = Capture::new(pipes.stderr, limits.output);
 
-        let reading = read_until_exit(&mut group, &mut out, &mut err, feed);
-        let status = match timeout(limits.time, reading).await {
-            Ok(status) => status,
-            Err(_) => ProcessStatus::TimedOut,
-        };
+        let mut deadline = Deadline::new(&group, limits);
+        let status = read_until_exit(&mut group, &mut out, &mut err, feed, &mut deadline).await;
         if matches!(status, ProcessStatus::TimedOut | ProcessStatus::OutputTooLarge) {
             group.terminate(limits.grace).await;
         }
-        Ok(Output { status, stdout: out.bytes, stderr: err.bytes })
+        Ok(Output { status, stdout: out.bytes, stderr: err.bytes, last_program: deadline.last_program })
     }
 
     /// Runs to completion even when the future is dropped. For commands that must not be interrupted, such as
@@ -68,14 +66,20 @@ async fn read_until_exit(
     out: &mut Capture<impl AsyncRead + Unpin>,
     err: &mut Capture<impl AsyncRead + Unpin>,
     feed: impl Future<Output = ()>,
+    deadline: &mut Deadline,
 ) -> ProcessStatus {
     tokio::pin!(feed);
     let mut feeding = true;
     loop {
         tokio::select! {
             () = &mut feed, if feeding => feeding = false,
-            () = out.read(), if out.open() => {}
-            () = err.read(), if err.open() => {}
+            () = out.read(), if out.open() => deadline.note_activity(),
+            () = err.read(), if err.open() => deadline.note_activity(),
+            () = sleep_until(deadline.next_check) => {
+                if deadline.is_over().await {
+                    return ProcessStatus::TimedOut;
+                }
+            }
             status = group.wait() => {
                 if !drain(out, err).await {
                     return ProcessStatus::OutputTooLarge;
@@ -86,6 +90,48 @@ async fn read_until_exit(
         if out.overflowed || err.overflowed {
             return ProcessStatus::OutputTooLarge;
         }
+    }
+}
+
+/// Parts of an idle limit after which the processor time is compared.
+const CHECKS: u32 = 4;
+
+/// Decides when the time of a run is over.
+struct Deadline {
+    limits: Limits,
+    pid: Option<u32>,
+    last_activity: Instant,
+    next_check: Instant,
+    /// Processor time of the process tree at the last check.
+    cpu_ms: u64,
+    last_program: Option<String>,
+}
+
+impl Deadline {
+    fn new(group: &OwnedGroup, limits: Limits) -> Self {
+        let now = Instant::now();
+        let next_check = now + if limits.idle { limits.time / CHECKS } else { limits.time };
+        Self { limits, pid: group.pid(), last_activity: now, next_check, cpu_ms: 0, last_program: None }
+    }
+
+    fn note_activity(&mut self) {
+        if self.limits.idle {
+            self.last_activity = Instant::now();
+        }
+    }
+
+    /// Returns whether the run must end, at the time of a check.
+    async fn is_over(&mut self) -> bool {
+        let Some(pid) = self.pid else { return true };
+        let sample = tokio::task::spawn_blocking(move || sample_process_tree(pid)).await.ok().flatten();
+        let Some(sample) = sample else { return true };
+        if sample.cpu_ms > self.cpu_ms {
+            self.note_activity();
+        }
+        self.cpu_ms = sample.cpu_ms;
+        self.last_program = sample.last_started;
+        self.next_check = Instant::now() + self.limits.time / CHECKS;
+        self.last_activity.elapsed() >= self.limits.time
     }
 }
 

@@ -144,7 +144,7 @@ mod tests {
     }
 
     fn limits(time: Duration) -> Limits {
-        Limits { time, output: 8, grace: Duration::from_millis(300) }
+        Limits { grace: Duration::from_millis(300), ..Limits::time(time).output(8) }
     }
 
     #[tokio::test]

@@ -121,15 +121,11 @@ async fn loop_is_stopped_by_ticket_during_delivery() -> Result<()> {
         .says("<promise>COMPLETE</promise>");
     let failing_commit = Conversation::when("commit", "git push -u origin HEAD").says("Not I.");
     let desktop = TestDesktop::playing([execution, failing_commit]).await?;
-    let (push_started, go) =
-        (desktop.testbed.home.path().join("pushed"), desktop.testbed.home.path().join("go"));
+    let push_started = desktop.testbed.home.path().join("pushed");
     let hook = desktop.testbed.remotes.bare(story::REPOSITORY).join("hooks/pre-receive");
-    // The `pre-receive` hook blocks the push until the loop was stopped.
-    let text = format!(
-        "#!/bin/sh\nmkfifo '{go}'\n: > '{0}'\nread word < '{go}'\n",
-        push_started.display(),
-        go = go.display()
-    );
+    // The `pre-receive` hook blocks the push until it is killed.
+    let text =
+        format!("#!/bin/sh\nmkfifo '{0}.pipe'\n: > '{0}'\nread word < '{0}.pipe'\n", push_started.display());
     std::fs::create_dir_all(hook.parent().context("a parent")?)?;
     std::fs::write(&hook, text)?;
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))?;
@@ -143,7 +139,6 @@ async fn loop_is_stopped_by_ticket_during_delivery() -> Result<()> {
     let body = json!({"ticketId": "SHOP-7", "repoPath": running.desktop.clone});
     let (status, answer) = running.post("kill", body).await?;
     ensure!(status == 200 && answer["message"] == "Process terminated", "{status} {answer}");
-    tokio::fs::write(&go, "go\n").await?;
     running.expect_end("PROCESS_STOPPED", "STOPPED").await?;
     ensure!(running.desktop.cloud.events(id, "completed").is_empty());
     let state = std::fs::read_to_string(running.worktree.join(".loopgate/work/state.json"))?;
