@@ -17,12 +17,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use loopgate_home::{EntryKind, untrusted};
+use loopgate_home::{EntryKind, expand_home, untrusted};
 
 use self::arguments::{Arguments, CommandArguments};
 use self::peers::AddedDirectory;
 use self::workdir::Workdir;
 use crate::config_env::{self, ConfigEnv};
+use crate::command_line::CommandLine;
 use crate::console::print_result;
 use crate::loop_run::exclude_state_dir;
 use crate::plugins::{Plugins, embedded_version, prompt_names, version_of};
@@ -58,9 +59,9 @@ const OUTPUTS: [&str; 13] = [
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct SetupArgs {
-    /// The text of a request, or
-    /// `[WORKDIR] [--prd FILE | --plan FILE] [--prompt NAME] [--max-iterations N] [--add-dir DIR]...`.
-    /// Paths with spaces need no quotes: all words up to the next option belong together.
+    /// `[OPTIONS] [--] REQUEST`, or `[WORKDIR] [--prd FILE | --plan FILE] [OPTIONS]`. The options
+    /// `--max-iterations N`, `--add-dir DIR` and `--prompt NAME` count only before the request, and `--` ends them.
+    /// Paths with spaces need no quotes: the longest existing path counts.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     words: Vec<OsString>,
 }
@@ -76,10 +77,11 @@ impl SetupArgs {
     fn prepare(self) -> Result<String, String> {
         let project =
             std::env::current_dir().map_err(|error| format!("Error: no current directory: {error}"))?;
-        let words: Vec<String> = self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let line =
+            CommandLine::of_arguments(self.words.iter().map(|word| word.to_string_lossy().into_owned()));
         let session = var::text(var::ASSISTANT_SESSION);
         let input = SetupInput { project: &project, plugin_root: None, session: session.as_deref() };
-        prepare(&input, CommandArguments::parse(&words.join(" "), words, &project)?)
+        prepare(&input, CommandArguments::parse(line, &project)?)
     }
 }
 
@@ -98,7 +100,7 @@ pub(crate) fn prepare_command(input: &SetupInput, arguments: &str) -> Result<Str
              `loopgate plugins install`, and start the assistant again."
         ));
     }
-    prepare(input, CommandArguments::parse(arguments, quoting::words(arguments), input.project)?)
+    prepare(input, CommandArguments::parse(CommandLine::typed(arguments), input.project)?)
 }
 
 /// Where set-up runs.
@@ -116,13 +118,16 @@ fn prepare(input: &SetupInput, invocation: CommandArguments) -> Result<String, S
     let (Workdir { path: workdir, is_new }, arguments) = workdir::select(project, &invocation)?;
     let plan = plan_file(&arguments, project)?;
     let plugin_root = plugin_root(input.plugin_root);
-    let prompt_file = prompt_file(plugin_root.as_deref(), &arguments.prompt)?;
+    let prompt_file = prompt_file(plugin_root.as_deref(), arguments.prompt())?;
     let template = std::fs::read_to_string(&prompt_file)
         .map_err(|error| format!("Error: cannot read {}: {error}", prompt_file.display()))?;
     let peers = peers::resolve(&workdir, project, &arguments.add_dirs)?;
+    check_requirements(&arguments, project, &workdir)?;
     if is_new {
-        let request =
-            if let CommandArguments::Request(text) = &invocation { Some(text.as_str()) } else { None };
+        let request = match &invocation {
+            CommandArguments::Request { text, .. } => Some(text.as_str()),
+            CommandArguments::Loop(_) => None,
+        };
         create(project, &workdir, request)
             .map_err(|error| format!("Error: cannot create {}: {error}", workdir.display()))?;
     }
@@ -178,7 +183,7 @@ fn configuration(
         (var::WORKDIR, text(workdir)),
         (var::PRD_FILE, prd.to_owned()),
         (var::PLAN_FILE, plan.to_owned()),
-        (var::MAX_ITERATIONS, arguments.max_iterations.clone()),
+        (var::MAX_ITERATIONS, arguments.max_iterations().to_string()),
         (var::PLUGIN_ROOT, plugin_root.map(text).unwrap_or_default()),
         (var::PROMPT_FILE, text(prompt)),
         (var::ADD_DIRS, joined(|peer| peer.path.display().to_string())),
@@ -210,7 +215,7 @@ fn create(project: &Path, workdir: &Path, request: Option<&str>) -> io::Result<(
 /// Returns the plan to import, from the arguments or from the environment.
 fn plan_file(arguments: &Arguments, project: &Path) -> Result<String, String> {
     let Some(plan) = &arguments.plan else { return Ok(var::text(var::PLAN_FILE).unwrap_or_default()) };
-    let path = std::path::absolute(project.join(plan))
+    let path = std::path::absolute(project.join(expand_home(plan)))
         .map_err(|error| format!("Error: invalid plan path: {error}"))?;
     if path.is_file() {
         Ok(path.display().to_string())
@@ -238,6 +243,16 @@ fn requirements(workdir: &Path) -> Option<PathBuf> {
 fn is_document(name: &str) -> bool {
     let ending = Path::new(name).extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
     DOCUMENTS.iter().any(|document| ending.eq_ignore_ascii_case(document)) && !OUTPUTS.contains(&name)
+/// Rejects a requirements file that does not exist. One that an earlier set-up accepted may have been removed since.
+fn check_requirements(arguments: &Arguments, project: &Path, workdir: &Path) -> Result<(), String> {
+    let Some(prd) = &arguments.prd else { return Ok(()) };
+    let is_known = || ConfigEnv::load(workdir).is_ok_and(|config| config.get(var::PRD_FILE) == Some(prd));
+    if project.join(expand_home(prd)).is_file() || is_known() {
+        return Ok(());
+    }
+    Err(format!("Error: requirements file not found: {prd}"))
+}
+
 }
 
 /// Returns the plugin's root: as passed by the assistant, from the environment, or our unpacked copy.
