@@ -33,13 +33,7 @@ const MAX_EQUAL_FAILURES: u32 = 5;
 impl Driver {
     /// Evaluates a run. `Some` ends the loop.
     pub(super) async fn evaluate_run(&mut self, run: &AssistantRun, span: &Span) -> Option<LoopEnd> {
-        // The next iteration would start with the same plugins, so this is fatal at once.
-        if let Some(answer) = run.facts.unknown_command.as_ref().filter(|_| !self.stop.is_cancelled()) {
-            let message = format!("The assistant did not load the plugin of the loop ({answer})");
-            self.fail("ASSISTANT_UNKNOWN_SKILL", &message);
-            return Some(self.end_failed("error", span, child::UNKNOWN_EXIT));
-        }
-        // The settings are the same in the next iteration.
+        // Settings and plugins are the same in the next iteration.
         if let Some(fault) = run.fault.as_ref().filter(|_| !self.stop.is_cancelled()) {
             self.fail(fault.subcode, &failure::clamp(&redact::message(&fault.message)));
             return Some(self.end_failed("error", span, child::UNKNOWN_EXIT));
