@@ -232,10 +232,15 @@ impl Driver {
             );
             return Some(self.reject_promise("NOTHING_DELIVERED", &failure::clamp(&message), span));
         }
-        self.journal.progress(&format!("Completed in iteration {}", self.state.iteration));
-        self.record("completed");
-        self.perf.iteration(self.state.iteration, span, "completed", Some(0));
-        Some(if waits { LoopEnd::Waiting } else { LoopEnd::Completed })
+        let (end, status, message) = if waits {
+            (LoopEnd::Waiting, "awaiting_user", "Waiting for the user since")
+        } else {
+            (LoopEnd::Completed, "completed", "Completed in")
+        };
+        self.journal.progress(&format!("{message} iteration {}", self.state.iteration));
+        self.record(status);
+        self.perf.iteration(self.state.iteration, span, status, Some(0));
+        Some(end)
     }
 
     /// Fails a loop whose completion contradicts its records.

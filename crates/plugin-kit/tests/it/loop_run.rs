@@ -291,6 +291,9 @@ fn promise_that_contradicts_the_plan_is_rejected() {
             assert!(ended.stderr.contains("LOOPGATE_FATAL[PENDING_TASKS_AT_COMPLETION]"));
             assert_eq!(project.statuses(), ["spurious_complete"]);
             assert_eq!(project.events("iteration")[0]["status"], "spurious_complete");
+        } else {
+            assert_eq!(project.statuses(), ["awaiting_user"]);
+            assert_eq!(project.events("iteration")[0]["status"], "awaiting_user");
         }
     }
 }
