@@ -10,6 +10,7 @@ mod prompt;
 mod session;
 mod workdir;
 
+pub(crate) use self::peers::paths as resolve_peers;
 pub(crate) use self::workdir::open as open_loop;
 
 use std::ffi::OsString;
@@ -22,13 +23,13 @@ use loopgate_home::{EntryKind, expand_home, untrusted};
 use self::arguments::{Arguments, CommandArguments};
 use self::peers::AddedDirectory;
 use self::workdir::Workdir;
-use crate::config_env::{self, ConfigEnv};
 use crate::command_line::CommandLine;
+use crate::config_env::{self, ConfigEnv};
 use crate::console::print_result;
 use crate::loop_run::exclude_state_dir;
 use crate::plugins::{Plugins, embedded_version, prompt_names, version_of};
-use crate::project_git::BlockingGit;
-use crate::quoting::{self, quote};
+use crate::project_git::{BlockingGit, Trees};
+use crate::quoting::quote;
 use crate::variables as var;
 
 /// File names of requirements, in order of precedence.
@@ -121,8 +122,8 @@ fn prepare(input: &SetupInput, invocation: CommandArguments) -> Result<String, S
     let prompt_file = prompt_file(plugin_root.as_deref(), arguments.prompt())?;
     let template = std::fs::read_to_string(&prompt_file)
         .map_err(|error| format!("Error: cannot read {}: {error}", prompt_file.display()))?;
-    let peers = peers::resolve(&workdir, project, &arguments.add_dirs)?;
     check_requirements(&arguments, project, &workdir)?;
+    let peers = peers::resolve(&workdir, project, &arguments.add_dirs)?;
     if is_new {
         let request = match &invocation {
             CommandArguments::Request { text, .. } => Some(text.as_str()),
@@ -150,6 +151,9 @@ fn prepare(input: &SetupInput, invocation: CommandArguments) -> Result<String, S
         session::map(project, session, &workdir);
     }
     config.save(&workdir).map_err(|error| format!("Error: cannot write the configuration: {error}"))?;
+    if is_new {
+        record_start(project, &workdir, &peers)?;
+    }
     // A plan that cannot be synchronized does not prevent the iteration: the model reads the reason and
     // resolves it.
     let sync_line = crate::plan::sync(&workdir).unwrap_or_else(|message| message);
@@ -212,6 +216,21 @@ fn create(project: &Path, workdir: &Path, request: Option<&str>) -> io::Result<(
     request.map_or(Ok(()), |text| untrusted::write(&workdir.join(PRD_MD), format!("{text}\n").as_bytes()))
 }
 
+/// Records the files of a loop's repositories. The driver does the same for its loops, whose directory is not new here.
+fn record_start(project: &Path, workdir: &Path, peers: &[AddedDirectory]) -> Result<(), String> {
+    let git = BlockingGit::new()?;
+    // Later commands run in the project, and see its path without links.
+    let project = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+    let mut trees = Trees::new();
+    for repository in std::iter::once(project.as_path()).chain(peers.iter().map(|peer| peer.path.as_path())) {
+        // A repository without a snapshot counts as changed later.
+        let now = git.snapshots(repository).unwrap_or_default().into_iter();
+        // Without a reference, git's garbage collection would remove the tree.
+        trees.extend(now.filter(|(path, tree)| git.retain(path, tree, crate::plan::START).is_some()));
+    }
+    crate::plan::record_loop_start(workdir, &trees)
+}
+
 /// Returns the plan to import, from the arguments or from the environment.
 fn plan_file(arguments: &Arguments, project: &Path) -> Result<String, String> {
     let Some(plan) = &arguments.plan else { return Ok(var::text(var::PLAN_FILE).unwrap_or_default()) };
@@ -222,6 +241,16 @@ fn plan_file(arguments: &Arguments, project: &Path) -> Result<String, String> {
     } else {
         Err(format!("Error: plan file not found: {}", path.display()))
     }
+}
+
+/// Rejects a requirements file that does not exist. One that an earlier set-up accepted may have been removed since.
+fn check_requirements(arguments: &Arguments, project: &Path, workdir: &Path) -> Result<(), String> {
+    let Some(prd) = &arguments.prd else { return Ok(()) };
+    let is_known = || ConfigEnv::load(workdir).is_ok_and(|config| config.get(var::PRD_FILE) == Some(prd));
+    if project.join(expand_home(prd)).is_file() || is_known() {
+        return Ok(());
+    }
+    Err(format!("Error: requirements file not found: {prd}"))
 }
 
 /// Returns the requirements file of a work directory: a usual name, or the first other document by name.
@@ -243,16 +272,6 @@ fn requirements(workdir: &Path) -> Option<PathBuf> {
 fn is_document(name: &str) -> bool {
     let ending = Path::new(name).extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
     DOCUMENTS.iter().any(|document| ending.eq_ignore_ascii_case(document)) && !OUTPUTS.contains(&name)
-/// Rejects a requirements file that does not exist. One that an earlier set-up accepted may have been removed since.
-fn check_requirements(arguments: &Arguments, project: &Path, workdir: &Path) -> Result<(), String> {
-    let Some(prd) = &arguments.prd else { return Ok(()) };
-    let is_known = || ConfigEnv::load(workdir).is_ok_and(|config| config.get(var::PRD_FILE) == Some(prd));
-    if project.join(expand_home(prd)).is_file() || is_known() {
-        return Ok(());
-    }
-    Err(format!("Error: requirements file not found: {prd}"))
-}
-
 }
 
 /// Returns the plugin's root: as passed by the assistant, from the environment, or our unpacked copy.

@@ -15,7 +15,7 @@ use super::{failure, pipeline, spurious};
 use crate::clock::Span;
 use crate::plan;
 use crate::plan::structure::schema_faults;
-use crate::project_git::ProjectGit;
+use crate::project_git::{ProjectGit, Trees};
 use crate::quoting::quote;
 use crate::variables as var;
 
@@ -257,19 +257,15 @@ impl Driver {
         if var::text(LOOP_ID).is_some() || plan::completed_in_loop(&self.state.workdir).is_empty() {
             return false;
         }
-        let trees = plan::start_trees(&self.state.workdir);
+        let mut now = Trees::new();
         for repository in self.repositories() {
-            let git = ProjectGit::at(&repository, &self.context.env, &self.stop);
-            let is_unchanged = match trees.get(&repository) {
-                Some(tree) => git.snapshot().await.as_ref() == Some(tree),
-                None => git.changed_since(&self.state.start_sha).await.is_some_and(|files| files.is_empty()),
-            };
-            // A contradiction must be proven: what git cannot compare counts as changed.
-            if !is_unchanged {
-                return false;
+            match ProjectGit::at(&repository, &self.context.env, &self.stop).snapshots().await {
+                Some(trees) => now.extend(trees),
+                // A contradiction must be proven: what git cannot compare counts as changed.
+                None => return false,
             }
         }
-        true
+        now == plan::start_trees(&self.state.workdir)
     }
 
     /// Demands the check of tasks that were ticked without one, and fails after the last attempt.

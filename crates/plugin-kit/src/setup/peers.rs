@@ -43,6 +43,14 @@ pub fn resolve(workdir: &Path, project: &Path, dirs: &[String]) -> Result<Vec<Ad
     Ok(peers)
 }
 
+/// Returns the paths of the directories; see [`resolve`].
+///
+/// # Errors
+/// Returns the line to print.
+pub fn paths(workdir: &Path, project: &Path, dirs: &[String]) -> Result<Vec<PathBuf>, String> {
+    Ok(resolve(workdir, project, dirs)?.into_iter().map(|peer| peer.path).collect())
+}
+
 /// Returns the name in the repository's identity file, or that of its directory.
 fn preferred_name(path: &Path) -> String {
     let identity: Option<Value> = untrusted::read_json(&path.join(STATE_DIR).join(".repo-identity.json"));
