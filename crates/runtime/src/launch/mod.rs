@@ -189,10 +189,11 @@ impl Launcher {
             // The loop was accepted and cancelled later, so the request itself succeeded.
             let _ = answer.send(Ok(LoopStart::accepted(request.loop_id)));
         } else if !answer.is_closed() {
-            if let Some((code, message)) = &refusal.event {
+            self.restore_previous(&request, &previous).await;
+            // Not while the disk is full: a caller that has timed out by now gets the event of an accepted loop instead.
+            if let Some((code, message)) = refusal.event.as_ref().filter(|_| !answer.is_closed()) {
                 self.post_refusal(request.loop_id, &request.token, code, message).await;
             }
-            self.restore_previous(&request, &previous).await;
             // Released first: the caller may launch the loop again at once.
             drop(reservation.take());
             if answer.send(Err(refusal.error.clone())).is_ok() {
