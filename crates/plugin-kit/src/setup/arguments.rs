@@ -153,10 +153,11 @@ mod tests {
     use super::*;
     use crate::quoting::quote;
 
-    /// Generates a path whose words are separated by spaces. No word starts like a flag or a quotation.
+    /// Generates a path that does not exist, whose words are separated by spaces. No word starts like a flag or a
+    /// quotation.
     fn path() -> impl Strategy<Value = String> {
         prop::collection::vec("[A-Za-z0-9äß./_;&|$`()*]['-]?[A-Za-z0-9._-]{0,8}", 1..4)
-            .prop_map(|words| words.join(" "))
+            .prop_map(|words| format!("/nonexistent/{}", words.join(" ")))
     }
 
     fn arguments() -> impl Strategy<Value = Arguments> {
@@ -168,7 +169,7 @@ mod tests {
         ];
         (path(), source, 0u32..1000, name, prop::collection::vec(path(), 0..3)).prop_map(
             |(workdir, (prd, plan), max_iterations, prompt, add_dirs)| Arguments {
-                workdir: format!("/nonexistent/{workdir}"),
+                workdir,
                 prd,
                 plan,
                 max_iterations: Some(max_iterations),
