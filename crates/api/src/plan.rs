@@ -1,4 +1,6 @@
-//! `plan.json`: lenient parsing, task progress, and conversion to Markdown.
+//! `plan.json`: lenient parsing, tasks and their progress, and conversion to Markdown.
+
+mod tasks;
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -7,6 +9,8 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
+
+pub use self::tasks::{PlanTasks, is_fence, reopen, with_checkbox};
 
 /// A plan in the form in which it is uploaded and displayed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -11,8 +11,8 @@ pub struct UndeliveredWork {
     pub name: String,
     /// Where the work is.
     pub place: UndeliveredPlace,
-    /// What excludes it: an ignore rule as `<file>:<line>:<pattern>`, the message of a stash, or the number of commits;
-    /// absent when the place says it all.
+    /// What excludes it: an ignore rule as `<file>:<line>:<pattern>`, the message of a stash, or the number of commits and
+    /// of changed files; absent when the place says it all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -31,6 +31,8 @@ pub enum UndeliveredPlace {
     Detached,
     /// Another worktree of the repository.
     Worktree,
+    /// A submodule, or another repository inside of the working tree, with changes or commits that no remote of it has.
+    Submodule,
     /// A file outside of the loop's repositories.
     Outside,
 }
@@ -49,6 +51,7 @@ impl UndeliveredWork {
             UndeliveredPlace::Branch => with_detail(format!("branch {name}")),
             UndeliveredPlace::Detached => with_detail(format!("commit {name} is on no branch")),
             UndeliveredPlace::Worktree => with_detail(format!("worktree {name}")),
+            UndeliveredPlace::Submodule => with_detail(format!("submodule {name}")),
             UndeliveredPlace::Outside => format!("{name} is outside the repository"),
         }
     }

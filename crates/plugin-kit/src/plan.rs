@@ -46,7 +46,7 @@ pub(crate) use amend::prepare as prepare_amendment;
 pub(crate) use document::PlanLock;
 pub use state::SetStateArgs;
 pub(crate) use state::{await_user, record_phase, set_waiting_until};
-pub(crate) use task_changes::start_trees;
+pub(crate) use task_changes::{START, record_loop_start, start_trees};
 pub(crate) use task_report::{AgentStatement, says_stuck, task_of_answer};
 
 /// Tools for the plan of a work directory.
@@ -68,7 +68,7 @@ pub enum PlanCommand {
     Report(TickArgs),
     /// Write what an agent has to know about a task, or about the whole `change`, and print the path of the file
     Brief(BriefArgs),
-    /// List the files that have changed since the start of a task or of the implementation
+    /// List the files that have changed since the start of a task or of the loop
     Changed(ChangedArgs),
     /// Restore files as they were at the start of a task
     Restore(RestoreArgs),
@@ -147,7 +147,7 @@ pub struct ChangedArgs {
     /// Task whose start was recorded by set-state, for example T-1.2
     #[arg(long, group = "start")]
     since_task: Option<String>,
-    /// Compare with the files before the first task
+    /// Compare with the files at the start of the loop
     #[arg(long, group = "start")]
     since_start: bool,
     /// Write a patch as well, and print its path first

@@ -42,6 +42,9 @@ pub struct GitSetting {
     pub is_of_repository: bool,
 }
 
+/// Ids of trees, by the directory of their repository.
+pub type Trees = BTreeMap<PathBuf, String>;
+
 /// Git queries in one directory.
 #[derive(Debug, Clone)]
 pub struct ProjectGit<'a> {
@@ -189,17 +192,54 @@ impl<'a> ProjectGit<'a> {
     /// ignored files and generated directories. The index, the branch and the files of the project are not
     /// changed.
     pub async fn snapshot(&self) -> Option<String> {
+        Some(self.write_tree().await?.0)
+    }
+
+    /// Writes the current files as git trees, by directory: those of this repository, and those of each repository inside
+    /// of it, such as a submodule, whose files differ from its commit. The tree of a repository contains only the commits
+    /// of the repositories inside of it.
+    pub async fn snapshots(&self) -> Option<Trees> {
+        let mut trees = Trees::new();
+        let mut remaining = vec![self.dir.to_owned()];
+        while let Some(dir) = remaining.pop() {
+            let git = ProjectGit { dir: &dir, ..*self };
+            let (tree, index) = git.write_tree().await?;
+            let mut env = self.env.clone();
+            env.insert("GIT_INDEX_FILE".into(), index.as_os_str().to_owned());
+            let changed = ProjectGit { dir: &dir, env: &env, stop: self.stop };
+            remaining.extend(changed.changed_repositories().await?);
+            trees.insert(dir, tree);
+        }
+        Some(trees)
+    }
+
+    /// Lists the repositories inside of this one whose files differ from the commit in the index.
+    async fn changed_repositories(&self) -> Option<Vec<PathBuf>> {
+        let args = ["diff-files", "--raw", "-z", "--ignore-submodules=none"];
+        let entries = self.query_within(&args, TREE_LIMIT).await?;
+        if entries.is_empty() {
+            return Some(Vec::new());
+        }
+        let root = PathBuf::from(self.query(&["rev-parse", "--show-toplevel"]).await?);
+        // Each entry, `:<mode> <mode> <hash> <hash> <status>`, is followed by its path.
+        let parts: Vec<&str> = entries.split('\0').collect();
+        let repositories = parts.chunks(2).filter(|entry| entry[0].starts_with(":160000 160000"));
+        Some(repositories.filter_map(|entry| Some(root.join(entry.get(1)?))).collect())
+    }
+
+    /// Writes the current files as a git tree. Returns its id, and the index that contains it.
+    async fn write_tree(&self) -> Option<(String, tempfile::TempPath)> {
         // A copy of the index lets `git add` reuse the stored file times, so that only changed files are
         // hashed.
-        let index = tempfile::NamedTempFile::new().ok()?;
+        let index = tempfile::NamedTempFile::new().ok()?.into_temp_path();
         let current = self.query(&["rev-parse", "--path-format=absolute", "--git-path", "index"]).await?;
         // A repository without commits has no index. Git accepts a missing file as GIT_INDEX_FILE, but not an
         // empty one.
-        if std::fs::copy(&current, index.path()).is_err() {
-            std::fs::remove_file(index.path()).ok()?;
+        if std::fs::copy(&current, &index).is_err() {
+            std::fs::remove_file(&index).ok()?;
         }
         let mut env = self.env.clone();
-        env.insert("GIT_INDEX_FILE".into(), index.path().into());
+        env.insert("GIT_INDEX_FILE".into(), index.as_os_str().to_owned());
         let git = ProjectGit { dir: self.dir, env: &env, stop: self.stop };
         // Directories that package managers and builds fill are excluded even when git does not ignore them.
         let excluded: Vec<String> =
@@ -208,7 +248,7 @@ impl<'a> ProjectGit<'a> {
         add.extend(excluded.iter().map(String::as_str));
         // Writes blobs into the object database; git's garbage collection removes them later.
         git.query_within(&add, TREE_LIMIT).await?;
-        git.query_within(&["write-tree"], TREE_LIMIT).await
+        Some((git.query_within(&["write-tree"], TREE_LIMIT).await?, index))
     }
 
     /// Retains a tree under a reference of this worktree, until another tree takes its name.
@@ -317,6 +357,20 @@ impl BlockingGit {
 
     pub fn snapshot(&self, dir: &Path) -> Option<String> {
         self.runtime.block_on(self.at(dir).snapshot())
+    }
+
+    pub fn snapshots(&self, dir: &Path) -> Option<Trees> {
+        self.runtime.block_on(self.at(dir).snapshots())
+    }
+
+    /// Returns the tree of the commit of a repository, at `path`, that the tree of the repository around it contains.
+    pub fn tree_of_nested(&self, dir: &Path, tree: &str, path: &Path) -> Option<String> {
+        self.runtime.block_on(async {
+            let root = PathBuf::from(self.at(dir).query(&["rev-parse", "--show-toplevel"]).await?);
+            let name = path.strip_prefix(root).ok()?.to_str()?;
+            let commit = self.at(dir).query(&["rev-parse", &format!("{tree}:{name}")]).await?;
+            self.at(path).query(&["rev-parse", &format!("{commit}^{{tree}}")]).await
+        })
     }
 
     pub fn retain(&self, dir: &Path, tree: &str, name: &str) -> Option<()> {

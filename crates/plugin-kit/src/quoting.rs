@@ -39,19 +39,29 @@ pub fn unquote(text: &str) -> String {
     value
 }
 
+/// A word of a text, without its quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// Offset in bytes of the word, or of its quote.
+    pub start: usize,
+    /// The word.
+    pub value: String,
+}
+
 /// Splits a text at whitespace. A word that starts with a quote extends to the next quote of the same kind
 /// that ends a word; inside double quotes the escapes of [`quote`] are removed. All other characters are
 /// literal: apostrophes, semicolons, dollar signs, and an unclosed quote.
-pub fn words(text: &str) -> Vec<String> {
+pub fn positions(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         let length = quoted_length(rest).or_else(|| rest.find(char::is_whitespace)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(length);
-        words.push(match word.strip_prefix('\'').and_then(|inner| inner.strip_suffix('\'')) {
+        let value = match word.strip_prefix('\'').and_then(|inner| inner.strip_suffix('\'')) {
             Some(inner) => inner.to_owned(),
             None => unquote(word),
-        });
+        };
+        words.push(Word { start: text.len() - rest.len(), value });
         rest = after.trim_start();
     }
     words
@@ -83,6 +93,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        positions(text).into_iter().map(|word| word.value).collect()
+    }
 
     #[test]
     fn shell_special_characters_are_escaped() {

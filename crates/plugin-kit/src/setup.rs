@@ -10,6 +10,7 @@ mod prompt;
 mod session;
 mod workdir;
 
+pub(crate) use self::peers::paths as resolve_peers;
 pub(crate) use self::workdir::open as open_loop;
 
 use std::ffi::OsString;
@@ -17,17 +18,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use loopgate_home::{EntryKind, untrusted};
+use loopgate_home::{EntryKind, expand_home, untrusted};
 
 use self::arguments::{Arguments, CommandArguments};
 use self::peers::AddedDirectory;
 use self::workdir::Workdir;
+use crate::command_line::CommandLine;
 use crate::config_env::{self, ConfigEnv};
 use crate::console::print_result;
 use crate::loop_run::exclude_state_dir;
 use crate::plugins::{Plugins, embedded_version, prompt_names, version_of};
-use crate::project_git::BlockingGit;
-use crate::quoting::{self, quote};
+use crate::project_git::{BlockingGit, Trees};
+use crate::quoting::quote;
 use crate::variables as var;
 
 /// File names of requirements, in order of precedence.
@@ -58,9 +60,9 @@ const OUTPUTS: [&str; 13] = [
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct SetupArgs {
-    /// The text of a request, or
-    /// `[WORKDIR] [--prd FILE | --plan FILE] [--prompt NAME] [--max-iterations N] [--add-dir DIR]...`.
-    /// Paths with spaces need no quotes: all words up to the next option belong together.
+    /// `[OPTIONS] [--] REQUEST`, or `[WORKDIR] [--prd FILE | --plan FILE] [OPTIONS]`. The options
+    /// `--max-iterations N`, `--add-dir DIR` and `--prompt NAME` count only before the request, and `--` ends them.
+    /// Paths with spaces need no quotes: the longest existing path counts.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     words: Vec<OsString>,
 }
@@ -76,10 +78,11 @@ impl SetupArgs {
     fn prepare(self) -> Result<String, String> {
         let project =
             std::env::current_dir().map_err(|error| format!("Error: no current directory: {error}"))?;
-        let words: Vec<String> = self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let line =
+            CommandLine::of_arguments(self.words.iter().map(|word| word.to_string_lossy().into_owned()));
         let session = var::text(var::ASSISTANT_SESSION);
         let input = SetupInput { project: &project, plugin_root: None, session: session.as_deref() };
-        prepare(&input, CommandArguments::parse(&words.join(" "), words, &project)?)
+        prepare(&input, CommandArguments::parse(line, &project)?)
     }
 }
 
@@ -98,7 +101,7 @@ pub(crate) fn prepare_command(input: &SetupInput, arguments: &str) -> Result<Str
              `loopgate plugins install`, and start the assistant again."
         ));
     }
-    prepare(input, CommandArguments::parse(arguments, quoting::words(arguments), input.project)?)
+    prepare(input, CommandArguments::parse(CommandLine::typed(arguments), input.project)?)
 }
 
 /// Where set-up runs.
@@ -116,13 +119,16 @@ fn prepare(input: &SetupInput, invocation: CommandArguments) -> Result<String, S
     let (Workdir { path: workdir, is_new }, arguments) = workdir::select(project, &invocation)?;
     let plan = plan_file(&arguments, project)?;
     let plugin_root = plugin_root(input.plugin_root);
-    let prompt_file = prompt_file(plugin_root.as_deref(), &arguments.prompt)?;
+    let prompt_file = prompt_file(plugin_root.as_deref(), arguments.prompt())?;
     let template = std::fs::read_to_string(&prompt_file)
         .map_err(|error| format!("Error: cannot read {}: {error}", prompt_file.display()))?;
+    check_requirements(&arguments, project, &workdir)?;
     let peers = peers::resolve(&workdir, project, &arguments.add_dirs)?;
     if is_new {
-        let request =
-            if let CommandArguments::Request(text) = &invocation { Some(text.as_str()) } else { None };
+        let request = match &invocation {
+            CommandArguments::Request { text, .. } => Some(text.as_str()),
+            CommandArguments::Loop(_) => None,
+        };
         create(project, &workdir, request)
             .map_err(|error| format!("Error: cannot create {}: {error}", workdir.display()))?;
     }
@@ -145,6 +151,9 @@ fn prepare(input: &SetupInput, invocation: CommandArguments) -> Result<String, S
         session::map(project, session, &workdir);
     }
     config.save(&workdir).map_err(|error| format!("Error: cannot write the configuration: {error}"))?;
+    if is_new {
+        record_start(project, &workdir, &peers)?;
+    }
     // A plan that cannot be synchronized does not prevent the iteration: the model reads the reason and
     // resolves it.
     let sync_line = crate::plan::sync(&workdir).unwrap_or_else(|message| message);
@@ -178,7 +187,7 @@ fn configuration(
         (var::WORKDIR, text(workdir)),
         (var::PRD_FILE, prd.to_owned()),
         (var::PLAN_FILE, plan.to_owned()),
-        (var::MAX_ITERATIONS, arguments.max_iterations.clone()),
+        (var::MAX_ITERATIONS, arguments.max_iterations().to_string()),
         (var::PLUGIN_ROOT, plugin_root.map(text).unwrap_or_default()),
         (var::PROMPT_FILE, text(prompt)),
         (var::ADD_DIRS, joined(|peer| peer.path.display().to_string())),
@@ -207,16 +216,41 @@ fn create(project: &Path, workdir: &Path, request: Option<&str>) -> io::Result<(
     request.map_or(Ok(()), |text| untrusted::write(&workdir.join(PRD_MD), format!("{text}\n").as_bytes()))
 }
 
+/// Records the files of a loop's repositories. The driver does the same for its loops, whose directory is not new here.
+fn record_start(project: &Path, workdir: &Path, peers: &[AddedDirectory]) -> Result<(), String> {
+    let git = BlockingGit::new()?;
+    // Later commands run in the project, and see its path without links.
+    let project = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+    let mut trees = Trees::new();
+    for repository in std::iter::once(project.as_path()).chain(peers.iter().map(|peer| peer.path.as_path())) {
+        // A repository without a snapshot counts as changed later.
+        let now = git.snapshots(repository).unwrap_or_default().into_iter();
+        // Without a reference, git's garbage collection would remove the tree.
+        trees.extend(now.filter(|(path, tree)| git.retain(path, tree, crate::plan::START).is_some()));
+    }
+    crate::plan::record_loop_start(workdir, &trees)
+}
+
 /// Returns the plan to import, from the arguments or from the environment.
 fn plan_file(arguments: &Arguments, project: &Path) -> Result<String, String> {
     let Some(plan) = &arguments.plan else { return Ok(var::text(var::PLAN_FILE).unwrap_or_default()) };
-    let path = std::path::absolute(project.join(plan))
+    let path = std::path::absolute(project.join(expand_home(plan)))
         .map_err(|error| format!("Error: invalid plan path: {error}"))?;
     if path.is_file() {
         Ok(path.display().to_string())
     } else {
         Err(format!("Error: plan file not found: {}", path.display()))
     }
+}
+
+/// Rejects a requirements file that does not exist. One that an earlier set-up accepted may have been removed since.
+fn check_requirements(arguments: &Arguments, project: &Path, workdir: &Path) -> Result<(), String> {
+    let Some(prd) = &arguments.prd else { return Ok(()) };
+    let is_known = || ConfigEnv::load(workdir).is_ok_and(|config| config.get(var::PRD_FILE) == Some(prd));
+    if project.join(expand_home(prd)).is_file() || is_known() {
+        return Ok(());
+    }
+    Err(format!("Error: requirements file not found: {prd}"))
 }
 
 /// Returns the requirements file of a work directory: a usual name, or the first other document by name.

@@ -27,7 +27,7 @@ use crate::transcript::tailer::Transcripts;
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
 /// Delays between attempts to store the end of a loop, for example while the disk is full; the last one
 /// repeats.
-const STORE_RETRY: [Duration; 4] =
+pub(crate) const STORE_RETRY: [Duration; 4] =
     [Duration::from_millis(200), Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(30)];
 
 /// State of a loop's process when supervision starts.

@@ -20,19 +20,22 @@ const USER_SETTINGS: &str = "user";
 /// Makes the assistant read the CLAUDE.md of directories that are passed with `--add-dir`.
 const READ_INSTRUCTIONS: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
 
-/// Variables of the assistant that are removed from its environment.
-const REMOVED_VARIABLES: [&str; 10] = [
-    // Set by the assistant for its children. Neither a loop nor a chat runs inside another session.
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_CODE_SESSION_ID",
-    // Modes for interactive sessions in which the assistant runs no hooks, or starts subagents in the background.
+/// Variables that switch on modes for interactive sessions, in which the assistant runs no hooks, loads no plugins, offers
+/// few tools, or starts subagents in the background.
+pub const INTERACTIVE_MODES: [&str; 5] = [
     "CLAUDE_CODE_SIMPLE",
     "CLAUDE_CODE_SAFE_MODE",
     "CLAUDE_CODE_PERSONAL_HOOKS_OFF",
     "CLAUDE_AUTO_BACKGROUND_TASKS",
     "CLAUDE_CODE_FORK_SUBAGENT",
+];
+/// Further variables of the assistant that are removed from its environment.
+const REMOVED_VARIABLES: [&str; 5] = [
+    // Set by the assistant for its children. Neither a loop nor a chat runs inside another session.
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_SESSION_ID",
     // Takes precedence over the option `--effort`.
     "CLAUDE_CODE_EFFORT_LEVEL",
 ];
@@ -43,7 +46,7 @@ const NO_BACKGROUND_TASKS: &str = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS";
 
 /// Prepares an environment for the assistant without a user: no outer session, hooks enabled, no background tasks.
 pub fn prepare_for_assistant(environment: &mut BTreeMap<OsString, OsString>) {
-    for name in REMOVED_VARIABLES {
+    for name in REMOVED_VARIABLES.iter().chain(&INTERACTIVE_MODES) {
         environment.remove(OsStr::new(name));
     }
     environment.insert(NO_BACKGROUND_TASKS.into(), "1".into());

@@ -4893,12 +4893,12 @@ export interface components {
          * @description Place of work that is not delivered.
          * @enum {string}
          */
-        UndeliveredPlace: "ignored" | "stash" | "branch" | "detached" | "worktree" | "outside";
+        UndeliveredPlace: "ignored" | "stash" | "branch" | "detached" | "worktree" | "submodule" | "outside";
         /** @description Work of a loop that its delivery does not contain. */
         UndeliveredWork: {
             /**
-             * @description What excludes it: an ignore rule as `<file>:<line>:<pattern>`, the message of a stash, or the number of commits;
-             *     absent when the place says it all.
+             * @description What excludes it: an ignore rule as `<file>:<line>:<pattern>`, the message of a stash, or the number of commits and
+             *     of changed files; absent when the place says it all.
              */
             detail?: string | null;
             /** @description Path of a file, relative to the repository or absolute outside of it; name of a branch; hash of a commit. */

@@ -64,9 +64,15 @@ const SUBCODES: Record<string, Advice> = {
     explanation:
       "The assistant runs no hooks of the plugin `code`. They keep a loop from reading credentials and from pushing, so the loop was stopped. The setting, if it was found, is in the technical details.",
     steps: [
-      "Allow the hooks of plugins: remove `disableAllHooks` or `allowManagedHooksOnly` from the assistant's settings, or ask the administrator who manages them.",
+      "Allow the hooks of plugins: remove `disableAllHooks`, `allowManagedHooksOnly`, or variables such as `CLAUDE_CODE_SIMPLE` in `env`, from the assistant's settings, or ask the administrator who manages them.",
       "Resume the loop.",
     ],
+  },
+  ASSISTANT_SHELL_BLOCKS_DISABLED: {
+    title: "The assistant does not run the commands of the loop's prompt",
+    explanation:
+      "The administrator's settings of the assistant disable shell blocks in commands. The prompt of a loop comes from such a block. The file of the setting is in the technical details.",
+    steps: ["Ask the administrator to remove `disableSkillShellExecution`.", "Resume the loop."],
   },
   ASSISTANT_TOOL_DENIED: {
     title: "The assistant's settings deny a tool",

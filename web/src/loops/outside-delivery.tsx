@@ -9,6 +9,7 @@ const PLACE_TEXT: Record<UndeliveredWork["place"], string> = {
   branch: "is another branch",
   detached: "is a commit on no branch",
   worktree: "is another worktree",
+  submodule: "is a submodule with work of its own",
   outside: "is outside the repository",
 };
 

@@ -159,7 +159,7 @@ const WARNING_TEXT: Record<string, string> = {
     "Files that may contain secrets, dependencies or build output were excluded from delivery. They remain in the worktree.",
   GIT_PUSH_FAILED: "The branch could not be pushed. The commits remain in the worktree.",
   PUSHED_BEFORE_DELIVERY:
-    "The assistant pushed commits before Loopgate had checked them. Review the branches and tags under Result.",
+    "The assistant pushed commits before Loopgate had checked them. Review the branches and tags under Result, or in the output of a loop without a delivery.",
   SUPPORT_UPLOAD_FAILED: "The support files could not be uploaded.",
   REQUIRED_OUTPUT_MISSING: "The assistant did not create a file that this command requires.",
   TESTS_FAILED_BEFORE: "The repository's tests fail, as they did before this loop.",

@@ -43,6 +43,9 @@ pub struct AgentAnswer {
     /// Task for which the answer was reported; an answer counts once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_for: Option<String>,
+    /// Whether the tests of the task failed when the answer was reported, so that it completes nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tests_failed: bool,
 }
 
 impl AgentAnswer {
@@ -85,6 +88,7 @@ pub fn store(workdir: &Path, agent_type: &str, agent_id: &str, text: &str) {
         task: task_in_progress(workdir),
         text: text.to_owned(),
         reported_for: None,
+        tests_failed: false,
     };
     write(workdir, &answer);
 }
@@ -100,8 +104,8 @@ pub fn all(workdir: &Path) -> Vec<AgentAnswer> {
 }
 
 /// Marks an answer as reported.
-pub fn mark_reported(workdir: &Path, answer: &AgentAnswer, task: &str) {
-    write(workdir, &AgentAnswer { reported_for: Some(task.to_owned()), ..answer.clone() });
+pub fn mark_reported(workdir: &Path, answer: &AgentAnswer, task: &str, tests_failed: bool) {
+    write(workdir, &AgentAnswer { reported_for: Some(task.to_owned()), tests_failed, ..answer.clone() });
 }
 
 /// Deletes the answers of an earlier loop.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use loopgate_api::names::env::LOOP_ID;
 use loopgate_api::usd::Usd;
 use loopgate_home::{Overrides, Settings, SettingsStore};
-use loopgate_tools::environment::prepare_for_assistant;
+use loopgate_tools::environment::{INTERACTIVE_MODES, prepare_for_assistant};
 use secrecy::SecretString;
 use serde_json::json;
 
@@ -138,13 +138,14 @@ impl RunContext {
         self.finish_args(args, &[], prompt)
     }
 
-    /// Returns the settings that take precedence over those of the user. The guards of a loop are hooks of its plugin,
-    /// and settings can also set variables.
+    /// Returns the settings that take precedence over those of the user and of the project. The guards of a loop are hooks
+    /// of its plugin, its prompt comes from a shell block of its command, and settings can also set variables.
     fn settings(&self) -> String {
         let guards = GUARD_VARIABLES.into_iter();
         let guards = guards.filter_map(|name| Some((name, self.env.get(OsStr::new(name))?.to_str()?)));
-        let env: BTreeMap<&str, &str> = guards.chain([NO_BACKGROUND_TASKS]).collect();
-        json!({"disableAllHooks": false, "env": env}).to_string()
+        let modes = INTERACTIVE_MODES.into_iter().map(|name| (name, "0"));
+        let env: BTreeMap<&str, &str> = guards.chain(modes).chain([NO_BACKGROUND_TASKS]).collect();
+        json!({"disableAllHooks": false, "disableSkillShellExecution": false, "env": env}).to_string()
     }
 
     fn finish_args(&self, mut args: Vec<OsString>, dirs: &[PathBuf], prompt: &str) -> Vec<OsString> {

@@ -258,6 +258,7 @@ impl Driver {
             self.last_session = Some(id.clone());
             self.context.export(var::SESSION_ID, id);
         }
+        let fault = fault.or_else(|| check.fault_at_end(&facts));
         let refusals = check.refusals(&facts);
         Ok(AssistantRun { fault, refusals, ..AssistantRun::new(finished, facts) })
     }

@@ -23,7 +23,10 @@ impl Driver {
         for repository in self.repositories() {
             let git = ProjectGit::at(&repository, &self.context.env, &self.stop);
             // A snapshot includes untracked files, because an iteration commits nothing.
-            hash.update(git.snapshot().await?);
+            for (path, tree) in git.snapshots().await? {
+                hash.update(path.as_os_str().as_encoded_bytes());
+                hash.update(tree);
+            }
         }
         for name in documents(&self.state.workdir) {
             hash.update(name.as_os_str().as_encoded_bytes());

@@ -27,7 +27,8 @@ use crate::clock::{self, Span};
 use crate::config_env::ConfigEnv;
 use crate::console::print_error;
 use crate::plan;
-use crate::project_git::ProjectGit;
+use crate::project_git::{ProjectGit, Trees};
+use crate::setup;
 use crate::variables as var;
 
 /// Upper bound of the exponential backoff after failures: the pause is at most 2^5 times as long.
@@ -70,7 +71,8 @@ pub async fn run(options: &LoopOptions) -> u8 {
     };
     let display = Display::new(options.progress, &state.workdir, limits);
     let mut driver = Driver::new(context, state, stop, display.clone());
-    let outcome = match driver.prepare(fresh).await {
+    let add_dirs = fresh.then_some(options.add_dirs.as_slice());
+    let outcome = match driver.prepare(add_dirs).await {
         Ok(()) => driver.run().await,
         Err(error) => {
             print_error(format!("Error: cannot prepare the loop: {error}"));
@@ -162,9 +164,10 @@ fn resumed_state(project_root: &Path, max_spend: Option<Usd>) -> Result<LoopStat
 }
 
 impl Driver {
-    async fn prepare(&mut self, fresh: bool) -> io::Result<()> {
+    /// Prepares the work directory. `add_dirs` are the further repositories of a new loop; `None` resumes one.
+    async fn prepare(&mut self, add_dirs: Option<&[String]>) -> io::Result<()> {
         let root = &self.context.project_root.clone();
-        if fresh {
+        if let Some(add_dirs) = add_dirs {
             archive::started(root, &self.state.workdir)?;
             // The status of an earlier run, such as AWAITING_USER, must not be taken for that of this run.
             match untrusted::remove(&self.state.workdir.join(STATE_JSON)) {
@@ -174,15 +177,16 @@ impl Driver {
             exclude_state_dir(root)?;
             // Rounds and blocked tasks of an earlier loop must not limit this one.
             plan::start_over(&self.state.workdir).map_err(io::Error::other)?;
+            self.record_start(add_dirs).await?;
             self.state.save(root)?;
             if self.perf.wants_run() {
                 let git = ProjectGit::at(root, &self.context.env, &self.stop);
                 let (repo, branch) = (git.origin().await, git.branch().await);
                 self.perf.run(&redact::credentials(&repo.unwrap_or_default()), &branch.unwrap_or_default());
             }
-        }
-        if !fresh {
+        } else {
             self.agent_results = AgentResults::of_stream(&self.state.workdir)?;
+            self.work = WorkRecord::load(&self.state.workdir).unwrap_or_default();
         }
         // Written for a resumed loop too, so that the keys exist in any case.
         let mut config = ConfigEnv::load(&self.state.workdir)?;
@@ -197,16 +201,37 @@ impl Driver {
         if self.display.wants_summary() {
             self.display.begin(&self.description().await);
         }
-        // The initial fingerprint is the baseline of the stall detection; it never ends the loop.
-        if !fresh {
-            self.work = WorkRecord::load(&self.state.workdir).unwrap_or_default();
-        }
         self.record_work().await;
+        // The initial fingerprint is the baseline of the stall detection; it never ends the loop.
         let before = self.fingerprint().await;
         self.progress.is_stalled(before);
         // Started last, when the state file exists: its absence stops the loop.
         stop::on_removal(state_file::path(root), self.state.workdir.clone(), self.stop.clone());
         Ok(())
+    }
+
+    /// Records the files of all repositories before the first iteration: the assistant may work on a task before it reports
+    /// that it starts.
+    async fn record_start(&self, add_dirs: &[String]) -> io::Result<()> {
+        let root = &self.context.project_root;
+        // The set-up of the iteration rejects directories that cannot be used.
+        let peers = setup::resolve_peers(&self.state.workdir, root, add_dirs).unwrap_or_default();
+        let mut trees = Trees::new();
+        for repository in std::iter::once(root.clone()).chain(peers) {
+            let git = ProjectGit::at(&repository, &self.context.env, &self.stop);
+            // A repository without a snapshot counts as changed later.
+            for (path, tree) in git.snapshots().await.unwrap_or_default() {
+                // Without a reference, git's garbage collection would remove the tree.
+                if ProjectGit::at(&path, &self.context.env, &self.stop)
+                    .retain(&tree, plan::START)
+                    .await
+                    .is_some()
+                {
+                    trees.insert(path, tree);
+                }
+            }
+        }
+        plan::record_loop_start(&self.state.workdir, &trees).map_err(io::Error::other)
     }
 
     /// Runs iterations until the loop ends, then reviews the changes of a completed loop.
@@ -357,8 +382,9 @@ impl Driver {
         let peers = var::text(var::ADD_DIRS)
             .or_else(|| ConfigEnv::load(&self.state.workdir).ok()?.get(var::ADD_DIRS).map(str::to_owned))
             .unwrap_or_default();
-        let peers: Vec<PathBuf> =
-            peers.split('|').filter(|peer| !peer.is_empty()).map(PathBuf::from).collect();
+        // Without links, as set-up stores them and as the record of the start names them.
+        let path = |peer: &str| std::fs::canonicalize(peer).unwrap_or_else(|_| PathBuf::from(peer));
+        let peers: Vec<PathBuf> = peers.split('|').filter(|peer| !peer.is_empty()).map(path).collect();
         peers.into_iter()
     }
 

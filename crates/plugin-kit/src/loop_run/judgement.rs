@@ -15,7 +15,7 @@ use super::{failure, pipeline, spurious};
 use crate::clock::Span;
 use crate::plan;
 use crate::plan::structure::schema_faults;
-use crate::project_git::ProjectGit;
+use crate::project_git::{ProjectGit, Trees};
 use crate::quoting::quote;
 use crate::variables as var;
 
@@ -33,13 +33,7 @@ const MAX_EQUAL_FAILURES: u32 = 5;
 impl Driver {
     /// Evaluates a run. `Some` ends the loop.
     pub(super) async fn evaluate_run(&mut self, run: &AssistantRun, span: &Span) -> Option<LoopEnd> {
-        // The next iteration would start with the same plugins, so this is fatal at once.
-        if let Some(answer) = run.facts.unknown_command.as_ref().filter(|_| !self.stop.is_cancelled()) {
-            let message = format!("The assistant did not load the plugin of the loop ({answer})");
-            self.fail("ASSISTANT_UNKNOWN_SKILL", &message);
-            return Some(self.end_failed("error", span, child::UNKNOWN_EXIT));
-        }
-        // The settings are the same in the next iteration.
+        // Settings and plugins are the same in the next iteration.
         if let Some(fault) = run.fault.as_ref().filter(|_| !self.stop.is_cancelled()) {
             self.fail(fault.subcode, &failure::clamp(&redact::message(&fault.message)));
             return Some(self.end_failed("error", span, child::UNKNOWN_EXIT));
@@ -249,10 +243,15 @@ impl Driver {
             );
             return Some(self.reject_promise("NOTHING_DELIVERED", &failure::clamp(&message), span));
         }
-        self.journal.progress(&format!("Completed in iteration {}", self.state.iteration));
-        self.record("completed");
-        self.perf.iteration(self.state.iteration, span, "completed", Some(0));
-        Some(if waits { LoopEnd::Waiting } else { LoopEnd::Completed })
+        let (end, status, message) = if waits {
+            (LoopEnd::Waiting, "awaiting_user", "Waiting for the user since")
+        } else {
+            (LoopEnd::Completed, "completed", "Completed in")
+        };
+        self.journal.progress(&format!("{message} iteration {}", self.state.iteration));
+        self.record(status);
+        self.perf.iteration(self.state.iteration, span, status, Some(0));
+        Some(end)
     }
 
     /// Fails a loop whose completion contradicts its records.
@@ -269,19 +268,15 @@ impl Driver {
         if var::text(LOOP_ID).is_some() || plan::completed_in_loop(&self.state.workdir).is_empty() {
             return false;
         }
-        let trees = plan::start_trees(&self.state.workdir);
+        let mut now = Trees::new();
         for repository in self.repositories() {
-            let git = ProjectGit::at(&repository, &self.context.env, &self.stop);
-            let is_unchanged = match trees.get(&repository) {
-                Some(tree) => git.snapshot().await.as_ref() == Some(tree),
-                None => git.changed_since(&self.state.start_sha).await.is_some_and(|files| files.is_empty()),
-            };
-            // A contradiction must be proven: what git cannot compare counts as changed.
-            if !is_unchanged {
-                return false;
+            match ProjectGit::at(&repository, &self.context.env, &self.stop).snapshots().await {
+                Some(trees) => now.extend(trees),
+                // A contradiction must be proven: what git cannot compare counts as changed.
+                None => return false,
             }
         }
-        true
+        now == plan::start_trees(&self.state.workdir)
     }
 
     /// Demands the check of tasks that were ticked without one, and fails after the last attempt.

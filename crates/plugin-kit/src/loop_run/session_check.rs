@@ -7,14 +7,19 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::names::STATE_DIR;
 use loopgate_home::untrusted;
+use loopgate_tools::environment::INTERACTIVE_MODES;
 use serde_json::Value;
 
 use super::stream::RunSummary;
 
 /// Tools without which no loop can work.
 const NEEDED_TOOLS: [&str; 5] = ["Agent", "Bash", "Edit", "Read", "Write"];
-/// Settings that switch off the hooks of plugins.
-const HOOK_SWITCHES: [&str; 2] = ["allowManagedHooksOnly", "disableAllHooks"];
+/// Settings that switch off the hooks of plugins, or the shell blocks of their commands.
+const SWITCHES: [&str; 3] = ["allowManagedHooksOnly", "disableAllHooks", NO_SHELL_BLOCKS];
+/// Setting that replaces the shell blocks of commands by a placeholder. The prompt of a loop comes from such a block.
+const NO_SHELL_BLOCKS: &str = "disableSkillShellExecution";
+/// Values of a variable that do not switch on a mode.
+const OFF: [&str; 5] = ["", "0", "false", "no", "off"];
 /// Largest settings file that is read, in bytes.
 const MAX_SETTINGS: u64 = 1024 * 1024;
 /// Directories of the settings that an administrator manages.
@@ -32,7 +37,10 @@ pub struct SessionFault {
 /// Checks one session.
 #[derive(Debug)]
 pub struct SessionCheck {
+    /// Settings files of the assistant, in the order of their precedence.
     settings: Vec<PathBuf>,
+    /// Settings files of the administrator, which are the first of them and take precedence over those of the driver.
+    managed: Vec<PathBuf>,
     hook_record: PathBuf,
     /// Number of refused tools at the last check after the first answer; afterwards nothing else changes.
     checked: Option<usize>,
@@ -50,7 +58,10 @@ impl SessionCheck {
         let hook_record = hook_record(workdir);
         // Usually missing. A record that cannot be removed would only hide that hooks do not run.
         let _ = untrusted::remove(&hook_record);
-        Self { settings: settings_files(project_root, sources), hook_record, checked: None }
+        let managed = managed_files();
+        let own = own_files(project_root, sources);
+        let settings = managed.iter().cloned().chain(own).collect();
+        Self { settings, managed, hook_record, checked: None }
     }
 
     /// Returns the fault of a session, as soon as its stream shows it.
@@ -69,7 +80,10 @@ impl SessionCheck {
         let tools = facts.tools.as_ref()?;
         let missing: Vec<&str> = NEEDED_TOOLS.into_iter().filter(|needed| !has_tool(tools, needed)).collect();
         if !missing.is_empty() {
-            return Some(self.denied(&missing));
+            // Some modes of the assistant offer few tools, without any rule about them.
+            let is_by_mode =
+                missing.iter().all(|tool| self.rules(tool).is_empty()) && !self.modes().is_empty();
+            return Some(if is_by_mode { self.without_hooks() } else { self.denied(&missing) });
         }
         // Such a refusal may concern one command only. It is final if a rule covers the whole tool.
         let refused: Vec<&str> = facts
@@ -81,8 +95,27 @@ impl SessionCheck {
         if !refused.is_empty() {
             return Some(self.denied(&refused));
         }
+        if let Some(file) = self.managed.iter().find(|file| read(file)[NO_SHELL_BLOCKS] == Value::Bool(true))
+        {
+            let message = format!(
+                "The assistant does not run the shell blocks of commands, and the prompt of a loop comes from one. Found: \
+                 `{NO_SHELL_BLOCKS}` in {}.",
+                file.display()
+            );
+            return Some(SessionFault { subcode: "ASSISTANT_SHELL_BLOCKS_DISABLED", message });
+        }
         // The hook of the session's start ends before the first request to the model.
         (facts.answered && !untrusted::is_file(&self.hook_record)).then(|| self.without_hooks())
+    }
+
+    /// Returns the fault of a session that has ended, which its last record may show.
+    pub fn fault_at_end(&self, facts: &RunSummary) -> Option<SessionFault> {
+        let answer = facts.unknown_command.as_ref()?;
+        let switches = self.switches();
+        let found =
+            if switches.is_empty() { String::new() } else { format!(". Found: {}", switches.join(", ")) };
+        let message = format!("The assistant did not load the plugin of the loop ({answer}){found}");
+        Some(SessionFault { subcode: "ASSISTANT_UNKNOWN_SKILL", message })
     }
 
     /// Describes the refused tools of a run, with the rules that may be the reason. `None` without a refusal.
@@ -108,15 +141,9 @@ impl SessionCheck {
     }
 
     fn without_hooks(&self) -> SessionFault {
-        let switches = self.settings.iter().flat_map(|file| {
-            let settings = read(file);
-            let is_set =
-                move |name: &&str| settings.get(*name).is_some_and(|value| *value != Value::Bool(false));
-            HOOK_SWITCHES.into_iter().filter(is_set).map(|name| format!("`{name}` in {}", file.display()))
-        });
-        let switches: Vec<String> = switches.collect();
+        let switches = self.switches();
         let found = if switches.is_empty() {
-            "Check `disableAllHooks` and `allowManagedHooksOnly` in its settings, and that `loopgate` can be run".to_owned()
+            "Check `disableAllHooks`, `allowManagedHooksOnly` and `env` in its settings, and that `loopgate` can be run".to_owned()
         } else {
             format!("Found: {}", switches.join(", "))
         };
@@ -125,6 +152,35 @@ impl SessionCheck {
              from pushing. {found}."
         );
         SessionFault { subcode: "ASSISTANT_HOOKS_INACTIVE", message }
+    }
+
+    /// Lists the settings that switch off what a loop needs, each with its file.
+    fn switches(&self) -> Vec<String> {
+        let switches = self.settings.iter().flat_map(|file| {
+            let settings = read(file);
+            let is_set =
+                move |name: &&str| settings.get(*name).is_some_and(|value| *value != Value::Bool(false));
+            SWITCHES.into_iter().filter(is_set).map(|name| format!("`{name}` in {}", file.display()))
+        });
+        switches.chain(self.modes()).collect()
+    }
+
+    /// Lists the variables in the settings that switch on a mode without hooks, plugins or tools, each with its file.
+    fn modes(&self) -> Vec<String> {
+        let modes = self.settings.iter().flat_map(|file| {
+            let settings = read(file);
+            let is_on = move |name: &&str| match settings.get("env").and_then(|env| env.get(*name)) {
+                None | Some(Value::Null) => false,
+                Some(Value::String(text)) => !OFF.contains(&text.to_ascii_lowercase().as_str()),
+                // The assistant converts other values into text.
+                Some(value) => !OFF.contains(&value.to_string().as_str()),
+            };
+            INTERACTIVE_MODES
+                .into_iter()
+                .filter(is_on)
+                .map(|name| format!("`env.{name}` in {}", file.display()))
+        });
+        modes.collect()
     }
 
     /// Returns the rules about these tools as a part of a sentence, or nothing.
@@ -213,14 +269,20 @@ fn tool_name(rest: &str) -> Option<&str> {
     (!tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')).then_some(tool)
 }
 
-/// Returns the settings files that the assistant reads, in the order of their precedence.
-fn settings_files(project_root: &Path, sources: Option<&str>) -> Vec<PathBuf> {
+/// Returns the settings files of the administrator.
+fn managed_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     for directory in MANAGED_DIRECTORIES.map(Path::new) {
         files.push(directory.join("managed-settings.json"));
         let parts = std::fs::read_dir(directory.join("managed-settings.d")).into_iter().flatten().flatten();
         files.extend(parts.map(|part| part.path()));
     }
+    files
+}
+
+/// Returns the settings files of the user and of the project, in the order of their precedence.
+fn own_files(project_root: &Path, sources: Option<&str>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
     let has_source =
         |name: &str| sources.is_none_or(|sources| sources.split(',').any(|source| source.trim() == name));
     let project = project_root.join(".claude");
@@ -263,7 +325,8 @@ mod tests {
             std::fs::write(&file, settings.to_string()).unwrap();
             let hook_record = hook_record(root.path());
             untrusted::write(&hook_record, b"s").unwrap();
-            let check = SessionCheck { settings: vec![file], hook_record, checked: None };
+            let check =
+                SessionCheck { settings: vec![file], managed: Vec::new(), hook_record, checked: None };
             Self { root, check }
         }
 
@@ -329,6 +392,39 @@ mod tests {
     }
 
     #[test]
+    fn mode_without_hooks_or_tools_is_named_with_its_file() {
+        let fixture =
+            Fixture::new(&json!({"env": {"CLAUDE_CODE_SIMPLE": "1", "CLAUDE_CODE_SAFE_MODE": "0"}}));
+        let file = fixture.root.path().join("settings.json").display().to_string();
+        let message = fixture.message(&facts(&["Bash", "Edit", "Read"], &[]));
+        let found = format!("Found: `env.CLAUDE_CODE_SIMPLE` in {file}.");
+        assert!(message.starts_with("ASSISTANT_HOOKS_INACTIVE") && message.ends_with(&found), "{message}");
+        std::fs::remove_file(&fixture.check.hook_record).unwrap();
+        assert!(fixture.message(&facts(&ALL, &[])).ends_with(&found));
+
+        let fixture = Fixture::new(&json!({"env": {"CLAUDE_CODE_SAFE_MODE": true}}));
+        let unknown = RunSummary { unknown_command: Some("Unknown command".to_owned()), ..facts(&ALL, &[]) };
+        let fault = fixture.check.fault_at_end(&unknown).unwrap();
+        assert_eq!(fault.subcode, "ASSISTANT_UNKNOWN_SKILL");
+        assert!(fault.message.contains("(Unknown command). Found: `env.CLAUDE_CODE_SAFE_MODE` in"));
+        // A rule explains a missing tool better.
+        let fixture =
+            Fixture::new(&json!({"env": {"CLAUDE_CODE_SIMPLE": 1}, "permissions": {"deny": ["Write"]}}));
+        let message = fixture.message(&facts(&["Task", "Bash", "Edit", "Read"], &[]));
+        assert!(message.starts_with("ASSISTANT_TOOL_DENIED"), "{message}");
+    }
+
+    #[test]
+    fn shell_blocks_that_the_administrator_disables_are_reported() {
+        let mut fixture = Fixture::new(&json!({"disableSkillShellExecution": true}));
+        assert_eq!(fixture.message(&facts(&ALL, &[])), "", "the settings of the driver take precedence");
+        fixture.check.managed = fixture.check.settings.clone();
+        let message = fixture.message(&facts(&ALL, &[]));
+        assert!(message.starts_with("ASSISTANT_SHELL_BLOCKS_DISABLED"), "{message}");
+        assert!(message.contains("`disableSkillShellExecution` in"), "{message}");
+    }
+
+    #[test]
     fn refused_tool_is_named_by_the_result_of_its_call() {
         for (result, tool) in [
             ("Claude requested permissions to use Bash, but you haven't granted it yet.", Some("Bash")),
@@ -347,9 +443,9 @@ mod tests {
     #[test]
     fn settings_of_the_project_count_only_as_a_source() {
         let root = Path::new("/project");
-        let all = settings_files(root, None);
+        let all = own_files(root, None);
         assert!(all.contains(&root.join(".claude/settings.local.json")));
-        let own = settings_files(root, Some("user"));
+        let own = own_files(root, Some("user"));
         assert!(!own.iter().any(|file| file.starts_with(root)) && own.len() + 2 == all.len());
     }
 }

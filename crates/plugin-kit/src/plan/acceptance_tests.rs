@@ -164,6 +164,6 @@ proptest! {
 #[test]
 fn example_of_a_task_in_a_fence_is_not_ticked() {
     let content = "```\n- [ ] **T-1.1**: an example\n```\n- [ ] **T-1.1**: the task\n";
-    let ticked = super::markdown::ticked(content, "T-1.1").unwrap();
+    let ticked = loopgate_api::plan::with_checkbox(content, "T-1.1", true).unwrap();
     assert_eq!(ticked, "```\n- [ ] **T-1.1**: an example\n```\n- [x] **T-1.1**: the task\n");
 }

@@ -7,14 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::STATE_DIR;
+use loopgate_api::plan::{PlanTasks, reopen};
 use loopgate_home::untrusted;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::document::{self, PlanLock, tasks};
 use super::paths::plan_path;
+use super::sync;
 use super::task_report::{self, AgentStatement};
-use super::{markdown, sync};
 use crate::hook::answers;
 
 /// File of the agreement, in the state directory of the work directory.
@@ -61,11 +62,8 @@ impl AgreedTask {
 /// Returns the line to print.
 pub fn record_completed(workdir: &Path) -> Result<(), String> {
     let plan = document::read(&plan_path(workdir)).unwrap_or_default();
-    let agreement = Agreement {
-        completed: ids(&plan, "completedTasks").collect(),
-        open: ids(&plan, "pendingTasks").collect(),
-        pending: None,
-    };
+    let tasks = PlanTasks::of(&plan);
+    let agreement = Agreement { completed: tasks.completed, open: tasks.pending, pending: None };
     write(workdir, &agreement)
 }
 
@@ -103,31 +101,15 @@ pub fn reopen_unchecked(
     if let Some(statements) = statements {
         checked = task_report::confirmed(checked, statements);
     }
-    let unchecked: Vec<String> =
-        ids(&plan, "completedTasks").filter(|id| !completed.contains(id) && !checked.contains(id)).collect();
-    if unchecked.is_empty() {
-        return Ok(unchecked);
+    let mut unchecked = PlanTasks::of(&plan).completed;
+    unchecked.retain(|id| !completed.contains(id) && !checked.contains(id));
+    if !unchecked.is_empty() {
+        // An edit of the text survives, unless both files were edited.
+        let mut plan = sync::current(workdir).unwrap_or(plan);
+        reopen(&mut plan, &unchecked);
+        document::write(workdir, &plan)?;
     }
-    // An edit of the text survives, unless both files were edited.
-    let mut plan = sync::current(workdir).unwrap_or(plan);
-    let is_unchecked = |task: &Value| id(task).is_some_and(|id| unchecked.contains(&id));
-    let completed = plan.get_mut("completedTasks").and_then(Value::as_array_mut).map(std::mem::take);
-    let (reopened, kept): (Vec<Value>, Vec<Value>) =
-        completed.unwrap_or_default().into_iter().partition(is_unchecked);
-    plan.insert("completedTasks".into(), kept.into());
-    if let Some(pending) =
-        plan.entry("pendingTasks").or_insert_with(|| Value::Array(Vec::new())).as_array_mut()
-    {
-        pending.splice(0..0, reopened);
-    }
-    for id in &unchecked {
-        let content = plan.get("content").and_then(Value::as_str).unwrap_or_default();
-        if let Some(content) = markdown::reopened(content, id) {
-            plan.insert("content".into(), content.into());
-        }
-    }
-    document::write(workdir, &plan)?;
-    Ok(unchecked)
+    Ok(unchecked.into_iter().collect())
 }
 
 /// Checks a claim of completion: no task was ticked without a check, removed or reworded. A session of a user has no
@@ -159,9 +141,10 @@ pub fn check(workdir: &Path) -> Result<(), String> {
 /// Lists the tasks that were completed since the loop started.
 #[must_use]
 pub fn completed_in_loop(workdir: &Path) -> Vec<String> {
-    let before = read(workdir).unwrap_or_default().completed;
+    let before = read(workdir).unwrap_or_default();
+    let before = PlanTasks { pending: before.open, completed: before.completed };
     let plan = document::read(&plan_path(workdir)).unwrap_or_default();
-    ids(&plan, "completedTasks").filter(|id| !before.contains(id)).collect()
+    PlanTasks::of(&plan).completed_since(&before).into_iter().collect()
 }
 
 /// Returns whether the record exists. The driver writes it before the first iteration.
@@ -210,10 +193,6 @@ fn id(task: &Value) -> Option<String> {
     Some(task.get("id")?.as_str()?.to_owned())
 }
 
-fn ids<'a>(plan: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = String> + 'a {
-    tasks(plan, list).iter().filter_map(id)
-}
-
 #[cfg(test)]
 mod tests {
     use loopgate_api::names::PLAN_MD;
@@ -246,10 +225,8 @@ mod tests {
         assert_eq!(reopen_unchecked(dir.path(), None).unwrap(), ["T-1.1"]);
         assert_eq!(std::fs::read_to_string(dir.path().join(PLAN_MD)).unwrap(), CONTENT);
         let plan = document::read(&plan_path(dir.path())).unwrap();
-        assert_eq!(
-            (ids(&plan, "pendingTasks").collect::<Vec<_>>(), ids(&plan, "completedTasks").count()),
-            (vec!["T-1.1".to_owned()], 1)
-        );
+        let tasks = PlanTasks::of(&plan);
+        assert_eq!((tasks.pending, tasks.completed.len()), (BTreeSet::from(["T-1.1".to_owned()]), 1));
         assert_eq!(reopen_unchecked(dir.path(), None).unwrap(), [""; 0]);
     }
 

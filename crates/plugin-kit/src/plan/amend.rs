@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use loopgate_api::names::STATE_JSON;
-use loopgate_home::untrusted;
+use loopgate_home::{expand_home, untrusted};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use super::document::{self, PlanLock};
 use super::paths::plan_path;
 use super::sync;
 use crate::clock::now;
-use crate::quoting;
+use crate::command_line::{CommandLine, END_OF_OPTIONS};
 use crate::variables as var;
 
 /// Format version of the session file.
@@ -26,8 +26,6 @@ const MARKDOWN_PLAN: &str = "implementation-plan.md";
 
 /// File name of the session in a work directory.
 const SESSION: &str = "amend-session.json";
-/// Options of the slash command.
-const OPTIONS: [&str; 3] = ["--workdir", "--state-file", "--message"];
 /// Work directory unless an argument or the environment sets one.
 const DEFAULT_WORKDIR: &str = ".loopgate/work";
 
@@ -232,27 +230,28 @@ impl AmendCommand {
 }
 
 /// Appends the message of `/code:amend-plan` to the conversation, and returns the text for the command's page. The
-/// arguments are `--workdir`, by default that of the project's open loop, `--state-file` and `--message`. Each value extends
-/// to the next option, because users do not quote them; words before the first option belong to the message.
+/// arguments are `--workdir`, by default that of the project's open loop, `--state-file`, and the message, with or without
+/// `--message` before it.
 ///
 /// # Errors
 /// Returns the line to print.
 pub fn prepare(arguments: &str, project: &Path) -> Result<String, String> {
-    let (mut workdir, mut state_file, mut message) = (Vec::new(), Vec::new(), Vec::new());
-    let mut list = &mut message;
-    let words = quoting::words(arguments);
-    let has_options = words.iter().any(|word| OPTIONS.contains(&word.as_str()));
-    for word in words {
-        match word.as_str() {
-            "--workdir" => list = &mut workdir,
-            "--state-file" => list = &mut state_file,
-            "--message" => list = &mut message,
-            _ => list.push(word),
+    let mut line = CommandLine::typed(arguments);
+    let (mut workdir, mut state_file) = (None, None);
+    loop {
+        // Options count only before the message, which may contain their names.
+        if line.take_if("--workdir") {
+            workdir = Some(line.take_path(project).ok_or("Error: --workdir requires a directory path")?);
+        } else if line.take_if("--state-file") {
+            state_file = Some(line.take_path(project).ok_or("Error: --state-file requires a file path")?);
+        } else {
+            break;
         }
     }
-    let path = Some(workdir.join(" ")).filter(|path| !path.is_empty()).or_else(|| var::text(var::WORKDIR));
+    let _ = line.take_if("--message") || line.take_if(END_OF_OPTIONS);
+    let path = workdir.or_else(|| var::text(var::WORKDIR));
     let workdir = match path {
-        Some(path) => project.join(path),
+        Some(path) => project.join(expand_home(&path)),
         None => crate::setup::open_loop(project).unwrap_or_else(|| project.join(DEFAULT_WORKDIR)),
     };
     if !workdir.is_dir() {
@@ -261,9 +260,9 @@ pub fn prepare(arguments: &str, project: &Path) -> Result<String, String> {
     if untrusted::kind(&plan_path(&workdir)).is_none() {
         return Err(format!("Error: there is no plan.json in {}", workdir.display()));
     }
-    let file = Some(state_file.join(" ")).filter(|path| !path.is_empty()).map(|path| project.join(path));
+    let file = state_file.map(|path| project.join(expand_home(&path)));
     let session = SessionFile { state_file: Some(file.unwrap_or_else(|| workdir.join(SESSION))) };
-    let content = if has_options { message.join(" ") } else { arguments.trim().to_owned() };
+    let content = line.rest().to_owned();
     if !content.is_empty() {
         session.change(|session| {
             session.conversation.push(Message { content, role: MessageAuthor::User, timestamp: now() });
@@ -405,7 +404,14 @@ mod tests {
         std::fs::write(plan_path(&work), "{}").unwrap();
         let text = prepare("--workdir my work --message drop $(id); it's \"large\"", project.path()).unwrap();
         assert!(text.starts_with(&format!("WORKDIR: {}\nSTATE_FILE: ", work.display())), "{text}");
-        assert!(text.ends_with("Conversation so far:\nUser: drop $(id); it's large"), "{text}");
+        assert!(text.ends_with("Conversation so far:\nUser: drop $(id); it's \"large\""), "{text}");
+        for (line, message) in [
+            ("--workdir my work rename --message to --text", "rename --message to --text"),
+            ("--workdir my work -- --workdir is ignored", "--workdir is ignored"),
+        ] {
+            let text = prepare(line, project.path()).unwrap();
+            assert!(text.ends_with(&format!("User: {message}")), "{line}: {text}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use loopgate_api::plan::is_fence;
 use regex::Regex;
 use serde::Serialize;
 
@@ -180,40 +181,6 @@ pub fn prose(content: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns whether a line opens or closes a fenced code block.
-fn is_fence(line: &str) -> bool {
-    line.trim_start().starts_with("```")
-}
-
-/// Returns the content with a task's checkbox ticked. `None` without an open line for the task.
-#[must_use]
-pub fn ticked(content: &str, id: &str) -> Option<String> {
-    with_checkbox(content, id, true)
-}
-
-/// Returns the content with a task's checkbox cleared. `None` without a ticked line for the task.
-#[must_use]
-pub fn reopened(content: &str, id: &str) -> Option<String> {
-    with_checkbox(content, id, false)
-}
-
-fn with_checkbox(content: &str, id: &str, ticked: bool) -> Option<String> {
-    let (mut is_changed, mut fenced) = (false, false);
-    let mut change = |line: &str| {
-        fenced ^= is_fence(line);
-        match task(line.trim()) {
-            Some(task) if task.id == id && task.done != ticked && !is_changed && !fenced => {
-                is_changed = true;
-                let (before, after) = line.split_at(line.find('[').map_or(0, |at| at + 1));
-                format!("{before}{}{}", if ticked { 'x' } else { ' ' }, &after[1..])
-            }
-            _ => line.to_owned(),
-        }
-    };
-    let lines: Vec<String> = content.split('\n').map(&mut change).collect();
-    is_changed.then(|| lines.join("\n"))
-}
-
 fn task(line: &str) -> Option<TaskLine> {
     let parts = TASK.captures(line)?;
     let rest = &parts[4];
@@ -330,14 +297,5 @@ mod tests {
         assert_eq!(section(content, "constraints"), Some("No new dependency."));
         assert_eq!(section(content, "Tasks"), None);
         assert_eq!(section("", "Tasks"), None);
-    }
-
-    #[test]
-    fn ticking_changes_one_box() {
-        let content = "- [ ] **T-1.1**: a\n  - [ ] **T-1.2**: b\n";
-        assert_eq!(ticked(content, "T-1.2").unwrap(), "- [ ] **T-1.1**: a\n  - [x] **T-1.2**: b\n");
-        assert_eq!(ticked(content, "T-1.3"), None);
-        assert_eq!(reopened("- [X] **T-1.1**: a\n", "T-1.1").unwrap(), "- [ ] **T-1.1**: a\n");
-        assert_eq!(reopened(content, "T-1.1"), None);
     }
 }

@@ -5,8 +5,15 @@
 //! `BLOCKED: T-1.2`. `BLOCKED` and `NEEDS_CONTEXT` count at any position; an ambiguous answer changes
 //! nothing.
 //!
-//! Refusals and questions are counted here, from the stored answers: a task that its reviewer refuses again and again
-//! becomes blocked.
+//! An agent can repeat a status that leaves its task open. These are counted from the stored answers, whether or not they
+//! are reported, and at the limit the task becomes blocked:
+//!
+//! | status of the answer | counted as |
+//! |---|---|
+//! | `VERIFIED` by a checking agent while the tests of the task fail | refusal, when it is reported |
+//! | `NOT_IMPLEMENTED`, or an unclear answer, of the reviewer | refusal |
+//! | `NEEDS_CONTEXT` | question |
+//! | `BLOCKED` | blocks at once |
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,9 +30,9 @@ use crate::hook::answers::{self, AgentAnswer};
 
 /// Upper bound of a stored reason in characters.
 const REASON_CHARS: usize = 2000;
-/// Refusals by the reviewer after which a task is blocked.
+/// Refusals by the reviewer, and reports with failing tests, after which a task is blocked.
 pub const MAX_REFUSALS: usize = 3;
-/// Questions of implementers after which a task is blocked.
+/// Questions about a task that are answered; a further one blocks it.
 const MAX_QUESTIONS: usize = 2;
 
 static STATUS: LazyLock<Regex> = LazyLock::new(|| {
@@ -141,6 +148,7 @@ pub fn apply(workdir: &Path, id: &str) -> Result<String, String> {
             "Error: no agent has answered about {id} since the last report. Ask `code:task-reviewer`, then report it."
         ));
     };
+    let mut tests_failed = false;
     let report = match TaskStatus::parse(&answer.text, id) {
         TaskStatus::Verified if !answers::is_checker(&answer.agent_type) => {
             return Ok(format!(
@@ -149,15 +157,19 @@ pub fn apply(workdir: &Path, id: &str) -> Result<String, String> {
             ));
         }
         TaskStatus::Verified => match proof::failing_now(workdir, id) {
-            Some(command) => format!(
-                "REPORT: FAILING\n{id} stays open: its tests fail (`{command}`). Send the failure to the implementer, \
-                 then ask `code:task-reviewer` again."
-            ),
+            Some(command) => {
+                tests_failed = true;
+                // The present report is not stored yet.
+                failing(workdir, id, refusals(&answers, id) + 1, &command)?
+            }
             None => format!("REPORT: VERIFIED\n{}", tick::complete(workdir, id)?),
         },
         TaskStatus::NotImplemented => refused(workdir, id, &answers, answer)?,
         TaskStatus::NeedsContext(question) => needs_context(workdir, id, &answers, &question)?,
         TaskStatus::Blocked(reason) => block(workdir, id, &reason)?,
+        TaskStatus::Unclear(_) if refusals(&answers, id) >= MAX_REFUSALS => {
+            block(workdir, id, &refusal_reason(&answer.text))?
+        }
         TaskStatus::Unclear(why) => {
             return Ok(format!(
                 "REPORT: UNCLEAR\nThe answer about {id} is not accepted: {why}. Ask the agent for a first line \
@@ -165,7 +177,7 @@ pub fn apply(workdir: &Path, id: &str) -> Result<String, String> {
             ));
         }
     };
-    answers::mark_reported(workdir, answer, id);
+    answers::mark_reported(workdir, answer, id, tests_failed);
     Ok(report)
 }
 
@@ -173,7 +185,8 @@ pub fn apply(workdir: &Path, id: &str) -> Result<String, String> {
 #[must_use]
 pub fn completed_by_answers(answers: &[AgentAnswer]) -> BTreeSet<String> {
     let completes = |answer: &AgentAnswer| {
-        let id = answer.reported_for.clone().filter(|_| answers::is_checker(&answer.agent_type))?;
+        let is_of_checker = answers::is_checker(&answer.agent_type);
+        let id = answer.reported_for.clone().filter(|_| is_of_checker && !answer.tests_failed)?;
         (TaskStatus::parse(&answer.text, &id) == TaskStatus::Verified).then_some(id)
     };
     answers.iter().filter_map(completes).collect()
@@ -199,17 +212,45 @@ pub fn confirmed(tasks: BTreeSet<String>, statements: &[AgentStatement]) -> BTre
     confirmed
 }
 
-/// Counts the refusals of a task by its reviewer. An unclear answer counts too, so that there is an end.
+/// Counts the refusals of a task: by its reviewer, and by its tests. An unclear answer of the reviewer counts too, so that
+/// there is an end.
 pub fn refusals(answers: &[AgentAnswer], id: &str) -> usize {
     let is_refusal = |answer: &&AgentAnswer| {
-        answer.agent_type == answers::REVIEWING
-            && (answer.concerns(id) || answer.reported_for.as_deref() == Some(id))
-            && matches!(
-                TaskStatus::parse(&answer.text, id),
-                TaskStatus::NotImplemented | TaskStatus::Unclear(_)
-            )
+        let is_refused = || {
+            answer.agent_type == answers::REVIEWING
+                && matches!(
+                    TaskStatus::parse(&answer.text, id),
+                    TaskStatus::NotImplemented | TaskStatus::Unclear(_)
+                )
+        };
+        is_counted_for(answer, id) && (answer.tests_failed || is_refused())
     };
     answers.iter().filter(is_refusal).count()
+}
+
+/// Counts the questions of agents about a task.
+fn questions(answers: &[AgentAnswer], id: &str) -> usize {
+    let is_question = |answer: &&AgentAnswer| {
+        answer.is_about_task()
+            && is_counted_for(answer, id)
+            && matches!(TaskStatus::parse(&answer.text, id), TaskStatus::NeedsContext(_))
+    };
+    answers.iter().filter(is_question).count()
+}
+
+fn is_counted_for(answer: &AgentAnswer, id: &str) -> bool {
+    answer.concerns(id) || answer.reported_for.as_deref() == Some(id)
+}
+
+/// Handles a confirmed task whose tests fail.
+fn failing(workdir: &Path, id: &str, count: usize, command: &str) -> Result<String, String> {
+    if count >= MAX_REFUSALS {
+        return block(workdir, id, &format!("Its tests still fail after {count} checks (`{command}`)"));
+    }
+    Ok(format!(
+        "REPORT: FAILING\nRefusal {count} of {MAX_REFUSALS}. {id} stays open: its tests fail (`{command}`). Send the \
+         failure to the implementer, then ask `code:task-reviewer` again."
+    ))
 }
 
 fn refused(
@@ -245,14 +286,14 @@ fn needs_context(
     answers: &[AgentAnswer],
     question: &str,
 ) -> Result<String, String> {
-    let is_question = |answer: &&AgentAnswer| {
-        answer.agent_type == answers::IMPLEMENTING
-            && matches!(TaskStatus::parse(&answer.text, id), TaskStatus::NeedsContext(_))
-    };
-    if answers.iter().filter(is_question).count() > MAX_QUESTIONS {
-        return block(workdir, id, &format!("The implementer lacks information: {question}"));
+    if questions(answers, id) > MAX_QUESTIONS {
+        return block(workdir, id, &question_reason(question));
     }
     Ok(format!("REPORT: NEEDS_CONTEXT\n{question}"))
+}
+
+fn question_reason(question: &str) -> String {
+    format!("Its agents lack information: {question}")
 }
 
 /// Returns why a refused task is blocked: the reviewer's list.
@@ -263,8 +304,8 @@ fn refusal_reason(answer: &str) -> String {
     text.chars().take(REASON_CHARS).collect()
 }
 
-/// Blocks the pending tasks that their reviewer has refused as often as allowed, and those whose latest answer says so,
-/// whether or not the orchestrator reported it.
+/// Blocks the pending tasks that were refused as often as allowed, and those whose latest answer is `BLOCKED` or one
+/// question too many, whether or not the orchestrator reported it.
 ///
 /// # Errors
 /// Returns the line to print.
@@ -280,6 +321,9 @@ pub fn block_stuck(workdir: &Path) -> Result<(), String> {
         let latest = about().next_back().map(|answer| TaskStatus::parse(&answer.text, &task));
         let reason = match (latest, refusal) {
             (Some(TaskStatus::Blocked(reason)), _) => reason,
+            (Some(TaskStatus::NeedsContext(question)), _) if questions(&answers, &task) > MAX_QUESTIONS => {
+                question_reason(&question)
+            }
             (_, Some(refusal)) if refusals(&answers, &task) >= MAX_REFUSALS => refusal_reason(&refusal.text),
             _ => continue,
         };
@@ -480,6 +524,65 @@ mod tests {
         assert_eq!(reason(), None, "a later answer counts");
         answer("BLOCKED: T-1.1 no network");
         assert_eq!(reason(), Some(json!("no network")));
+    }
+
+    #[test]
+    fn repeated_questions_block_their_task_even_if_nobody_reports_them() {
+        for agent in [answers::IMPLEMENTING, answers::VERIFYING, answers::REVIEWING] {
+            let dir = tempfile::tempdir().unwrap();
+            let plan = from_markdown(CONTENT, Map::new());
+            std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
+            let reason = || {
+                block_stuck(dir.path()).unwrap();
+                let plan = document::read(&plan_path(dir.path())).unwrap();
+                blocked(&plan).first().map(|task| task["reason"].clone())
+            };
+            answers::store(dir.path(), agent, "a", "NEEDS_CONTEXT: T-1.2 another task");
+            for _ in 0..MAX_QUESTIONS {
+                answers::store(dir.path(), agent, "a", "NEEDS_CONTEXT: T-1.1 which port?");
+                assert_eq!(reason(), None, "{agent}");
+            }
+            answers::store(dir.path(), agent, "a", "NEEDS_CONTEXT: T-1.1 which host?");
+            assert_eq!(reason(), Some(json!("Its agents lack information: which host?")), "{agent}");
+        }
+    }
+
+    #[test]
+    fn unclear_answers_of_the_reviewer_end_in_a_blocked_task() {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = from_markdown(CONTENT, Map::new());
+        std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
+        let statuses: Vec<String> = (0..MAX_REFUSALS)
+            .map(|_| {
+                std::fs::write(dir.path().join("state.json"), r#"{"task": {"id": "T-1.1"}}"#).unwrap();
+                answers::store(dir.path(), answers::REVIEWING, "a", "It looks good");
+                let report = apply(dir.path(), "T-1.1").unwrap();
+                report.lines().next().unwrap_or_default().to_owned()
+            })
+            .collect();
+        assert_eq!(statuses, ["REPORT: UNCLEAR", "REPORT: UNCLEAR", "REPORT: BLOCKED"]);
+    }
+
+    #[test]
+    fn answer_about_a_task_with_failing_tests_completes_nothing_and_is_counted() {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = from_markdown(CONTENT, Map::new());
+        std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
+        let proof = json!({"verdict": "FAILING", "command": "make test", "detail": "", "at": ""});
+        let evidence = json!({"T-1.1": {"proof": proof}});
+        loopgate_home::untrusted::write(&proof::record(dir.path()), evidence.to_string().as_bytes()).unwrap();
+        let report = || {
+            answers::store(dir.path(), answers::REVIEWING, "a", "VERIFIED: T-1.1");
+            apply(dir.path(), "T-1.1").unwrap()
+        };
+        for _ in 1..MAX_REFUSALS {
+            assert!(report().starts_with("REPORT: FAILING"));
+        }
+        assert!(completed_by_answers(&answers::all(dir.path())).is_empty());
+        assert_eq!(
+            report(),
+            "REPORT: BLOCKED\nT-1.1 stays open: Its tests still fail after 3 checks (`make test`)"
+        );
     }
 
     #[test]

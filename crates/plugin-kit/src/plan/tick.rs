@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use loopgate_api::plan::with_checkbox;
 use serde_json::{Map, Value};
 
 use super::blocked::unblock;
 use super::document::{PlanLock, tasks, write};
-use super::{markdown, sync};
+use super::sync;
 
 /// Marks a task as completed in `plan.json` and `plan.md`.
 ///
@@ -31,7 +32,7 @@ pub fn complete(workdir: &Path, id: &str) -> Result<String, String> {
     }
     let content = plan.get("content").and_then(Value::as_str).unwrap_or_default();
     // The text may lack the line, if only plan.json was edited; the lists are authoritative.
-    if let Some(ticked) = markdown::ticked(content, id) {
+    if let Some(ticked) = with_checkbox(content, id, true) {
         plan.insert("content".into(), ticked.into());
     }
     // A task that was blocked before and is done now must not be reported as blocked.

@@ -1,23 +1,35 @@
-//! Arguments of `/code:code`: the text of a request, or a work directory and options.
+//! Arguments of `/code:code`: a work directory, options, and the text of a request.
 //!
-//! Users type a request without quotes, so the forms are distinguished by their first words. A path extends to the
-//! next option, so that paths with spaces need no quotes either.
+//! Users type a request without quotes, so options count only at the beginning: the first word that is neither an option
+//! of the command nor the value of one begins the request. `--` ends the options. Paths need no quotes either.
 
 use std::path::Path;
 
+use crate::command_line::{CommandLine, END_OF_OPTIONS};
+
 /// Options of the command.
 const OPTIONS: [&str; 5] = ["--prd", "--plan", "--max-iterations", "--prompt", "--add-dir"];
+/// Iteration limit of a loop without the option.
+const DEFAULT_MAX_ITERATIONS: u32 = 10;
+/// Prompt of a loop without the option.
+const DEFAULT_PROMPT: &str = "prompt";
 
 /// What the user, or the driver of a loop, wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandArguments {
-    /// The text of a new change request.
-    Request(String),
-    /// A work directory and options; without any, the open loop of the project.
+    /// A new change request.
+    Request {
+        /// Text of the request, as it was typed.
+        text: String,
+        /// Options before the text.
+        options: Arguments,
+    },
+    /// A work directory and options; without a directory, a document or a plan, the open loop of the project.
     Loop(Arguments),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Work directory and options.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arguments {
     /// Work directory, exactly as passed; empty without one.
     pub workdir: String,
@@ -25,100 +37,106 @@ pub struct Arguments {
     pub prd: Option<String>,
     /// Plan to import, exactly as passed.
     pub plan: Option<String>,
-    /// Iteration limit, not validated.
-    pub max_iterations: String,
-    /// Name of a prompt of the plugin.
-    pub prompt: String,
+    /// Iteration limit; `None` without the option.
+    pub max_iterations: Option<u32>,
+    /// Name of a prompt of the plugin; `None` without the option.
+    pub prompt: Option<String>,
     /// Further repositories, exactly as passed.
     pub add_dirs: Vec<String>,
 }
 
-impl Default for Arguments {
-    fn default() -> Self {
-        Self {
-            workdir: String::new(),
-            prd: None,
-            plan: None,
-            max_iterations: "10".to_owned(),
-            prompt: "prompt".to_owned(),
-            add_dirs: Vec::new(),
-        }
+impl Arguments {
+    /// Returns the iteration limit of the loop.
+    #[must_use]
+    pub fn max_iterations(&self) -> u32 {
+        self.max_iterations.unwrap_or(DEFAULT_MAX_ITERATIONS)
+    }
+
+    /// Returns the name of the loop's prompt.
+    #[must_use]
+    pub fn prompt(&self) -> &str {
+        self.prompt.as_deref().unwrap_or(DEFAULT_PROMPT)
     }
 }
 
 impl CommandArguments {
-    /// Interprets the arguments. `text` is what the user typed, `words` are its words; relative paths start at `root`.
+    /// Interprets the arguments; relative paths start at `root`.
     ///
     /// # Errors
     /// Returns the line to print.
-    pub fn parse(text: &str, words: Vec<String>, root: &Path) -> Result<Self, String> {
-        if is_request(&words, root) {
-            return Ok(Self::Request(text.trim().to_owned()));
+    pub fn parse(mut line: CommandLine, root: &Path) -> Result<Self, String> {
+        let directory = directory(&line, root);
+        let mut arguments = Arguments { workdir: line.take_joined(directory), ..Arguments::default() };
+        parse_options(&mut line, &mut arguments, root)?;
+        if arguments.prd.is_some() && arguments.plan.is_some() {
+            return Err("Error: --plan and --prd are mutually exclusive; specify only one".to_owned());
         }
-        parse(words.into_iter()).map(Self::Loop)
+        // A line that contains no word but quotes has no text either.
+        let has_text = line.words().any(|word| !word.is_empty());
+        if !has_text {
+            return Ok(Self::Loop(arguments));
+        }
+        let text = line.rest().to_owned();
+        let source = [
+            (!arguments.workdir.is_empty()).then_some("a work directory"),
+            arguments.prd.is_some().then_some("--prd"),
+            arguments.plan.is_some().then_some("--plan"),
+        ];
+        match source.into_iter().flatten().next() {
+            Some(source) => Err(format!(
+                "Error: {source} and a request cannot be combined; specify only one. The request would be: {text}"
+            )),
+            None => Ok(Self::Request { text, options: arguments }),
+        }
     }
 }
 
-/// Returns whether the words are a request. They are arguments if they begin with an option of the command, or with an
-/// existing directory that is written as a path. A path that does not exist is an argument if it is alone or followed by
-/// an option; otherwise it may begin a sentence, as in "/api/users returns 500".
-fn is_request(words: &[String], root: &Path) -> bool {
-    let is_option = |word: &String| OPTIONS.contains(&word.as_str());
-    let Some(first) = words.first().filter(|word| !is_option(word)) else { return false };
-    let directory: Vec<&str> =
-        words.iter().map(String::as_str).take_while(|word| !word.starts_with("--")).collect();
-    let directory = directory.join(" ");
-    let has_unknown_option = words.iter().any(|word| word.starts_with("--") && !is_option(word));
-    if directory.contains(std::path::is_separator)
-        && root.join(&directory).is_dir()
-        && (Path::new(&directory).is_absolute() || !has_unknown_option)
-    {
-        return false;
-    }
+/// Returns the number of words at the beginning of the line that name a work directory: an existing one that is written
+/// as a path. A path that does not exist counts if it is alone or followed by an option; otherwise it may begin a
+/// sentence, as in "/api/users returns 500".
+fn directory(line: &CommandLine, root: &Path) -> usize {
+    let words: Vec<&str> = line.words().collect();
+    let is_option = |word: &str| OPTIONS.contains(&word) || word == END_OF_OPTIONS;
+    let Some(first) = words.first() else { return 0 };
+    let count = words.iter().take_while(|word| !word.starts_with("--")).count();
+    let path = words[..count].join(" ");
+    let is_before_options = words.get(count).is_none_or(|word| is_option(word));
+    let is_directory = path.contains(std::path::is_separator) && root.join(&path).is_dir();
     let is_path = Path::new(first).is_absolute()
-        || [".", ".."].contains(&first.as_str())
+        || [".", ".."].contains(first)
         || ["./", "../", "~/"].iter().any(|prefix| first.starts_with(prefix));
-    !(is_path && (words.len() == 1 || words.iter().any(is_option)))
+    let is_alone = count == words.len();
+    let counts = if is_directory {
+        Path::new(&path).is_absolute() || is_before_options
+    } else {
+        is_path && is_before_options && (!is_alone || count == 1)
+    };
+    if counts { count } else { 0 }
 }
 
-/// Parses work directory and options. Unknown options are reported on standard error and skipped.
-fn parse(words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut words = words.peekable();
-    let mut arguments = Arguments::default();
-    while let Some(word) = words.next() {
-        let mut path = || {
-            let mut joined: Vec<String> = Vec::new();
-            while let Some(word) = words.next_if(|word| !word.starts_with("--")) {
-                joined.push(word);
-            }
-            Some(joined.join(" ")).filter(|path| !path.is_empty())
+/// Consumes the options at the beginning of the line.
+fn parse_options(line: &mut CommandLine, arguments: &mut Arguments, root: &Path) -> Result<(), String> {
+    while let Some(option) = OPTIONS.into_iter().find(|option| line.take_if(option)) {
+        let missing = |what: &str| {
+            format!(
+                "Error: {option} requires {what}. A request that begins with `{option}` follows `--`: /code:code -- {option} …"
+            )
         };
-        match word.as_str() {
-            "--prd" => arguments.prd = Some(path().ok_or("Error: --prd requires a file path")?),
-            "--plan" => arguments.plan = Some(path().ok_or("Error: --plan requires a file path")?),
+        match option {
+            "--prd" => arguments.prd = Some(line.take_path(root).ok_or_else(|| missing("a file path"))?),
+            "--plan" => arguments.plan = Some(line.take_path(root).ok_or_else(|| missing("a file path"))?),
             "--add-dir" => {
-                arguments.add_dirs.push(path().ok_or("Error: --add-dir requires a directory path")?)
+                arguments.add_dirs.push(line.take_path(root).ok_or_else(|| missing("a directory path"))?);
             }
             "--max-iterations" => {
-                arguments.max_iterations = words.next().ok_or("Error: --max-iterations requires a value")?;
+                let number = line.take().and_then(|word| word.parse().ok());
+                arguments.max_iterations = Some(number.ok_or_else(|| missing("a number"))?);
             }
-            "--prompt" => {
-                arguments.prompt = prompt(words.next().ok_or("Error: --prompt requires a prompt name")?)?;
-            }
-            // Reported but not fatal; the words after it are taken as part of the work directory.
-            flag if flag.starts_with('-') => crate::console::print_error(format!("Unknown option: {flag}")),
-            _ => {
-                if !arguments.workdir.is_empty() {
-                    arguments.workdir.push(' ');
-                }
-                arguments.workdir.push_str(&word);
-            }
+            _ => arguments.prompt = Some(prompt(line.take().ok_or_else(|| missing("a prompt name"))?)?),
         }
     }
-    if arguments.prd.is_some() && arguments.plan.is_some() {
-        return Err("Error: --plan and --prd are mutually exclusive; specify only one".to_owned());
-    }
-    Ok(arguments)
+    line.take_if(END_OF_OPTIONS);
+    Ok(())
 }
 
 fn prompt(name: String) -> Result<String, String> {
@@ -133,12 +151,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::quoting::{quote, words};
+    use crate::quoting::quote;
 
-    /// Generates a path whose words are separated by spaces. No word starts like a flag or a quotation.
+    /// Generates a path that does not exist, whose words are separated by spaces. No word starts like a flag or a
+    /// quotation.
     fn path() -> impl Strategy<Value = String> {
         prop::collection::vec("[A-Za-z0-9äß./_;&|$`()*]['-]?[A-Za-z0-9._-]{0,8}", 1..4)
-            .prop_map(|words| words.join(" "))
+            .prop_map(|words| format!("/nonexistent/{}", words.join(" ")))
     }
 
     fn arguments() -> impl Strategy<Value = Arguments> {
@@ -153,8 +172,8 @@ mod tests {
                 workdir,
                 prd,
                 plan,
-                max_iterations: max_iterations.to_string(),
-                prompt,
+                max_iterations: Some(max_iterations),
+                prompt: Some(prompt),
                 add_dirs,
             },
         )
@@ -162,15 +181,18 @@ mod tests {
 
     /// Formats the arguments as a line; `write` formats a value.
     fn line(arguments: &Arguments, write: fn(&str) -> String) -> String {
-        let Arguments { workdir, prd, plan, max_iterations, prompt, add_dirs } = arguments;
-        let mut line = write(workdir);
+        let mut line = write(&arguments.workdir);
         let mut add = |flag: &str, value: &str| line.push_str(&format!(" {flag} {}", write(value)));
-        prd.iter().for_each(|prd| add("--prd", prd));
-        plan.iter().for_each(|plan| add("--plan", plan));
-        add("--max-iterations", max_iterations);
-        add("--prompt", prompt);
-        add_dirs.iter().for_each(|dir| add("--add-dir", dir));
+        arguments.prd.iter().for_each(|prd| add("--prd", prd));
+        arguments.plan.iter().for_each(|plan| add("--plan", plan));
+        add("--max-iterations", &arguments.max_iterations().to_string());
+        add("--prompt", arguments.prompt());
+        arguments.add_dirs.iter().for_each(|dir| add("--add-dir", dir));
         line
+    }
+
+    fn parse(line: &str) -> Result<CommandArguments, String> {
+        CommandArguments::parse(CommandLine::typed(line), Path::new("/nonexistent"))
     }
 
     proptest! {
@@ -178,34 +200,31 @@ mod tests {
         fn arguments_round_trip_with_and_without_quotes(arguments in arguments()) {
             for write in [quote as fn(&str) -> String, str::to_owned] {
                 let line = line(&arguments, write);
-                prop_assert_eq!(parse(words(&line).into_iter()), Ok(arguments.clone()), "{}", line);
+                prop_assert_eq!(parse(&line), Ok(CommandArguments::Loop(arguments.clone())), "{}", line);
+            }
+        }
+
+        #[test]
+        fn request_after_options_is_preserved(text in "[a-z]{1,5}[^\n]{0,40}[a-z]") {
+            for options in ["", "--max-iterations 3", "--max-iterations 3 --", "--add-dir / --max-iterations 3"] {
+                let parsed = parse(&format!("{options} {text}"));
+                let is_same = matches!(&parsed, Ok(CommandArguments::Request { text: parsed, .. }) if *parsed == text);
+                prop_assert!(is_same, "{options} {text}: {parsed:?}");
             }
         }
 
         #[test]
         fn quoted_path_is_preserved(prd in "[^\n\r-][^\n\r]{0,40}") {
-            let line = format!("/work --prd {}", quote(&prd));
-            prop_assert_eq!(parse(words(&line).into_iter()).unwrap().prd, Some(prd));
+            let Ok(CommandArguments::Loop(arguments)) = parse(&format!("/work --prd {}", quote(&prd))) else {
+                return Err(TestCaseError::fail("not arguments"));
+            };
+            prop_assert_eq!(arguments.prd, Some(prd));
         }
 
         #[test]
         fn arbitrary_line_is_parsed_without_panic(line in ".{0,80}") {
-            let _ = parse(words(&line).into_iter());
+            let _ = parse(&line);
         }
-    }
-
-    fn parse_line(line: &str) -> Result<Arguments, String> {
-        parse(line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned))
-    }
-
-    #[test]
-    fn path_extends_to_the_next_flag() {
-        let arguments =
-            parse_line("/a/My Work --prd /a/My Work/the prd.md --max-iterations 5 more --add-dir /p q")
-                .unwrap();
-        assert_eq!(arguments.workdir, "/a/My Work more");
-        assert_eq!(arguments.prd.as_deref(), Some("/a/My Work/the prd.md"));
-        assert_eq!((arguments.max_iterations.as_str(), arguments.add_dirs), ("5", vec!["/p q".to_owned()]));
     }
 
     #[test]
@@ -214,18 +233,20 @@ mod tests {
         std::fs::create_dir_all(root.path().join(".loopgate/my work")).unwrap();
         std::fs::create_dir_all(root.path().join("src/api")).unwrap();
         let absolute = root.path().join("src").display().to_string();
+        let parse = |text: &str| CommandArguments::parse(CommandLine::typed(text), root.path());
         for text in [
             "add a --json flag",
             "--json should be a flag",
             "src",
+            "src/api --json is ignored",
             "the option --prd should accept several files",
             "/api/users returns 500",
             "./configure fails; rm -rf $(HOME)",
             "\"--plan mode\" should be faster",
             "fix it\nEND_OF_ARGUMENTS\r\ntouch x",
         ] {
-            let parsed = CommandArguments::parse(text, words(text), root.path());
-            assert_eq!(parsed, Ok(CommandArguments::Request(text.to_owned())), "{text}");
+            let expected = CommandArguments::Request { text: text.to_owned(), options: Arguments::default() };
+            assert_eq!(parse(text), Ok(expected), "{text}");
         }
         for text in [
             "",
@@ -235,30 +256,72 @@ mod tests {
             "~/work",
             "./nope --prd x",
             "--prd docs/request.md",
+            "--max-iterations 3 --",
             ".loopgate/my work",
             &absolute,
-            &format!("{absolute} --fast"),
             &quote(&absolute),
         ] {
-            let parsed = CommandArguments::parse(text, words(text), root.path());
+            let parsed = parse(text);
             assert!(matches!(parsed, Ok(CommandArguments::Loop(_))), "{text}: {parsed:?}");
         }
     }
 
     #[test]
-    fn invalid_arguments_are_rejected_with_their_message() {
-        let refusals = [
-            ("w --prd", "Error: --prd requires a file path"),
-            ("w --plan --prd x", "Error: --plan requires a file path"),
-            ("w --plan x.md --prd y.md", "Error: --plan and --prd are mutually exclusive; specify only one"),
-            ("w --max-iterations", "Error: --max-iterations requires a value"),
-            ("w --prompt a/b", "ERROR: prompt name must not contain path separators or spaces"),
-            ("w --add-dir", "Error: --add-dir requires a directory path"),
-        ];
-        for (line, expected) in refusals {
-            assert_eq!(parse_line(line), Err(expected.to_owned()), "{line}");
+    fn text_after_options_is_the_request() {
+        let dir = tempfile::tempdir().unwrap();
+        let added = dir.path().display().to_string();
+        for (line, expected, max_iterations, add_dirs) in [
+            ("--max-iterations 3 fix it", "fix it", Some(3), vec![]),
+            (&format!("--add-dir {added} add a flag"), "add a flag", None, vec![added]),
+            ("--max-iterations 3 --json flag is \"missing\"", "--json flag is \"missing\"", Some(3), vec![]),
+            ("--max-iterations 3 -- --prd is ignored", "--prd is ignored", Some(3), vec![]),
+            ("-- --prd is ignored", "--prd is ignored", None, vec![]),
+            ("fix it --max-iterations 3", "fix it --max-iterations 3", None, vec![]),
+        ] {
+            let options = Arguments { max_iterations, add_dirs, ..Arguments::default() };
+            assert_eq!(
+                parse(line),
+                Ok(CommandArguments::Request { text: expected.to_owned(), options }),
+                "{line}"
+            );
         }
-        assert_eq!(parse_line(""), Ok(Arguments::default()));
-        assert!(parse_line("w --fast -x").is_ok());
+        let mut arguments = ["--max-iterations", "3", "fix", "it"].map(str::to_owned);
+        arguments[3] = "it  all".to_owned();
+        let parsed = CommandArguments::parse(CommandLine::of_arguments(arguments), dir.path());
+        assert!(
+            matches!(&parsed, Ok(CommandArguments::Request { text, .. }) if text == "fix it  all"),
+            "{parsed:?}"
+        );
+    }
+
+    #[test]
+    fn invalid_arguments_are_rejected_with_their_message() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::write(root.path().join("prd.md"), "x").unwrap();
+        let combined = "cannot be combined; specify only one. The request would be:";
+        for (line, expected) in [
+            (
+                "./w --prd",
+                "Error: --prd requires a file path. A request that begins with `--prd` follows `--`",
+            ),
+            ("./w --plan --prd x", "Error: --plan requires a file path."),
+            (
+                "./w --plan x.md --prd y.md",
+                "Error: --plan and --prd are mutually exclusive; specify only one",
+            ),
+            ("./w --max-iterations", "Error: --max-iterations requires a number."),
+            ("--max-iterations is ignored", "Error: --max-iterations requires a number."),
+            ("./w --prompt a/b", "ERROR: prompt name must not contain path separators or spaces"),
+            ("./w --add-dir", "Error: --add-dir requires a directory path."),
+            (
+                "./w --max-iterations 3 fix it",
+                &format!("Error: a work directory and a request {combined} fix it"),
+            ),
+            ("/ --fast", &format!("Error: a work directory and a request {combined} --fast")),
+            ("--prd prd.md fix it", &format!("Error: --prd and a request {combined} fix it")),
+        ] {
+            let error = CommandArguments::parse(CommandLine::typed(line), root.path()).unwrap_err();
+            assert!(error.starts_with(expected), "{line}: {error}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::STATE_DIR;
-use loopgate_home::untrusted;
+use loopgate_home::{expand_home, untrusted};
 use serde_json::Value;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct AddedDirectory {
 pub fn resolve(workdir: &Path, project: &Path, dirs: &[String]) -> Result<Vec<AddedDirectory>, String> {
     let mut peers: Vec<AddedDirectory> = Vec::new();
     for dir in dirs {
-        let path = std::fs::canonicalize(project.join(dir))
+        let path = std::fs::canonicalize(project.join(expand_home(dir)))
             .ok()
             .filter(|path| path.is_dir())
             .ok_or_else(|| format!("Error: --add-dir path does not exist or is not a directory: {dir}"))?;
@@ -41,6 +41,14 @@ pub fn resolve(workdir: &Path, project: &Path, dirs: &[String]) -> Result<Vec<Ad
         peers.push(AddedDirectory { name, path });
     }
     Ok(peers)
+}
+
+/// Returns the paths of the directories; see [`resolve`].
+///
+/// # Errors
+/// Returns the line to print.
+pub fn paths(workdir: &Path, project: &Path, dirs: &[String]) -> Result<Vec<PathBuf>, String> {
+    Ok(resolve(workdir, project, dirs)?.into_iter().map(|peer| peer.path).collect())
 }
 
 /// Returns the name in the repository's identity file, or that of its directory.

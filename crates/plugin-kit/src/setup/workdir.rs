@@ -41,7 +41,7 @@ pub fn select(project: &Path, invocation: &CommandArguments) -> Result<(Workdir,
     let project = std::fs::canonicalize(project)
         .map_err(|error| format!("Error: cannot access {}: {error}", project.display()))?;
     match invocation {
-        CommandArguments::Request(_) => Ok((free(&project), Arguments::default())),
+        CommandArguments::Request { options, .. } => Ok((free(&project), options.clone())),
         CommandArguments::Loop(arguments) if !arguments.workdir.is_empty() => {
             let path = named(&project, &arguments.workdir)?;
             Ok((Workdir { path, is_new: false }, arguments.clone()))
@@ -49,7 +49,7 @@ pub fn select(project: &Path, invocation: &CommandArguments) -> Result<(Workdir,
         CommandArguments::Loop(arguments) if arguments.prd.is_some() || arguments.plan.is_some() => {
             Ok((free(&project), arguments.clone()))
         }
-        CommandArguments::Loop(_) => {
+        CommandArguments::Loop(arguments) => {
             let path = open(&project).ok_or(NO_OPEN_LOOP)?;
             if is_running(&path) {
                 return Err(format!(
@@ -57,7 +57,7 @@ pub fn select(project: &Path, invocation: &CommandArguments) -> Result<(Workdir,
                     path.display()
                 ));
             }
-            let arguments = stored_arguments(&path)?;
+            let arguments = with_stored(arguments, &path)?;
             Ok((Workdir { path, is_new: false }, arguments))
         }
     }
@@ -125,26 +125,22 @@ fn is_foreign(project: &Path, path: &Path) -> bool {
     is_of_git || (!path.starts_with(project) && !is_set_up && has_directories())
 }
 
-/// Returns the arguments with which a loop was set up.
-fn stored_arguments(workdir: &Path) -> Result<Arguments, String> {
+/// Completes options with those with which the loop was set up.
+fn with_stored(given: &Arguments, workdir: &Path) -> Result<Arguments, String> {
     let config =
         ConfigEnv::load(workdir).map_err(|error| format!("Error: cannot read the configuration: {error}"))?;
     let value = |name: &str| config.get(name).map(str::to_owned);
-    let defaults = Arguments::default();
-    let prompt = value(var::PROMPT_FILE)
-        .and_then(|path| Some(Path::new(&path).file_stem()?.to_str()?.to_owned()))
-        .unwrap_or(defaults.prompt);
+    let prompt = || Some(Path::new(&value(var::PROMPT_FILE)?).file_stem()?.to_str()?.to_owned());
+    let add_dirs = value(var::ADD_DIRS).unwrap_or_default();
+    let add_dirs = add_dirs.split('|').filter(|dir| !dir.is_empty()).map(str::to_owned);
     Ok(Arguments {
         workdir: String::new(),
         prd: value(var::PRD_FILE),
         // A plan is imported in the first iteration; its file may have been removed since.
         plan: value(var::PLAN_FILE).filter(|path| Path::new(path).is_file()),
-        max_iterations: value(var::MAX_ITERATIONS).unwrap_or(defaults.max_iterations),
-        prompt,
-        add_dirs: config
-            .get(var::ADD_DIRS)
-            .map(|dirs| dirs.split('|').map(str::to_owned).collect())
-            .unwrap_or_default(),
+        max_iterations: given.max_iterations.or_else(|| value(var::MAX_ITERATIONS)?.parse().ok()),
+        prompt: given.prompt.clone().or_else(prompt),
+        add_dirs: add_dirs.chain(given.add_dirs.iter().cloned()).collect(),
     })
 }
 
@@ -188,7 +184,7 @@ mod tests {
     fn each_request_gets_a_work_directory_of_its_own() {
         let dir = tempfile::tempdir().unwrap();
         let project = std::fs::canonicalize(dir.path()).unwrap();
-        let request = CommandArguments::Request("text".into());
+        let request = CommandArguments::Request { text: "text".into(), options: Arguments::default() };
         let selected = || select(&project, &request).unwrap().0;
         assert_eq!(selected(), Workdir { path: project.join(".loopgate/work"), is_new: true });
         set_up(&project.join(".loopgate/work"), "");
@@ -207,6 +203,10 @@ mod tests {
         let (workdir, stored) = select().unwrap();
         assert_eq!(workdir, Workdir { path: work.clone(), is_new: false });
         assert_eq!(stored.prd.as_deref(), Some("/docs/request.md"));
+        let options =
+            Arguments { max_iterations: Some(3), add_dirs: vec!["/b".into()], ..Arguments::default() };
+        let (_, changed) = super::select(&project, &CommandArguments::Loop(options)).unwrap();
+        assert_eq!((changed.max_iterations(), changed.add_dirs), (3, vec!["/b".to_owned()]));
         std::fs::write(work.join(STATE_JSON), r#"{"status": "COMPLETED"}"#).unwrap();
         assert_eq!(select(), Err(NO_OPEN_LOOP.to_owned()));
     }

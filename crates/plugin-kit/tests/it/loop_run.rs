@@ -291,6 +291,9 @@ fn promise_that_contradicts_the_plan_is_rejected() {
             assert!(ended.stderr.contains("LOOPGATE_FATAL[PENDING_TASKS_AT_COMPLETION]"));
             assert_eq!(project.statuses(), ["spurious_complete"]);
             assert_eq!(project.events("iteration")[0]["status"], "spurious_complete");
+        } else {
+            assert_eq!(project.statuses(), ["awaiting_user"]);
+            assert_eq!(project.events("iteration")[0]["status"], "awaiting_user");
         }
     }
 }
@@ -584,20 +587,79 @@ sed -i '/T-1.1/d' .loopgate/work/plan.md
     assert!(error.contains("TASKS_CHANGED_AT_COMPLETION") && error.contains("T-1.1 was removed"), "{error}");
 }
 
+/// Script that starts the task of a plan, and reports the answer of its reviewer.
+const CHECKED_TASK: &str = r#""$LOOPGATE_BIN" plan set-state 'Phase 3' IN_PROGRESS --workdir .loopgate/work --task T-1.1 >/dev/null
+mkdir -p .loopgate/work/.loopgate/agent-answers
+echo '{"agentType": "code:task-reviewer", "agentId": "a", "at": "", "number": 1, "text": "VERIFIED: T-1.1"}' \
+  > .loopgate/work/.loopgate/agent-answers/000001.json
+"$LOOPGATE_BIN" plan changed --since-start .loopgate/work > $OUT/changed
+"$LOOPGATE_BIN" plan report T-1.1 .loopgate/work >/dev/null
+"#;
+
 #[test]
 fn completed_tasks_without_any_change_are_a_contradiction() {
     let project = project_with_plan();
-    let tick = "\"$LOOPGATE_BIN\" plan set-state 'Phase 3' IN_PROGRESS --workdir .loopgate/work --task T-1.1 >/dev/null
-mkdir -p .loopgate/work/.loopgate/agent-answers
-echo '{\"agentType\": \"code:task-reviewer\", \"agentId\": \"a\", \"at\": \"\", \"number\": 1, \"text\": \"VERIFIED: T-1.1\"}' \
-  > .loopgate/work/.loopgate/agent-answers/000001.json
-\"$LOOPGATE_BIN\" plan report T-1.1 .loopgate/work >/dev/null
-";
-    project.assistant(&format!("{tick}{VERIFIED}{DONE}"));
+    project.assistant(&format!("{CHECKED_TASK}{VERIFIED}{DONE}"));
     let ended = project.run(&[]);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     let error = project.read("loop-error.json");
     assert!(error.contains("NOTHING_DELIVERED") && error.contains("T-1.1"), "{error}");
+    assert_eq!(project.note("changed"), "NO_CHANGES\n");
+}
+
+#[test]
+fn work_before_the_first_task_is_work_of_the_loop() {
+    let project = project_with_plan();
+    project.assistant(&format!("echo hello > hello.txt\n{CHECKED_TASK}{VERIFIED}{DONE}"));
+    let ended = project.run(&[]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert_eq!(project.note("changed"), "A\thello.txt\n");
+}
+
+#[test]
+fn start_of_a_loop_is_not_recorded_again_when_it_is_resumed() {
+    let project = project_with_plan();
+    // The first run of the assistant works, and ends with its driver.
+    let interrupted = "if [ ! -e hello.txt ]; then echo hello > hello.txt; kill -INT $PPID; sleep 60; fi\n";
+    project.assistant(&format!("{interrupted}{CHECKED_TASK}{VERIFIED}{DONE}"));
+    assert_eq!(project.run(&[]).code, 130);
+    let resumed = project.loopgate(&["loop", "run"]);
+    assert_eq!((resumed.code, resumed.stderr.as_str()), (0, ""));
+    assert_eq!(project.note("changed"), "A\thello.txt\n");
+}
+
+#[test]
+fn changes_inside_of_a_submodule_are_changes() {
+    let project = project_with_plan();
+    let library = Project::new();
+    let url = library.root.display().to_string();
+    project.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "lib"]);
+    project.git(&["-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-qm", "lib"]);
+    project.assistant(&format!(
+        "echo hello > lib/hello.txt\necho more >> lib/README.md\n{CHECKED_TASK}{VERIFIED}{DONE}"
+    ));
+    let ended = project.run(&[]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert_eq!(project.note("changed"), "M\t@{lib}:README.md\nA\t@{lib}:hello.txt\n");
+    // The submodule has these changes already when the next loop starts.
+    let work = project.workdir.display().to_string();
+    std::fs::write(project.workdir.join("plan.md"), crate::real_assistant::PLAN_MD).unwrap();
+    std::fs::remove_file(project.workdir.join("plan.json")).unwrap();
+    assert_eq!(project.loopgate(&["plan", "build", &work]).code, 0);
+    project.assistant(&format!("{CHECKED_TASK}{VERIFIED}{DONE}"));
+    assert_eq!(project.run(&[]).code, 1);
+    assert!(project.read("loop-error.json").contains("NOTHING_DELIVERED"));
+    assert_eq!(project.note("changed"), "NO_CHANGES\n");
+}
+
+#[test]
+fn project_that_git_cannot_compare_counts_as_changed() {
+    let project = project_with_plan();
+    std::fs::remove_dir_all(project.root.join(".git")).unwrap();
+    project.assistant(&format!("{CHECKED_TASK}{VERIFIED}{DONE}"));
+    let ended = project.run(&[]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert_eq!(project.note("changed"), format!("?\t{}\n", project.root.display()));
 }
 
 #[test]

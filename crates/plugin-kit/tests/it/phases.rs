@@ -329,7 +329,12 @@ async fn every_phase_runs_over_two_repositories() {
 
     let model = ModelServer::start(planning()).await.unwrap();
     let planned = run_with_args(&project, &model, "PLAN", &add_dir).await;
-    assert_eq!((planned.code, project.statuses()), (0, vec!["completed".to_owned()]), "{}", planned.stderr);
+    assert_eq!(
+        (planned.code, project.statuses()),
+        (0, vec!["awaiting_user".to_owned()]),
+        "{}",
+        planned.stderr
+    );
     let lead = results_of(&model, "orchestrator");
     for part in [
         "simple_mode: false",
@@ -370,7 +375,7 @@ async fn every_phase_runs_over_two_repositories() {
     let executed = run_with_args(&project, &model, "EXECUTE", &add_dir).await;
     let lead = results_of(&model, "orchestrator");
     assert_eq!(executed.code, 0, "{}\n{}\n{lead}", executed.stdout, executed.stderr);
-    assert_eq!(project.statuses(), ["completed", "completed"], "{lead}");
+    assert_eq!(project.statuses(), ["awaiting_user", "completed"], "{lead}");
     for part in [
         "BASELINE_RECORDED",
         "NO_CHANGES",

@@ -151,7 +151,7 @@ async fn request_is_planned_and_implemented() {
 
     let planned = run(&project, &model, "PLAN").await;
     assert_eq!(planned.code, 0, "{}\n{}", planned.stdout, planned.stderr);
-    assert_eq!(project.statuses(), ["completed"], "one iteration is enough");
+    assert_eq!(project.statuses(), ["awaiting_user"], "one iteration is enough");
     let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
     assert_eq!((&plan["content"], &plan["pendingTasks"][0]["id"]), (&json!(PLAN_MD), &json!("T-1.1")));
     assert!(project.read("open-questions.md").contains("Q-001: Which words?"));

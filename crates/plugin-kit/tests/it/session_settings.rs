@@ -74,8 +74,9 @@ async fn switched_off_hooks_run_nevertheless() {
     // The hooks find their program by this variable; without it, they would refuse every tool.
     let settings = json!({
         "disableAllHooks": true,
+        "disableSkillShellExecution": true,
         "permissions": {"defaultMode": "plan"},
-        "env": {"LOOPGATE_BIN": "/nonexistent"},
+        "env": {"LOOPGATE_BIN": "/nonexistent", "CLAUDE_CODE_SIMPLE": "1", "CLAUDE_CODE_SAFE_MODE": "1"},
     });
     let project = Project::new();
     let orchestrator =

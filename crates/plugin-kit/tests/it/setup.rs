@@ -19,6 +19,7 @@ fn paths_with_spaces_are_joined() {
     // The shell splits unquoted paths at spaces; set-up joins the words again.
     let (before, after) = work.split_once(' ').unwrap();
     let prd = format!("{after}/the");
+    std::fs::write(project.workdir.join("the prd.md"), "x").unwrap();
     let ended = project.loopgate(&["loop", "setup", before, after, "--prd", before, &prd, "prd.md"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert_eq!(value(&config(&project), "LOOPGATE_WORKDIR"), work);
@@ -43,6 +44,11 @@ fn plan_comes_from_the_arguments_or_the_environment() {
     assert_eq!(value(&ended.stdout, "LOOPGATE_PRD_FILE"), "");
     let missing = project.loopgate(&["loop", "setup", &work, "--plan", "/nope"]);
     assert_eq!((missing.code, missing.stderr.as_str()), (1, "Error: plan file not found: /nope\n"));
+    let missing = project.loopgate(&["loop", "setup", &work, "--prd", "nope.md", "and more"]);
+    assert_eq!(
+        (missing.code, missing.stderr.as_str()),
+        (1, "Error: requirements file not found: nope.md and more\n")
+    );
     let both = project.loopgate(&["loop", "setup", &work, "--plan", "x.md", "--prd", "y.md"]);
     assert!(both.code == 1 && both.stderr.contains("mutually exclusive"));
     let project = project.env("LOOPGATE_PLAN_FILE", "/handed/in.md").env("LOOPGATE_COMMAND", "EXECUTE");

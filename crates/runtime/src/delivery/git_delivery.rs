@@ -36,8 +36,9 @@ pub(super) async fn deliver(
         Ok(git.commit_all_except(directory, &message, committer, &held.paths).await?)
     };
     repeat(outcome, "committing", commit).await?;
-    // With held-back files only, the commit above is a no-op; the branch may have no commits to push.
-    if !held.entries.is_empty() && git.ahead_of(directory, &context.base_revision).await? == 0 {
+    // With held-back files only, or changes inside of a submodule, the commit above is a no-op; the branch may have no
+    // commits to push.
+    if git.ahead_of(directory, &context.base_revision).await? == 0 {
         return Ok(no_changes(outcome, context, &held));
     }
     let branch = match delivery_branch(outcome, context).await {

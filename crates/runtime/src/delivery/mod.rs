@@ -79,7 +79,12 @@ enum StoreResult {
 }
 
 impl LoopOutcome<'_> {
-    async fn process_exit(&self, job: Job) -> Result<(), StoreError> {
+    async fn process_exit(&self, mut job: Job) -> Result<(), StoreError> {
+        // A delivery checks by itself, before its first push.
+        let delivers = job.command == LoopCommand::Execute && self.exit.is_success() && !job.is_cancelled();
+        if !delivers {
+            job = early_push::check_at_end(self, job).await?;
+        }
         if job.is_cancelled() {
             return self.cancel(&job, None).await;
         }
@@ -106,6 +111,7 @@ impl LoopOutcome<'_> {
             // The driver exits with 0 when the assistant asks the user a question. The work is unfinished
             // then.
             if let Some(question) = open_question(&job).await {
+                let job = early_push::check_at_end(self, job).await?;
                 execution::commit_unfinished(self, &job).await;
                 return self.fail(&job, LoopFailure::awaiting_user(question)).await;
             }
@@ -290,7 +296,7 @@ impl LoopOutcome<'_> {
             .iter()
             .any(|delivery| delivery.early_pushes.as_ref().is_some_and(|pushes| !pushes.is_empty()))
         {
-            add("PUSHED_BEFORE_DELIVERY");
+            add(early_push::WARNING);
         }
         evidence::warnings(job).into_iter().for_each(&mut add);
         let (paths, command) = (artifacts::OutputPaths::of(job), job.command);

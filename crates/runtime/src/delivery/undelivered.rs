@@ -81,7 +81,13 @@ pub(super) async fn find(
     let (Some(directory), Some(spawned)) = (usable, job.spawned()) else { return Vec::new() };
     let search = UndeliveredSearch { outcome, part, directory, spawned, scope };
     let mut work = Vec::new();
-    for found in [search.ignored_files().await, search.stashes().await, search.commits().await] {
+    let places = [
+        search.ignored_files().await,
+        search.stashes().await,
+        search.commits().await,
+        search.submodules().await,
+    ];
+    for found in places {
         match found {
             Ok(found) => work.extend(found),
             Err(error) => {
@@ -117,6 +123,15 @@ pub(super) async fn files_outside(job: &Job) -> Vec<UndeliveredWork> {
 fn is_changed_since(path: &Path, instant: Option<SystemTime>) -> bool {
     let modified = untrusted::metadata(path).and_then(|metadata| metadata.modified()).ok();
     modified.zip(instant).is_some_and(|(modified, instant)| modified >= instant)
+}
+
+/// Returns a number with its noun; `None` for zero.
+fn counted(count: u64, noun: &str) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some(format!("1 {noun}")),
+        _ => Some(format!("{count} {noun}s")),
+    }
 }
 
 /// Returns the arguments of the writing tools in a stream, from an offset.
@@ -211,6 +226,27 @@ impl UndeliveredSearch<'_> {
         Ok(work.collect())
     }
 
+    /// Returns the repositories inside of the working tree whose work a pull request of this one cannot contain.
+    async fn submodules(&self) -> Result<Vec<UndeliveredWork>, GitError> {
+        let git = self.git();
+        let mut work = Vec::new();
+        for path in git.checked_out_submodules(self.directory).await? {
+            let directory = self.directory.join(&path);
+            let files = git.changed_files(&directory).await?.len() as u64;
+            let commits = git.commits_on_no_remote(&directory).await?;
+            let counts = [counted(files, "changed file"), counted(commits, "commit")];
+            let detail: Vec<String> = counts.into_iter().flatten().collect();
+            if !detail.is_empty() {
+                work.push(UndeliveredWork {
+                    name: path.to_string_lossy().into_owned(),
+                    place: UndeliveredPlace::Submodule,
+                    detail: Some(detail.join(", ")),
+                });
+            }
+        }
+        Ok(work)
+    }
+
     /// Returns the other branches with commits of the loop, and the last commit that is on no branch.
     async fn commits(&self) -> Result<Vec<UndeliveredWork>, GitError> {
         let git = self.git();
@@ -230,8 +266,7 @@ impl UndeliveredSearch<'_> {
             }
             let count = git.commits_only_on(self.directory, &tip.commit).await?;
             if count > 0 {
-                let detail =
-                    Some(if count == 1 { "1 commit".to_owned() } else { format!("{count} commits") });
+                let detail = counted(count, "commit");
                 work.push(UndeliveredWork { name: tip.name, place: UndeliveredPlace::Branch, detail });
             }
         }

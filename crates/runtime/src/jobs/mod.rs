@@ -20,9 +20,9 @@ pub use job::Job;
 pub use notification::{AwaitingUserSince, Notification, UserAction};
 pub use record::{
     DeliveryCompletion, DeliveryPath, DeliveryRecord, DeliveryStatus, FileIdentity, FinalizationSource,
-    LaunchRecord, LoopApproval, PeerWorktree, PerfMark, PlanTasks, ProcessKind, ProcessRecord,
-    ProgressRecord, ReportRecord, RunRecord, SpawnMeta, StartAttempt, StartState, TestRunRecord,
-    TranscriptRecord, UserVisibleFailure, WorkspaceRecord,
+    LaunchRecord, LoopApproval, PeerWorktree, PerfMark, ProcessKind, ProcessRecord, ProgressRecord,
+    ReportRecord, RunRecord, SpawnMeta, StartAttempt, StartState, TestRunRecord, TranscriptRecord,
+    UserVisibleFailure, WorkspaceRecord,
 };
 
 /// Access to the records of loops; wakes the tasks that act on a change.

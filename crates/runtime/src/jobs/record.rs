@@ -1,13 +1,13 @@
 //! Parts of a job's record. All parts are flattened into one stored JSON document.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_api::launch::Committer;
 use loopgate_api::names::{BASE_TESTS_EXIT, COMMIT_EXIT, EXIT_FILE, HEAD_TESTS_EXIT};
-use loopgate_api::plan::TaskProgress;
+use loopgate_api::plan::{PlanTasks, TaskProgress};
 use loopgate_api::spend::Spend;
 use loopgate_api::test_evidence::TestEvidence;
 use loopgate_api::undelivered::EarlyPush;
@@ -232,13 +232,6 @@ pub struct StartState {
     pub head_moves: usize,
     /// Whether HEAD had commits that are neither on a remote nor on a branch of the user.
     pub has_unpushed_commits: bool,
-}
-
-/// Ids of a plan's tasks.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct PlanTasks {
-    pub pending: BTreeSet<String>,
-    pub completed: BTreeSet<String>,
 }
 
 /// The process as it was started, redacted.

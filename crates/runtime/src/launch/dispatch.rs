@@ -73,15 +73,18 @@ impl Launcher {
                     // Boxed: the future of a whole start is large.
                     let prepared =
                         Box::pin(launcher.prepare_and_spawn(&request, &headers, reservation)).await;
-                    prepared.map(drop).map_err(|refusal| (refusal, Some(request.token)))
+                    prepared.map(drop).map_err(|(refusal, reserved)| (refusal, Some(request.token), reserved))
                 }
                 None => Err((
                     LoopRequestError::new(500, "The stored request of the loop could not be read").into(),
                     None,
+                    reservation,
                 )),
             };
-            if let Err((refusal, token)) = started {
+            if let Err((refusal, token, reserved)) = started {
                 launcher.queue.refuse(id, token, &refusal).await;
+                // Reserved until the end is stored: recovery must not take the loop for one that no task follows.
+                drop(reserved);
             }
             launcher.queue.delete_request(id).await;
         });

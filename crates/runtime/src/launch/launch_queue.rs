@@ -28,6 +28,7 @@ use crate::launch::queue::{QueueEntries, QueuePosition};
 use crate::refusal::{CANCELLED, Refusal};
 use crate::reporting::heartbeat::HeartbeatSender;
 use crate::request::{LoopHeaders, LoopRequest};
+use crate::supervision::STORE_RETRY;
 use crate::tasks::Tasks;
 
 /// The position in the queue is reported again after this interval: the control plane times out loops without
@@ -170,14 +171,13 @@ impl LaunchQueue {
 
     /// Finishes a loop that was accepted and could not be started, with its terminal event.
     pub(crate) async fn refuse(&self, id: LoopId, token: Option<SecretString>, refusal: &Refusal) {
-        if let Some(token) = token {
-            let stored = self.jobs.store.put_token(id, &StoredToken::new(token)).await;
-            let _ = stored.inspect_err(|error| tracing::warn!(%error, "failed to store the runner token"));
+        if let Some(token) = token.map(StoredToken::new) {
+            // Without its token, the end could not be reported.
+            self.until_stored(id, "token", || self.jobs.store.put_token(id, &token)).await;
         }
         if refusal.is_cancelled() {
             tracing::info!(loop_id = %id, "loop cancelled during its preparation");
-            let result = self.finish_cancelled(id).await;
-            let _ = result.inspect_err(|error| tracing::error!(%error, "failed to store the cancellation"));
+            self.until_stored(id, "cancellation", || self.finish_cancelled(id)).await;
             return;
         }
         let (code, message) = refusal
@@ -187,9 +187,16 @@ impl LaunchQueue {
         let message = redact::message(&message);
         tracing::info!(loop_id = %id, code, message, "accepted loop could not be started");
         let error = ErrorEvent { code: code.to_owned(), message: message.clone(), ..ErrorEvent::default() };
-        if let Err(error) = self.finish_waiting(id, &error, JobEvent::Failed, Some(message)).await {
-            tracing::error!(loop_id = %id, %error, "failed to store the failed launch");
-        }
+        let end = || self.finish_waiting(id, &error, JobEvent::Failed, Some(message.clone()));
+        self.until_stored(id, "failed launch", end).await;
+    }
+
+    /// Repeats a change that ends a launch, see [`until_stored`].
+    pub(super) async fn until_stored<F>(&self, id: LoopId, what: &str, change: impl Fn() -> F + Send)
+    where
+        F: Future<Output = Result<(), StoreError>> + Send,
+    {
+        until_stored(&self.tasks.stop, id, what, change).await;
     }
 
     /// Cancels a waiting loop. Returns `false` when no loop with this id is waiting.
@@ -260,6 +267,29 @@ impl LaunchQueue {
     }
 }
 
+/// Repeats a change of the store, for example while the disk is full, until it is stored or the runtime stops: a launch
+/// without a stored end would never end for its readers. `what` names the change in the log.
+async fn until_stored<F>(stop: &CancellationToken, id: LoopId, what: &str, change: impl Fn() -> F + Send)
+where
+    F: Future<Output = Result<(), StoreError>> + Send,
+{
+    let mut waits = STORE_RETRY.iter();
+    let mut wait = Duration::ZERO;
+    loop {
+        let Err(error) = change().await else { return };
+        tracing::error!(loop_id = %id, %error, what, "failed to store the end of a launch");
+        // Retrying an error of the record itself would never end.
+        if !error.is_transient() {
+            return;
+        }
+        wait = waits.next().copied().unwrap_or(wait);
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(wait) => {}
+        }
+    }
+}
+
 /// Creates the record of a waiting loop.
 pub(crate) fn queued_job(request: &LoopRequest, headers: &LoopHeaders, number: i64) -> Job {
     let mut job = Job::waiting(request.loop_id, request.command);
@@ -271,4 +301,34 @@ pub(crate) fn queued_job(request: &LoopRequest, headers: &LoopHeaders, number: i
     job.workspace.primary_repo_full_name = request.repo.as_ref().map(|repo| repo.full_name.to_string());
     job.workspace.local_repo_path.clone_from(&request.local_repo_path);
     job
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use sea_orm::DbErr;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn end_of_a_launch_is_repeated_until_it_is_stored() {
+        let (stop, id) = (CancellationToken::new(), LoopId(uuid::Uuid::nil()));
+        let full = || StoreError::Database(DbErr::Custom("disk full".to_owned()));
+        let tries = AtomicUsize::new(0);
+        let change = || {
+            let number = tries.fetch_add(1, Ordering::Relaxed);
+            std::future::ready(if number < 6 { Err(full()) } else { Ok(()) })
+        };
+        until_stored(&stop, id, "test", change).await;
+        assert_eq!(tries.swap(0, Ordering::Relaxed), 7);
+        let change = || {
+            tries.fetch_add(1, Ordering::Relaxed);
+            std::future::ready(Err(StoreError::NoJob))
+        };
+        until_stored(&stop, id, "test", change).await;
+        assert_eq!(tries.load(Ordering::Relaxed), 1, "a retry would not help");
+        stop.cancel();
+        until_stored(&stop, id, "test", || std::future::ready(Err(full()))).await;
+    }
 }

@@ -177,9 +177,10 @@ impl Launcher {
             }
             Err(error) => return drop(answer.send(Err(error.into()))),
         };
-        let refusal = match self.prepare_and_spawn(&request, &headers, reservation).await {
+        // Reserved until the records are consistent: recovery must not take the loop for one that no task follows.
+        let (refusal, mut reservation) = match self.prepare_and_spawn(&request, &headers, reservation).await {
             Ok(started) => return drop(answer.send(Ok(started))),
-            Err(refusal) => refusal,
+            Err((refusal, reservation)) => (refusal, Some(reservation)),
         };
         self.report_refusal(&request, &headers, &refusal);
         tracing::info!(loop_id = %request.loop_id, status = refusal.error.status,
@@ -188,18 +189,24 @@ impl Launcher {
             // The loop was accepted and cancelled later, so the request itself succeeded.
             let _ = answer.send(Ok(LoopStart::accepted(request.loop_id)));
         } else if !answer.is_closed() {
-            if let Some((code, message)) = &refusal.event {
+            self.restore_previous(&request, &previous).await;
+            // Not while the disk is full: a caller that has timed out by now gets the event of an accepted loop instead.
+            if let Some((code, message)) = refusal.event.as_ref().filter(|_| !answer.is_closed()) {
                 self.post_refusal(request.loop_id, &request.token, code, message).await;
             }
-            self.restore_previous(&request, &previous).await;
+            // Released first: the caller may launch the loop again at once.
+            drop(reservation.take());
             if answer.send(Err(refusal.error.clone())).is_ok() {
                 return;
             }
             // The caller timed out and was answered with "accepted". Record the loop again to fail it by an
-            // event.
-            if let Err(error) = self.record_preparation(&request, &headers).await {
-                tracing::error!(loop_id = %request.loop_id, %error, "failed to record the refused loop");
+            // event, unless another launch has replaced it.
+            reservation = self.reservations.reserve(request.loop_id);
+            if reservation.is_none() {
+                return;
             }
+            let record = || async { self.record_preparation(&request, &headers).await.map(drop) };
+            self.queue.until_stored(request.loop_id, "refused loop", record).await;
         }
         self.queue.refuse(request.loop_id, Some(request.token), &refusal).await;
     }
@@ -221,9 +228,7 @@ impl Launcher {
     /// Restores the record that existed before a failed launch.
     async fn restore_previous(&self, request: &LoopRequest, previous: &PreviousJob) {
         let id = request.loop_id;
-        if let Err(error) = self.jobs.store.abandon(id, previous).await {
-            tracing::error!(loop_id = %id, %error, "failed to restore the previous job record");
-        }
+        self.queue.until_stored(id, "previous record", || self.jobs.store.abandon(id, previous)).await;
         if previous.outgoing.is_empty() {
             self.tokens.remove(id).await;
             return;
@@ -236,17 +241,19 @@ impl Launcher {
     }
 
     /// Prepares a loop and starts its process. Once the loop is cancelled, any failure is reported as the
-    /// cancellation.
+    /// cancellation. A refused loop stays reserved.
     pub(crate) async fn prepare_and_spawn(
         &self,
         request: &LoopRequest,
         headers: &LoopHeaders,
         reservation: Reservation,
-    ) -> Result<LoopStart, Refusal> {
+    ) -> Result<LoopStart, (Refusal, Reservation)> {
         // Boxed: the future of a whole launch is large.
-        let prepared = Box::pin(self.prepare(request, headers, &reservation)).await;
-        let (shim, started) = prepared
-            .map_err(|refusal| if reservation.is_cancelled() { Refusal::cancelled() } else { refusal })?;
+        let (shim, started) = match Box::pin(self.prepare(request, headers, &reservation)).await {
+            Ok(prepared) => prepared,
+            Err(_) if reservation.is_cancelled() => return Err((Refusal::cancelled(), reservation)),
+            Err(refusal) => return Err((refusal, reservation)),
+        };
         reservation.running();
         let state = ProcessState::Running(shim);
         self.supervisor.follow(request.loop_id, state, FinalizationSource::LiveExit, reservation);

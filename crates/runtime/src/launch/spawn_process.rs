@@ -126,10 +126,11 @@ impl Launcher {
         let previous = self.jobs.store.create(&job).await.map_err(LoopRequestError::from)?;
         let spawned =
             self.announce_and_spawn(request, headers, &launch, start, &process, start_attempt.nonce).await;
+        // Not repeated: the caller stores the end of the launch.
         if spawned.is_err()
             && let Err(error) = self.jobs.store.abandon(request.loop_id, &previous).await
         {
-            tracing::error!(%error, "failed to restore the previous job record");
+            tracing::warn!(%error, "failed to restore the previous job record");
         }
         spawned
     }
@@ -144,10 +145,9 @@ impl Launcher {
         nonce: Uuid,
     ) -> Result<(ShimHandle, u32), Refusal> {
         let id = request.loop_id;
-        // Best-effort: the token is also part of the stored request.
-        if let Err(error) = self.jobs.store.put_token(id, &StoredToken::new(request.token.clone())).await {
-            tracing::warn!(loop_id = %id, %error, "failed to store the runner token");
-        }
+        // The stored request, which also contains the token, is deleted when the process runs.
+        let token = StoredToken::new(request.token.clone());
+        self.jobs.store.put_token(id, &token).await.map_err(LoopRequestError::from)?;
         self.announce_start(request, headers, nonce).await?;
         for note in &launch.workspace.notes {
             let event = LoopEvent::new("output", &json!({"data": {"chunk": note}}));

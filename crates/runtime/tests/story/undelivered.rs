@@ -198,3 +198,43 @@ async fn result_file_of_the_assistant_counts_only_if_origin_confirms_it() {
         executed(&desktop, &reports_done(&format!("{forge}echo x > page.html")), &with_plan(new_id())).await;
     assert_eq!((job.status(), &last["result"]["prNumber"]), (JobStatus::Completed, &json!(7)), "{last}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_inside_of_a_submodule_is_named() {
+    let desktop = Desktop::new().await;
+    let library = desktop.at("remote/acme/api.git");
+    let commands = format!(
+        "git -c protocol.file.allow=always submodule --quiet add '{0}' lib; git commit -qm 'Add lib'
+         git push -q origin HEAD:main",
+        library.display()
+    );
+    // The base branch has the submodule, so that the next loop changes nothing but its files.
+    executed(&desktop, &format!("{}\n{commands}", uses_tokens()), &with_plan(new_id())).await;
+    let commands = "git -c protocol.file.allow=always submodule --quiet update --init; echo x > lib/new.txt
+         echo x >> lib/README.md";
+    let (job, last) = executed(&desktop, &reports_done(commands), &with_plan(new_id())).await;
+    assert_eq!((job.status(), &last["code"]), (JobStatus::Failed, &json!("NOTHING_DELIVERED")), "{last}");
+    let expected = json!([{"name": "lib", "place": "submodule", "detail": "2 changed files"}]);
+    assert_eq!(last["results"][0]["undelivered"], expected, "{last}");
+    assert!(last["message"].as_str().unwrap().contains("submodule lib (2 changed files)"), "{last}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commits_that_a_failed_or_waiting_loop_pushed_are_reported() {
+    let desktop = Desktop::new().await;
+    let push = "git commit -q --allow-empty -m Early; git push -q origin HEAD:refs/heads/early";
+    let asks =
+        r#"echo '{"status": "AWAITING_USER", "userAction": {"description": "Which?"}}' > "$W/state.json""#;
+    for (end, status) in [("exit 3", JobStatus::Failed), (asks, JobStatus::AwaitingUser)] {
+        let driver = format!("{}\n{push}\n{end}", uses_tokens());
+        let (job, last) = executed(&desktop, &driver, &with_plan(new_id())).await;
+        assert_eq!(job.status(), status, "{last}");
+        assert_eq!(job.warnings(), ["PUSHED_BEFORE_DELIVERY"]);
+        assert_eq!(last["warnings"], json!(["PUSHED_BEFORE_DELIVERY"]), "{last}");
+        let is_reported =
+            desktop.cloud.output(job.id).iter().any(|line| line.contains("refs/heads/early at origin"));
+        assert!(is_reported, "{:?}", desktop.cloud.output(job.id));
+        let remote = desktop.at("remote/acme/api.git");
+        desktop.git(&remote, &["update-ref", "-d", "refs/heads/early"]).await;
+    }
+}

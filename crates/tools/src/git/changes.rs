@@ -108,7 +108,9 @@ impl Git {
         committer: Option<&Committer>,
         excluded: &HashSet<Vec<u8>>,
     ) -> Result<Option<String>, GitError> {
-        if self.changes_except(directory, excluded).await?.is_empty() {
+        // Changes inside of a submodule are listed by `git status`, but staging them has no effect.
+        let changes = self.changed_files(directory).await?;
+        if changes.iter().all(|change| excluded.contains(&change.path)) {
             return Ok(None);
         }
         self.stage_except(directory, excluded).await?;

@@ -187,6 +187,21 @@ impl Git {
         text.parse().map_err(|_| GitError::Unreadable("rev-list"))
     }
 
+    /// Returns the number of commits of HEAD that no remote has; zero for a repository without remotes or commits.
+    ///
+    /// # Errors
+    /// Fails with [`GitError`], also outside a repository.
+    pub async fn commits_on_no_remote(&self, directory: &Path) -> Result<u64, GitError> {
+        let remotes =
+            self.text(directory, &["for-each-ref", "--count=1", "refs/remotes"], time::LOCAL).await?;
+        if remotes.is_empty() || self.commit_of(directory, "HEAD").await?.is_none() {
+            return Ok(0);
+        }
+        let text =
+            self.text(directory, &["rev-list", "--count", "HEAD", "--not", "--remotes"], time::LOCAL).await?;
+        text.parse().map_err(|_| GitError::Unreadable("rev-list"))
+    }
+
     /// Returns the branches and tags of all remotes of a repository by the name of the remote, or by the URL that the
     /// remote is pushed to if it differs from the one that is fetched.
     ///

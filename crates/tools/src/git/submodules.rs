@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loopgate_home::{Repository, RepositoryError};
+use loopgate_home::{Repository, RepositoryError, untrusted};
 
 use super::{DropPolicy, Git, GitError, checked, config, finish, time};
 
@@ -43,6 +43,17 @@ impl Git {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the submodules of a working tree that are checked out, relative to its root.
+    ///
+    /// # Errors
+    /// Fails with [`GitError`], also outside a repository.
+    pub async fn checked_out_submodules(&self, directory: &Path) -> Result<Vec<PathBuf>, GitError> {
+        let repository = self.repository(directory).await?;
+        let mut paths = self.submodules(&repository).await?;
+        paths.retain(|path| untrusted::kind(&repository.root.join(path).join(".git")).is_some());
+        Ok(paths)
     }
 
     /// Returns the paths of the submodules in the index.
