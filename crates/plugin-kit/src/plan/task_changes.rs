@@ -23,7 +23,7 @@ pub const RECORD: &str = "task-trees.json";
 const PATCHES: &str = "changes";
 
 /// Tree ids by the path of their repository.
-type Trees = BTreeMap<PathBuf, String>;
+pub type Trees = BTreeMap<PathBuf, String>;
 
 /// Records the current files as the start of a task. A task that is started again keeps its first record.
 ///
