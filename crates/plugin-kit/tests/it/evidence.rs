@@ -1,5 +1,8 @@
 //! Evidence by a program: proofs of tasks, recorded runs, baseline and validation, with real test runners.
 
+use std::io::Read as _;
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use crate::real_assistant::PLAN_MD;
@@ -248,12 +251,14 @@ fn command_ends_with_its_caller() {
         assert!(String::from_utf8_lossy(&ended.stderr).ends_with("was stopped\n"), "{name}");
         assert_eq!(ended.status.code(), Some(1), "{name}");
     }
-    // The shell waits for the program, so that it is its parent.
-    let mut caller = project.command_behind(&["sh", "-c", "\"$@\"; exit", "sh"], &args).spawn().unwrap();
+    // The shell waits for the program, so that it is its parent. Its output ends when the program has ended too.
+    let mut caller = project.command_behind(&["sh", "-c", "\"$@\"; exit", "sh"], &args);
+    let mut caller = caller.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     wait_until("the command runs", || !pid().is_empty());
     caller.kill().unwrap();
     caller.wait().unwrap();
-    wait_until("the command is ended", || !runs(&pid()));
+    caller.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
+    assert!(!runs(&pid()), "the command ends with the shell");
     assert!(!project.read(".loopgate/task-evidence.json").contains("sleep"), "a stopped run is not recorded");
 }
 
