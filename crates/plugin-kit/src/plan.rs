@@ -18,6 +18,7 @@ mod markdown;
 mod paths;
 mod proof;
 mod rounds;
+mod scratch_copy;
 mod state;
 pub(crate) mod structure;
 mod sync;

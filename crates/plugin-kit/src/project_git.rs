@@ -16,6 +16,8 @@ use crate::loop_run::child::Invocation;
 const QUERY_LIMIT: Duration = Duration::from_secs(5);
 /// Time limit of a query that reads the whole working tree.
 const TREE_LIMIT: Duration = Duration::from_mins(1);
+/// Maximum number of files on one command line, far below the limits of the operating systems.
+const MAX_ARGUMENTS: usize = 500;
 /// Upper bound of an answer in bytes.
 const ANSWER_CAP: usize = 4 * 1024 * 1024;
 
@@ -270,8 +272,25 @@ impl<'a> ProjectGit<'a> {
         self.query_within(&args, TREE_LIMIT).await.map(drop)
     }
 
-    /// Writes the files of a tree into an empty directory.
-    pub async fn export(&self, tree: &str, target: &Path) -> Option<()> {
+    /// Returns the root directory of the working tree, and the path of this directory in it.
+    pub async fn position(&self) -> Option<(PathBuf, PathBuf)> {
+        let root = self.query(&["rev-parse", "--show-toplevel"]).await?;
+        Some((root.into(), self.query(&["rev-parse", "--show-prefix"]).await?.into()))
+    }
+
+    /// Lists what a [snapshot](Self::snapshot) of the root directory leaves out: ignored files and directories, and
+    /// generated directories. A directory stands for all files in it.
+    pub async fn ignored(&self) -> Option<Vec<PathBuf>> {
+        let generated: Vec<String> =
+            GENERATED_DIRECTORIES.iter().map(|name| format!("--exclude={name}/")).collect();
+        let mut args = vec!["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+        args.extend(generated.iter().map(String::as_str));
+        let names = self.query_within(&args, TREE_LIMIT).await?;
+        Some(names.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect())
+    }
+
+    /// Writes some files of a tree into a directory. Existing files are replaced.
+    pub async fn export(&self, tree: &str, paths: &[&str], target: &Path) -> Option<()> {
         // Git accepts a missing file as GIT_INDEX_FILE, but not an empty one.
         let directory = tempfile::tempdir().ok()?;
         let mut env = self.env.clone();
@@ -279,7 +298,29 @@ impl<'a> ProjectGit<'a> {
         let git = ProjectGit { dir: self.dir, env: &env, stop: self.stop };
         git.query_within(&["read-tree", tree], TREE_LIMIT).await?;
         let prefix = format!("--prefix={}/", target.display());
-        git.query_within(&["checkout-index", "--all", &prefix], TREE_LIMIT).await.map(drop)
+        for paths in paths.chunks(MAX_ARGUMENTS) {
+            let args = [&["checkout-index", "--force", &prefix, "--"], paths].concat();
+            git.query_within(&args, TREE_LIMIT).await?;
+        }
+        Some(())
+    }
+
+    /// Gives a copy of the working tree its own repository: the same branches, tags, index and checked-out commit, no
+    /// remote. The objects stay in this repository, which is not changed.
+    pub async fn copy_repository(&self, copy: &Path) -> Option<()> {
+        let repository = copy.join(".git");
+        let (source, target) = (self.dir.to_str()?, repository.to_str()?);
+        // The settings for a checkout that the user does not trust may disable local transports. This one reads
+        // only the checkout itself.
+        let protocol = "protocol.file.allow=always";
+        let clone = ["-c", protocol, "clone", "--bare", "--shared", "--quiet", "--template=", source, target];
+        self.query_within(&clone, TREE_LIMIT).await?;
+        let index = self.query(&["rev-parse", "--path-format=absolute", "--git-path", "index"]).await?;
+        // A repository without commits has no index.
+        let _ = std::fs::copy(index, repository.join("index"));
+        let git = ProjectGit { dir: copy, env: self.env, stop: self.stop };
+        git.query(&["remote", "remove", "origin"]).await?;
+        git.query(&["config", "core.bare", "false"]).await.map(drop)
     }
 
     /// Lists the differences of two trees, one line per file: status letter, tab, path.
@@ -381,8 +422,20 @@ impl BlockingGit {
         self.runtime.block_on(self.at(dir).restore(tree, paths))
     }
 
-    pub fn export(&self, dir: &Path, tree: &str, target: &Path) -> Option<()> {
-        self.runtime.block_on(self.at(dir).export(tree, target))
+    pub fn position(&self, dir: &Path) -> Option<(PathBuf, PathBuf)> {
+        self.runtime.block_on(self.at(dir).position())
+    }
+
+    pub fn ignored(&self, dir: &Path) -> Option<Vec<PathBuf>> {
+        self.runtime.block_on(self.at(dir).ignored())
+    }
+
+    pub fn export(&self, dir: &Path, tree: &str, paths: &[&str], target: &Path) -> Option<()> {
+        self.runtime.block_on(self.at(dir).export(tree, paths, target))
+    }
+
+    pub fn copy_repository(&self, dir: &Path, copy: &Path) -> Option<()> {
+        self.runtime.block_on(self.at(dir).copy_repository(copy))
     }
 
     pub fn changed_between(&self, dir: &Path, from: &str, to: &str) -> Option<Vec<String>> {

@@ -45,6 +45,9 @@ pub const PROGRAM: &str = "LOOPGATE_BIN";
 /// File in which the hook of a session's start records that hooks run; set by the driver.
 pub const HOOK_RECORD: &str = "LOOPGATE_HOOK_RECORD";
 
+/// Id of a run of a test command; identifies the processes that the command started.
+pub const TEST_RUN: &str = "LOOPGATE_TEST_RUN";
+
 /// Returns a variable as text. `None` when it is unset, empty or not valid Unicode.
 pub fn text(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())

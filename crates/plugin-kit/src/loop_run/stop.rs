@@ -30,6 +30,35 @@ pub fn on_signals(stop: CancellationToken) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Returns a token that is cancelled at the first SIGINT or SIGTERM, and when the parent of this process ends:
+/// the result of a command whose caller was killed is not read.
+///
+/// # Errors
+/// Fails when the operating system refuses a thread or a handler.
+pub fn with_caller() -> std::io::Result<CancellationToken> {
+    use std::os::unix::process::parent_id;
+
+    let (stop, caller) = (CancellationToken::new(), parent_id());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let guard = runtime.enter();
+    on_signals(stop.clone())?;
+    drop(guard);
+    let cancelled = stop.clone();
+    // A thread, because the commands that use the token block.
+    std::thread::Builder::new().spawn(move || {
+        runtime.block_on(async move {
+            let mut ticks = tokio::time::interval(POLL_INTERVAL);
+            // An orphan gets another parent.
+            while parent_id() == caller {
+                ticks.tick().await;
+            }
+            cancelled.cancel();
+            std::future::pending::<()>().await;
+        });
+    })?;
+    Ok(stop)
+}
+
 /// Cancels the token when the state file is removed. Until then, refreshes the lock's modification time.
 pub fn on_removal(state_file: PathBuf, workdir: PathBuf, stop: CancellationToken) {
     tokio::spawn(async move {

@@ -11,18 +11,20 @@ use loopgate_evidence::{CompletedRun, compare, is_test_file};
 use loopgate_home::untrusted;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::document::{self, PlanLock, tasks};
 use super::paths::plan_path;
+use super::scratch_copy::ScratchCopy;
 use super::task_changes::{self, TreePair};
 use super::test_run::{self, TestJob};
 use crate::clock::now;
-use crate::project_git::BlockingGit;
+use crate::project_git::{BlockingGit, Trees};
 
 /// File of the evidence, in the state directory of the work directory.
 pub const EVIDENCE: &str = "task-evidence.json";
-/// Directories of installed dependencies. They are not part of a tree, and tests need them.
-const DEPENDENCIES: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
+/// Last lines of a failed run in the copy that the proof contains.
+const SHOWN_LINES: usize = 5;
 
 /// Result of comparing the tests of a task before and after its change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +65,9 @@ struct RecordedRun {
     command: String,
     #[serde(flatten)]
     completed: CompletedRun,
+    /// Files of the repositories during the run, by path.
+    #[serde(default)]
+    trees: Trees,
     at: String,
 }
 
@@ -79,7 +84,7 @@ struct TaskEvidence {
 /// # Errors
 /// Returns the line to print, also when no start of the task is recorded.
 pub fn run(workdir: &Path, id: &str, command: &str) -> Result<String, String> {
-    let git = BlockingGit::new()?;
+    let (git, stop) = (BlockingGit::new()?, test_run::stop()?);
     let pairs = task_changes::tree_pairs(&git, workdir, id)?;
     let project = pairs.first().ok_or("Error: the project is not a git repository")?;
     let number = read(workdir).get(id).map_or(0, |task| task.runs.len()) + 1;
@@ -89,6 +94,7 @@ pub fn run(workdir: &Path, id: &str, command: &str) -> Result<String, String> {
         command,
         tree: project.to.clone(),
         log: format!("{id}-run-{number}"),
+        stop: &stop,
     };
     let completed = job.run(&[])?;
     let report = format!(
@@ -97,32 +103,41 @@ pub fn run(workdir: &Path, id: &str, command: &str) -> Result<String, String> {
         workdir.join(&completed.run.log).display(),
         test_run::last_lines(workdir, &completed)
     );
-    let run = RecordedRun { command: command.to_owned(), completed, at: now() };
+    let trees = pairs.into_iter().map(|pair| (pair.repository.path, pair.to)).collect();
+    let run = RecordedRun { command: command.to_owned(), completed, trees, at: now() };
     change(workdir, id, |task| task.runs.push(run))?;
     Ok(report)
 }
 
-/// Runs the tests of a task on the files as they were at its start, with the changed test files added, and on the
-/// current files. Records and returns the proof.
+/// Runs the tests of a task on the current files, and on the files as they were at its start with the changed test
+/// files added. Records and returns the proof.
 ///
 /// # Errors
 /// Returns the line to print, also when no start of the task is recorded.
 pub fn prove(workdir: &Path, id: &str) -> Result<String, String> {
-    let git = BlockingGit::new()?;
+    let (git, stop) = (BlockingGit::new()?, test_run::stop()?);
     let pairs = task_changes::tree_pairs(&git, workdir, id)?;
     let evidence = read(workdir).remove(id).unwrap_or_default();
-    // The command of the task runs in the project; without one, the changed repository decides.
-    let changed = pairs.iter().find(|pair| pair.from != pair.to).or(pairs.first());
-    let pair = changed.ok_or("Error: the project is not a git repository")?;
-    let of_task =
-        planned_command(workdir, id).or_else(|| evidence.runs.last().map(|run| run.command.clone()));
+    // The repository whose tests the task changed, else one that it changed at all.
+    let with_tests = pairs.iter().find(|pair| changes_files(&git, pair, &pair.from, is_test_file));
+    let changed = || pairs.iter().find(|pair| pair.from != pair.to);
+    let pair = with_tests.or_else(changed).or(pairs.first());
+    let pair = pair.ok_or("Error: the project is not a git repository")?;
+    let planned = planned_command(workdir, id);
+    let of_project = test_run::command_of(&git, &pair.repository.path);
+    let of_task = planned.clone().or_else(|| Some(last_test(&evidence.runs)?.command.clone()));
     let is_of_task = of_task.is_some();
-    let command = of_task.or_else(|| test_run::command_of(&git, &pair.repository.path));
+    let command = of_task.or_else(|| of_project.clone());
     let (verdict, detail) = match &command {
         None => {
             (ProofVerdict::NoTests, "the plan names no test, and no test command was detected".to_owned())
         }
-        Some(command) => compared(&git, workdir, id, pair, command, is_of_task, &evidence.runs)?,
+        Some(command) => {
+            let is_named = [&planned, &of_project].into_iter().flatten().any(|named| named == command);
+            let (git, stop, pairs) = (&git, &stop, pairs.as_slice());
+            let tests = TaskTests { git, stop, workdir, id, pairs, pair, command, is_of_task, is_named };
+            tests.judge(&evidence.runs)?
+        }
     };
     let proof = Proof { verdict, command: command.unwrap_or_default(), detail, at: now() };
     let report = format!("PROOF: {proof}");
@@ -130,103 +145,172 @@ pub fn prove(workdir: &Path, id: &str) -> Result<String, String> {
     Ok(report)
 }
 
-fn compared(
-    git: &BlockingGit,
-    workdir: &Path,
-    id: &str,
-    pair: &TreePair,
-    command: &str,
+/// Returns the last run of tests; without one that is recognized as such, the last run.
+fn last_test(runs: &[RecordedRun]) -> Option<&RecordedRun> {
+    runs.iter().rev().find(|run| run.completed.report.is_some()).or(runs.last())
+}
+
+/// The tests of a task, and where they run.
+struct TaskTests<'a> {
+    git: &'a BlockingGit,
+    stop: &'a CancellationToken,
+    workdir: &'a Path,
+    id: &'a str,
+    pairs: &'a [TreePair],
+    /// The repository in which the command runs.
+    pair: &'a TreePair,
+    command: &'a str,
+    /// Whether the command runs tests of this task only, which all must pass.
     is_of_task: bool,
-    runs: &[RecordedRun],
-) -> Result<(ProofVerdict, String), String> {
-    let dir = pair.repository.path.as_path();
-    let job = |dir, tree: &str, name| TestJob {
-        workdir,
-        dir,
-        command,
-        tree: tree.to_owned(),
-        log: format!("{id}-{name}"),
-    };
-    let after = job(dir, &pair.to, "after").run(&[])?;
-    let scratch = scratch_copy(git, pair)?;
-    let target = dir.join("target");
-    // Cargo would otherwise compile all dependencies again.
-    let variables: &[(&str, &Path)] = if target.is_dir() { &[("CARGO_TARGET_DIR", &target)] } else { &[] };
-    let before = job(scratch.path(), &pair.from, "before").run(variables)?;
-    let logs = format!(
-        "logs: {} and {}",
-        workdir.join(&before.run.log).display(),
-        workdir.join(&after.run.log).display()
-    );
-    let at_end = compare(command, &before, &after);
-    // The tests of the task itself must pass; of the whole project, only those that passed before.
-    let may_have_failed_before = !is_of_task && at_end.outcome == TestOutcome::FailedBefore;
-    if at_end.outcome != TestOutcome::Passed && !may_have_failed_before {
-        let failures = at_end.new_failures.join(", ");
-        return Ok((ProofVerdict::Failing, format!("`{command}` fails: {failures}; {logs}")));
-    }
-    // With the sides exchanged, a new failure is a test that the change makes pass.
-    let at_start = compare(command, &after, &before);
-    if at_start.outcome == TestOutcome::NewFailures {
-        let tests = at_start.new_failures.join(", ");
-        return Ok((
-            ProofVerdict::Proven,
-            format!("fails without the change and passes with it: {tests}; {logs}"),
-        ));
-    }
-    // Tests inside of source files cannot be added to the old files. Then a recorded failure counts.
-    let failed = runs.iter().find(|run| run.command == command && !run.completed.run.passed());
-    if let Some(failed) = failed.filter(|_| after.run.passed()) {
-        let log = workdir.join(&failed.completed.run.log);
-        let detail = format!(
-            "`{command}` failed at {}, and passes now; logs: {} and {}",
-            failed.at,
-            log.display(),
-            workdir.join(&after.run.log).display()
-        );
-        return Ok((ProofVerdict::Proven, detail));
-    }
-    Ok((ProofVerdict::Unproven, format!("`{command}` has the same result without the change; {logs}")))
+    /// Whether the plan or the project names the command as that of its tests.
+    is_named: bool,
 }
 
-/// Creates a copy of the files at the start of a task, with the test files that the task added or changed.
-fn scratch_copy(git: &BlockingGit, pair: &TreePair) -> Result<tempfile::TempDir, String> {
-    let dir = pair.repository.path.as_path();
-    let cannot =
-        |error: std::io::Error| format!("Error: cannot copy the files of {}: {error}", dir.display());
-    let scratch = tempfile::Builder::new().prefix("loopgate-proof-").tempdir().map_err(cannot)?;
-    git.export(dir, &pair.from, scratch.path())
-        .ok_or_else(|| format!("Error: git cannot copy the files of {}", dir.display()))?;
-    let changed = git
-        .changed_between(dir, &pair.from, &pair.to)
-        .ok_or_else(|| format!("Error: git cannot compare {}", dir.display()))?;
-    let paths = changed.iter().filter_map(|line| line.split_once('\t')).filter(|(status, _)| *status != "D");
-    for path in paths.map(|(_, path)| path).filter(|path| is_test_file(path)) {
-        // A link may dangle, or lead out of the project.
-        if !untrusted::is_file(&dir.join(path)) {
-            continue;
+/// Runs of the tests on the current files, and on the files at the start of the task.
+struct TaskRuns {
+    after: CompletedRun,
+    /// Why the tests were not compared, if they were not.
+    before: Result<CompletedRun, String>,
+}
+
+impl TaskTests<'_> {
+    fn judge(&self, recorded: &[RecordedRun]) -> Result<(ProofVerdict, String), String> {
+        let command = self.command;
+        let TaskRuns { after, before } = self.run()?;
+        let log = |run: &CompletedRun| self.workdir.join(&run.run.log).display().to_string();
+        if self.is_of_task && !after.run.passed() {
+            let failed = after.report.iter().flat_map(|report| &report.failed).map(String::as_str);
+            let failed = failed.collect::<Vec<_>>().join(", ");
+            let tests = if failed.is_empty() { failed } else { format!(": {failed}") };
+            let detail = format!("`{command}` fails{tests}; log: {}", log(&after));
+            return Ok((ProofVerdict::Failing, detail));
         }
-        let copy = scratch.path().join(path);
-        copy.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(cannot)?;
-        std::fs::copy(dir.join(path), copy).map_err(cannot)?;
-    }
-    for name in DEPENDENCIES {
-        let (source, link) = (dir.join(name), scratch.path().join(name));
-        if source.is_dir() && !link.exists() {
-            link_directory(&source, &link).map_err(cannot)?;
+        let reason = match &before {
+            Err(reason) => format!("`{command}` cannot be compared: {reason}; log: {}", log(&after)),
+            Ok(before) => {
+                let logs = format!("logs: {} and {}", log(before), log(&after));
+                let at_end = compare(command, before, &after);
+                if !matches!(at_end.outcome, TestOutcome::Passed | TestOutcome::FailedBefore) {
+                    let failures = at_end.new_failures.join(", ");
+                    return Ok((ProofVerdict::Failing, format!("`{command}` fails: {failures}; {logs}")));
+                }
+                // With the sides exchanged, a new failure is a test that the change makes pass.
+                let at_start = compare(command, &after, before);
+                if at_start.outcome != TestOutcome::NewFailures || !could_run(before) {
+                    format!("`{command}` has the same result without the change; {logs}")
+                } else if self.runs_tests(&after) {
+                    let tests = at_start.new_failures.join(", ");
+                    let detail = format!("fails without the change and passes with it: {tests}; {logs}");
+                    return Ok((ProofVerdict::Proven, detail));
+                } else {
+                    format!("nothing shows that `{command}` runs tests; {logs}")
+                }
+            }
+        };
+        // Tests inside of source files cannot be added to the old files. Then a recorded failure counts.
+        let failed = recorded.iter().find(|run| self.shows_failure(run));
+        if let Some(failed) = failed.filter(|_| after.run.passed() && self.runs_tests(&after)) {
+            let detail = format!(
+                "`{command}` failed at {}, and passes now; logs: {} and {}",
+                failed.at,
+                log(&failed.completed),
+                log(&after)
+            );
+            return Ok((ProofVerdict::Proven, detail));
         }
+        Ok((ProofVerdict::Unproven, reason))
     }
-    Ok(scratch)
+
+    /// Runs the tests in a copy: on the current files and, if the result is the same as in the project, on the old ones.
+    /// Otherwise a failure would be one of the copy, not of the missing change.
+    fn run(&self) -> Result<TaskRuns, String> {
+        let TreePair { repository, from, to } = self.pair;
+        let project = repository.path.as_path();
+        let job = |dir, tree: &str, name| TestJob {
+            workdir: self.workdir,
+            dir,
+            command: self.command,
+            tree: tree.to_owned(),
+            log: format!("{}-{name}", self.id),
+            stop: self.stop,
+        };
+        let in_project = || job(project, to, "project").run(&[]);
+        if !changes_files(self.git, self.pair, from, |path| !is_test_file(path)) {
+            let reason = "the task changed no files other than tests".to_owned();
+            return Ok(TaskRuns { after: in_project()?, before: Err(reason) });
+        }
+        let copy = match ScratchCopy::create(self.git, project, self.workdir, self.stop) {
+            Ok(copy) => copy,
+            Err(reason) => return Ok(TaskRuns { after: in_project()?, before: Err(reason) }),
+        };
+        let (dir, target) = (copy.directory(), project.join("target"));
+        // Cargo would otherwise compile all dependencies again.
+        let is_shared = target.is_dir() && !dir.join("target").exists();
+        let variables: &[(&str, &Path)] = if is_shared { &[("CARGO_TARGET_DIR", &target)] } else { &[] };
+        let in_copy = job(&dir, to, "after").run(variables)?;
+        let after = if in_copy.run.passed() {
+            in_copy
+        } else {
+            let after = in_project()?;
+            if compare(self.command, &after, &in_copy).outcome != TestOutcome::FailedBefore {
+                return Ok(TaskRuns { before: Err(self.difference(&copy, &in_copy)), after });
+            }
+            if self.is_of_task {
+                return Ok(TaskRuns { before: Err("it fails".to_owned()), after });
+            }
+            after
+        };
+        copy.put_back(self.git, self.pair)?;
+        let before = job(&dir, from, "before").run(variables)?;
+        Ok(TaskRuns { after, before: Ok(before) })
+    }
+
+    /// Explains a failure in the copy that the project does not have.
+    fn difference(&self, copy: &ScratchCopy, in_copy: &CompletedRun) -> String {
+        let left_out: Vec<String> = copy.left_out().iter().map(|path| path.display().to_string()).collect();
+        let without = match left_out.as_slice() {
+            [] => String::new(),
+            left_out => format!(" without {}", left_out.join(", ")),
+        };
+        let lines = test_run::last_lines(self.workdir, in_copy);
+        let lines: Vec<&str> = lines.lines().filter(|line| !line.trim().is_empty()).collect();
+        let lines = lines[lines.len().saturating_sub(SHOWN_LINES)..].join(" | ");
+        format!(
+            "it fails in a copy of the current files{without}: {lines}; log of the copy: {}",
+            self.workdir.join(&in_copy.run.log).display()
+        )
+    }
+
+    /// Returns whether the command runs tests: its output shows that some passed, the plan or the project says so, or the
+    /// task changed test files, which a program with an unknown output may run. A check such as `test -f` does not count.
+    fn runs_tests(&self, after: &CompletedRun) -> bool {
+        let has_passed = after.report.as_ref().is_some_and(|report| report.counts.passed > 0);
+        has_passed || self.is_named || changes_files(self.git, self.pair, &self.pair.from, is_test_file)
+    }
+
+    /// Returns whether a recorded run failed before the change: the command could run, and files other than tests have
+    /// changed since. A failure and a success on the same files, or by a correction of the test, prove nothing.
+    fn shows_failure(&self, run: &RecordedRun) -> bool {
+        let changed_since = |pair: &TreePair| {
+            let tree = run.trees.get(&pair.repository.path);
+            tree.is_some_and(|tree| changes_files(self.git, pair, tree, |path| !is_test_file(path)))
+        };
+        run.command == self.command
+            && !run.completed.run.passed()
+            && could_run(&run.completed)
+            && self.pairs.iter().any(changed_since)
+    }
 }
 
-#[cfg(unix)]
-fn link_directory(source: &Path, link: &Path) -> std::io::Result<()> {
-    std::os::unix::fs::symlink(source, link)
+/// Returns whether one of the files that differ from a tree meets the condition.
+fn changes_files(git: &BlockingGit, pair: &TreePair, from: &str, condition: impl Fn(&str) -> bool) -> bool {
+    let changed = git.changed_between(&pair.repository.path, from, &pair.to).unwrap_or_default();
+    changed.iter().filter_map(|line| line.split_once('\t')).any(|(_, path)| condition(path))
 }
 
-#[cfg(windows)]
-fn link_directory(source: &Path, link: &Path) -> std::io::Result<()> {
-    std::os::windows::fs::symlink_dir(source, link)
+/// Returns whether the programs of a command were found, and it ended by itself. The codes are those of the shell.
+fn could_run(run: &CompletedRun) -> bool {
+    run.run.error.is_none() && !matches!(run.run.exit_code, Some(126 | 127))
 }
 
 /// Returns the proof of a task.

@@ -1,7 +1,5 @@
 //! Runs a command and keeps its output: the evidence that agents refer to comes from a program.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,11 +7,16 @@ use std::time::{Duration, Instant};
 use loopgate_api::test_evidence::TestRun;
 use loopgate_evidence::{CompletedRun, read_report, test_command};
 use loopgate_home::{Directory, TrustStore, untrusted};
+use loopgate_tools::process::{Command, Limits, ProcessStatus};
+use loopgate_tools::shim::reap_marked;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::hook;
-use crate::loop_run::child::{End, Invocation};
+use crate::loop_run::child::UNKNOWN_EXIT;
+use crate::loop_run::stop::with_caller;
 use crate::project_git::BlockingGit;
+use crate::variables::TEST_RUN;
 
 /// Directory of the logs, in the work directory.
 const LOGS: &str = "evidence";
@@ -21,6 +24,8 @@ const LOGS: &str = "evidence";
 const LOG_CAP: u64 = 16 * 1024 * 1024;
 /// Time limit of a command; the tool of the assistant that waits for it usually has a shorter one.
 const TIME_LIMIT: Duration = Duration::from_hours(1);
+/// Time between SIGTERM and SIGKILL for the processes of a command.
+const GRACE: Duration = Duration::from_millis(500);
 /// Last lines of a log that are shown.
 const SHOWN_LINES: usize = 40;
 
@@ -36,14 +41,17 @@ pub struct TestJob<'a> {
     pub tree: String,
     /// Name of the log, without its ending.
     pub log: String,
+    /// Ends the command early.
+    pub stop: &'a CancellationToken,
 }
 
 impl TestJob<'_> {
-    /// Runs the command with additional variables and waits for its end. A command that exceeded the time limit has an
-    /// error.
+    /// Runs the command with additional variables and waits for its end. Processes that it leaves in the background are
+    /// terminated. A command that exceeded the time limit has an error.
     ///
     /// # Errors
-    /// Returns the line to print when the guards of the loop refuse the command, or it cannot be run.
+    /// Returns the line to print when the guards of the loop refuse the command, it cannot be run, or it was
+    /// stopped.
     pub fn run(&self, variables: &[(&str, &Path)]) -> Result<CompletedRun, String> {
         // The hooks judge what the assistant runs, and this program runs it in turn.
         if let Some(reason) = hook::refusal_of_command(self.command, self.dir) {
@@ -52,11 +60,12 @@ impl TestJob<'_> {
         let cannot = |error: io::Error| format!("Error: cannot run `{}`: {error}", self.command);
         let log = self.workdir.join(LOGS).join(format!("{}.log", self.log));
         let started = Instant::now();
-        let end = self.execute(variables, &log).map_err(cannot)?;
+        let status = self.execute(variables, &log).map_err(cannot)?;
+        let Some(status) = status else { return Err(format!("Error: `{}` was stopped", self.command)) };
         let report = read_report(&untrusted::read(&log, LOG_CAP).map_err(cannot)?);
-        let exit_code = match end {
-            Some(End::Exited(code)) => Some(code),
-            _ => None,
+        let exit_code = match status {
+            ProcessStatus::TimedOut => None,
+            status => Some(status.code().unwrap_or(UNKNOWN_EXIT)),
         };
         let run = TestRun {
             commit: self.tree.clone(),
@@ -71,20 +80,16 @@ impl TestJob<'_> {
         Ok(CompletedRun { run, report })
     }
 
-    fn execute(&self, variables: &[(&str, &Path)], log: &Path) -> io::Result<Option<End>> {
+    fn execute(&self, variables: &[(&str, &Path)], log: &Path) -> io::Result<Option<ProcessStatus>> {
         untrusted::write(log, b"")?;
         let mut file = untrusted::append(log)?;
-        let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-        env.extend(variables.iter().map(|(name, value)| (OsString::from(name), value.into())));
         // Both streams in one, so that the log has the order in which the command printed them.
         let script = format!("exec 2>&1\n{}", self.command);
-        let invocation = Invocation {
-            program: "sh".into(),
-            args: vec!["-c".into(), script.into()],
-            cwd: self.dir.to_owned(),
-            env,
-            limit: TIME_LIMIT,
-        };
+        let mark = Uuid::new_v4().to_string();
+        let command = Command::new("sh").args(["-c", &script]).directory(self.dir).env(TEST_RUN, &mark);
+        let command = variables.iter().fold(command, |command, (name, value)| command.env(*name, *value));
+        let command = command.end_group();
+        let limits = Limits { time: TIME_LIMIT, output: 0, grace: GRACE };
         let (mut room, mut written) = (LOG_CAP, Ok(()));
         let output = |piece: &[u8]| {
             let part = &piece[..piece.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
@@ -95,10 +100,23 @@ impl TestJob<'_> {
             None
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let result = runtime.block_on(invocation.run(&CancellationToken::new(), output));
+        let result = runtime.block_on(async {
+            let result = command.stream(limits, self.stop, output).await;
+            // A server that the command started may have left its process group.
+            reap_marked(TEST_RUN, &mark, GRACE).await;
+            result
+        });
         written?;
-        Ok(result.map_err(io::Error::other)?.end)
+        Ok(result.map_err(io::Error::other)?.status)
     }
+}
+
+/// Returns a token that is cancelled when this process has to end: at a signal, or with its caller.
+///
+/// # Errors
+/// Returns the line to print.
+pub fn stop() -> Result<CancellationToken, String> {
+    with_caller().map_err(|error| format!("Error: cannot wait for signals: {error}"))
 }
 
 /// Returns the command that runs the tests of a repository: the one that the user trusts, else the one that its files

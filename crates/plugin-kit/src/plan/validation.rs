@@ -97,7 +97,7 @@ pub fn validate(workdir: &Path) -> Result<String, String> {
 }
 
 fn run_all(workdir: &Path, name: &str) -> Result<Vec<TestCheck>, String> {
-    let git = BlockingGit::new()?;
+    let (git, stop) = (BlockingGit::new()?, test_run::stop()?);
     let mut checks = Vec::new();
     for repository in loop_repositories(workdir)? {
         let Some(command) = test_run::command_of(&git, &repository.path) else { continue };
@@ -106,7 +106,7 @@ fn run_all(workdir: &Path, name: &str) -> Result<Vec<TestCheck>, String> {
             None => name.to_owned(),
         };
         let tree = git.snapshot(&repository.path).unwrap_or_default();
-        let job = TestJob { workdir, dir: &repository.path, command: &command, tree, log };
+        let job = TestJob { workdir, dir: &repository.path, command: &command, tree, log, stop: &stop };
         let completed = job.run(&[])?;
         checks.push(TestCheck { repository: repository.path.clone(), command, completed });
     }

@@ -102,6 +102,7 @@ pub struct Command {
     pub(super) stdin: Stdin,
     session: bool,
     low_priority: bool,
+    pub(super) ends_group: bool,
     resource: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -125,6 +126,7 @@ impl Command {
             stdin: Stdin::Null,
             session: false,
             low_priority: false,
+            ends_group: false,
             resource: None,
         }
     }
@@ -190,6 +192,14 @@ impl Command {
     #[must_use]
     pub fn low_priority(mut self) -> Self {
         self.low_priority = true;
+        self
+    }
+
+    /// Terminates the members of the process group that are still running when the process exits. Applies to
+    /// [`Command::stream`].
+    #[must_use]
+    pub fn end_group(mut self) -> Self {
+        self.ends_group = true;
         self
     }
 

@@ -169,6 +169,29 @@ impl OwnedGroup {
         }
     }
 
+    /// Waits until the leader exits. With `unreaped`, the leader is not reaped, and the status is `None`: until
+    /// [`Self::end`], its pid, and so the group id, is not reused. Cancel-safe.
+    pub(super) async fn leader_end(&mut self, unreaped: bool) -> Option<ProcessStatus> {
+        if !unreaped {
+            return Some(self.wait().await);
+        }
+        while self.leader.is_some_and(|leader| !has_ended(leader)) {
+            sleep(POLL).await;
+        }
+        None
+    }
+
+    /// Terminates the members that are still running after the leader has exited, and reaps the leader.
+    pub(super) async fn end(&mut self, grace: Duration) -> ProcessStatus {
+        if let Some(leader) = self.leader {
+            let group = leader.as_raw_nonzero().get().unsigned_abs();
+            if has_running_members(group).await {
+                signal_group(leader, group, grace).await;
+            }
+        }
+        self.wait().await
+    }
+
     /// Terminates the group: SIGTERM, the grace period, SIGKILL. Returns when no member is running. The
     /// leader stays unreaped until then, so that the group id cannot be reused between the signals.
     pub(super) async fn terminate(&mut self, grace: Duration) {

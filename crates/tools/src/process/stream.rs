@@ -83,8 +83,11 @@ impl Command {
                     if more { append_tail(&mut tail, &err, limits.output) } else { stderr = None }
                     err.clear();
                 }
-                status = group.wait(), if ended.is_none() => {
-                    ended = Some(status);
+                status = group.leader_end(self.ends_group), if ended.is_none() => {
+                    ended = Some(match status {
+                        Some(status) => status,
+                        None => group.end(limits.grace).await,
+                    });
                     drain_deadline = Some(Instant::now() + DRAIN_TOTAL);
                 }
                 () = stop.cancelled() => {
@@ -138,6 +141,7 @@ mod tests {
     use tokio::net::unix::pipe;
 
     use super::*;
+    use crate::process::table;
 
     fn shell(script: &str) -> Command {
         Command::new("/bin/sh").args(["-c", script])
@@ -192,6 +196,22 @@ mod tests {
         assert_eq!(ended.unwrap().status, None);
         let end = tokio::time::timeout(Duration::from_secs(60), receiver.read_to_end(&mut Vec::new())).await;
         assert_eq!(end.expect("no process of the group is running").unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn process_in_the_background_ends_with_the_run() {
+        let folder = tempfile::tempdir().unwrap();
+        // The first process ends at SIGTERM, the second one ignores it.
+        let script =
+            "(sleep 300 & echo $! > one); (trap '' TERM; sleep 300 & echo $! > two; echo done); exit 4";
+        let script = shell(script).directory(folder.path()).end_group();
+        let ended = script.stream(limits(Duration::from_secs(60)), &CancellationToken::new(), |_| None).await;
+        assert_eq!(ended.unwrap().status, Some(ProcessStatus::Exited(4)));
+        for name in ["one", "two"] {
+            let pid = std::fs::read_to_string(folder.path().join(name)).unwrap();
+            let process = table::find(pid.trim().parse().unwrap());
+            assert!(process.is_none_or(|process| !process.running), "{name}");
+        }
     }
 
     #[tokio::test]

@@ -36,12 +36,17 @@ impl Descendants {
     }
 }
 
-/// Returns the processes of this user with the loop id in their environment, and their descendants, except
-/// this one.
+/// Returns the processes of a loop: those with its id in their environment.
 pub(super) fn processes_of_loop(loop_id: LoopId) -> Vec<Process> {
-    let (all, value) = (table::all(), loop_id.to_string());
+    marked_processes(env::LOOP_ID, &loop_id.to_string())
+}
+
+/// Returns the processes of this user with `name=value` in their environment, and their descendants, except
+/// this one.
+pub(super) fn marked_processes(name: &str, value: &str) -> Vec<Process> {
+    let all = table::all();
     let mut processes: Vec<Process> = Vec::new();
-    for process in all.iter().filter(|process| table::has_variable(process.pid, env::LOOP_ID, &value)) {
+    for process in all.iter().filter(|process| table::has_variable(process.pid, name, value)) {
         processes.extend(table::descendants_in(&all, process.pid));
         processes.push(*process);
     }
