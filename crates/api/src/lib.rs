@@ -25,6 +25,7 @@ pub mod perf;
 pub mod plan;
 pub mod price;
 pub mod provider;
+pub mod proxy;
 pub mod redact;
 pub mod repos;
 pub mod review;
