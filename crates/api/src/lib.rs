@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+pub mod agent_failure;
 pub mod assistant_record;
 pub mod assistant_stream;
 pub mod bootstrap;
