@@ -9,7 +9,7 @@ pub mod reviewer;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use loopgate_api::agent_failure::{self, AgentFailure};
+use loopgate_api::agent_failure::{self, AgentFailure, FailureKind};
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::provider::ProviderId;
 use loopgate_api::run_phase::RunPhase;
@@ -112,7 +112,9 @@ impl TurnOutput {
     pub fn fail(&mut self, mut error: TurnError) {
         let earlier = self.error.take().and_then(|error| error.failure).and_then(|failure| failure.resets_at);
         error.failure = error.failure.or_else(|| agent_failure::in_error(&error.text));
-        if let Some(failure) = &mut error.failure {
+        if let Some(failure) = &mut error.failure
+            && failure.kind == FailureKind::RateLimit
+        {
             failure.resets_at = failure.resets_at.or(earlier);
         }
         self.error = Some(error);

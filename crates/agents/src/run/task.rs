@@ -9,6 +9,7 @@ use std::time::Duration;
 use loopgate_api::agent_failure::FailureKind;
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::ids::LoopId;
+use loopgate_api::redact;
 use loopgate_api::run_phase::RunPhase;
 use loopgate_home::SandboxedPath;
 use loopgate_tools::shim::{self, Exit, RegisteredProcess, ShimError, ShimHandle, Spec};
@@ -388,18 +389,22 @@ impl RunTask {
         let path = self.directory.stderr(self.attempt);
         let stderr = spawn_blocking(move || read_part(&path, Part::End(STDERR_SEARCHED))).await;
         let stderr = stderr.unwrap_or_default();
-        let readable = self.provider.readable_stderr(&stderr);
+        // The start of a secret may be cut off.
+        let is_cut = stderr.len() as u64 >= STDERR_SEARCHED;
+        let whole_lines = if is_cut { redact::skip_partial_line(&stderr) } else { &stderr };
+        let readable = self.provider.readable_stderr(whole_lines);
         let is_blank = readable.trim().is_empty();
+        let has_code = matches!(exit, ProgramExit::Code(_));
         if *exit == ProgramExit::Code(0) && !is_answered {
             let printed = self.output.result_text.as_deref().filter(|text| !text.trim().is_empty());
             return (None, Some(failure::no_answer(program, printed.unwrap_or(&readable))));
         }
-        if !is_blank && matches!(exit, ProgramExit::Code(_)) {
+        if !is_blank && has_code {
             let (kind, text) = failure::reported(program, &TurnError::new(readable));
             return (kind, Some(text));
         }
         // A program that printed only harmless messages gives no reason.
-        let is_noise = is_blank && !stderr.trim().is_empty();
+        let is_noise = has_code && is_blank && !stderr.trim().is_empty();
         (None, (!is_noise).then(|| failure::silent_exit(program, exit)))
     }
 

@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 async fn proxy_receives_no_request_to_this_machine() -> Result<()> {
     let proxy = TcpListener::bind("127.0.0.1:0").await?;
     let address = format!("http://{}", proxy.local_addr()?);
-    let home = UserHome::new()?;
+    let home = UserHome::temporary()?;
     let mut setup = Setup::new(&home)?;
     for name in ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
         setup = setup.env(name, &address);
