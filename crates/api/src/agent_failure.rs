@@ -30,7 +30,7 @@ pub enum FailureKind {
 
 use FailureKind::{Account, ContextLimit, Model, Policy, RateLimit};
 
-/// A recognized failure.
+/// A recognized failure of an AI program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentFailure {
     /// What kind of failure it is.
@@ -46,7 +46,7 @@ pub struct AgentFailure {
 const FORMS: [(FailureKind, &str); 36] = [
     // "You've hit your limit", "… your 5-hour limit", "… your usage limit for <model>", "… your monthly spend limit",
     // "You've reached your Opus limit".
-    (RateLimit, r"you(?:['’]ve)? (?:hit|reached) your (?:[\w.-]+ ){0,4}(?:limit|spend cap)\b"),
+    (RateLimit, r"you(?:['’]ve| have)? (?:hit|reached) your (?:[\w.-]+ ){0,4}(?:limit|spend cap)\b"),
     (RateLimit, r"\b(?:hour|session|daily|weekly|monthly|opus|sonnet|fast|spend|credit) limit reached"),
     (RateLimit, r"spending cap reached"),
     (RateLimit, r"usage limit"),
@@ -284,6 +284,7 @@ mod tests {
     fn usage_limits_of_both_programs_are_recognized() {
         for message in [
             "You've hit your limit",
+            "You have reached your weekly limit",
             "You’ve hit your session limit · resets 7:40pm (UTC)",
             "You've hit your weekly limit",
             "You've hit your Opus limit",

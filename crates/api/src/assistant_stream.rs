@@ -71,7 +71,7 @@ fn result_text(result: &ResultRecord) -> String {
     if !result.is_error {
         return "Turn complete".to_owned();
     }
-    format!("Error: {}", redact_and_truncate(result.reason().unwrap_or_default(), 200))
+    format!("Error: {}", redact::shorten(&redact::credentials(result.reason().unwrap_or_default()), 200))
 }
 
 /// Redacts a text, then truncates it to `max` characters.

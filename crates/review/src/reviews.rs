@@ -228,15 +228,18 @@ impl Reviews {
             return Err(StartReviewError::AlreadyRunning { pid: running.current_pid() });
         }
         let base = self.base_of(&request).await?;
-        let requested_scope = request.scope.with_base(&base);
+        let requested_scope =
+            request.scope.with_base(base.as_ref()).ok_or(StartReviewError::NoDefaultBase)?;
         let scope = if request.in_repository {
             requested_scope.clone()
         } else {
-            self.prepare(&request, &base, &requested_scope).await?
+            self.prepare(&request, base.clone(), &requested_scope).await?
         };
         // After the preparation, which fetches. The assistant determines the changes of a pull request by itself.
-        if matches!(requested_scope, ReviewScope::Base(_)) && provider != ProviderId::ASSISTANT {
-            self.check_base(&request.repository, &base).await?;
+        if let ReviewScope::Base(base) = &requested_scope
+            && provider != ProviderId::ASSISTANT
+        {
+            self.check_base(&request.repository, base).await?;
         }
         let cwd = if request.in_repository { &request.repository } else { &request.worktree };
         let directory = ReviewDirectory::of(&self.0.sandbox, request.worktree.as_path())
@@ -246,7 +249,7 @@ impl Reviews {
             model: model.clone(),
             reasoning_effort: request.effort.clone(),
             review_mode: requested_scope.mode(),
-            base_branch: base.to_string(),
+            base_branch: base.as_ref().map(ToString::to_string).unwrap_or_default(),
             commit: match &requested_scope {
                 ReviewScope::Commit(commit) => Some(commit.to_string()),
                 ReviewScope::Uncommitted | ReviewScope::Base(_) => None,
@@ -280,13 +283,17 @@ impl Reviews {
         Ok(stream)
     }
 
-    /// Returns the branch to compare with: the requested one, else the repository's default branch.
-    async fn base_of(&self, request: &ReviewRequest) -> Result<BranchName, StartReviewError> {
+    /// Returns the branch to compare with: the requested one, else the repository's default branch, if it has one.
+    async fn base_of(&self, request: &ReviewRequest) -> Result<Option<BranchName>, StartReviewError> {
         if let Some(base) = &request.base {
-            return Ok(base.clone());
+            return Ok(Some(base.clone()));
         }
-        let default = self.0.git.default_base(request.repository.as_path()).await.map_err(git_failure)?;
-        default.and_then(|name| name.parse().ok()).ok_or(StartReviewError::NoDefaultBase)
+        match self.0.git.default_base(request.repository.as_path()).await {
+            Ok(name) => Ok(name.and_then(|name| name.parse().ok())),
+            Err(error) if request.scope == RequestedScope::Base => Err(git_failure(error)),
+            // The other scopes do not compare with a branch.
+            Err(_) => Ok(None),
+        }
     }
 
     /// Checks that the branch to compare with exists, if necessary after a fetch.
@@ -310,7 +317,7 @@ impl Reviews {
     async fn prepare(
         &self,
         request: &ReviewRequest,
-        base: &BranchName,
+        base: Option<BranchName>,
         scope: &ReviewScope,
     ) -> Result<ReviewScope, StartReviewError> {
         let ReviewsState { git, code_host, .. } = &*self.0;
@@ -324,7 +331,7 @@ impl Reviews {
             repository: request.repository.clone(),
             worktree: request.worktree.clone(),
             branch: request.branch.clone(),
-            base: base.clone(),
+            base,
         };
         review_worktree.prepare(git).await.map_err(|error| match error {
             ReviewWorktreeError::BranchRequired => StartReviewError::BranchRequired,

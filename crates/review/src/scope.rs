@@ -45,13 +45,13 @@ pub enum RequestedScope {
 }
 
 impl RequestedScope {
-    /// Returns the scope with this base branch.
-    pub(crate) fn with_base(&self, base: &BranchName) -> ReviewScope {
-        match self {
+    /// Returns the scope with this base branch; `None` if it needs one and there is none.
+    pub(crate) fn with_base(&self, base: Option<&BranchName>) -> Option<ReviewScope> {
+        Some(match self {
             Self::Uncommitted => ReviewScope::Uncommitted,
-            Self::Base => ReviewScope::Base(base.clone()),
+            Self::Base => ReviewScope::Base(base?.clone()),
             Self::Commit(commit) => ReviewScope::Commit(commit.clone()),
-        }
+        })
     }
 }
 

@@ -336,6 +336,16 @@ mod tests {
     }
 
     #[test]
+    fn class_of_a_message_applies_to_its_repetition() {
+        let text = "Take a break";
+        let (turn, _) = read(&[
+            json!({"type": "assistant", "error": "rate_limit", "message": {"content": text}}),
+            json!({"type": "result", "is_error": true, "result": text}),
+        ]);
+        assert_eq!(kind(&turn), Some(FailureKind::RateLimit));
+    }
+
+    #[test]
     fn overcome_error_is_not_reported() {
         let limit = json!({"type": "assistant", "error": "rate_limit",
             "message": {"content": [{"type": "text", "text": "You've hit your limit"}]}});

@@ -110,12 +110,16 @@ impl TurnError {
 impl TurnOutput {
     /// Records an error. Keeps the time at which a usage limit resets, which programs report separately.
     pub fn fail(&mut self, mut error: TurnError) {
-        let earlier = self.error.take().and_then(|error| error.failure).and_then(|failure| failure.resets_at);
-        error.failure = error.failure.or_else(|| agent_failure::in_error(&error.text));
+        let (earlier_text, earlier) = self.error.take().map(|error| (error.text, error.failure)).unzip();
+        let earlier = earlier.flatten();
+        let resets_at = earlier.as_ref().and_then(|failure| failure.resets_at);
+        // Programs report the same message with and without its class.
+        let repeated = earlier.filter(|_| earlier_text.as_ref() == Some(&error.text));
+        error.failure = error.failure.or(repeated).or_else(|| agent_failure::in_error(&error.text));
         if let Some(failure) = &mut error.failure
             && failure.kind == FailureKind::RateLimit
         {
-            failure.resets_at = failure.resets_at.or(earlier);
+            failure.resets_at = failure.resets_at.or(resets_at);
         }
         self.error = Some(error);
     }

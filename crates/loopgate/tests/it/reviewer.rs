@@ -328,9 +328,14 @@ async fn reason_of_a_failed_review_is_its_last_error() -> Result<()> {
 async fn review_compares_with_the_default_branch_and_refuses_a_missing_base() -> Result<()> {
     let reviews = Reviews::new().await?;
     git(&reviews.local.remotes.bare("acme/shop"), &["branch", "-m", "main", "trunk"])?;
-    git(&reviews.repo, &["fetch", "-q", "--prune", "origin"])?;
-    git(&reviews.repo, &["remote", "set-head", "origin", "--auto"])?;
-    git(&reviews.repo, &["branch", "-m", "main", "trunk"])?;
+    for command in [
+        &["update-ref", "refs/remotes/origin/trunk", "HEAD"][..],
+        &["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk"],
+        &["update-ref", "-d", "refs/remotes/origin/main"],
+        &["branch", "-m", "main", "trunk"],
+    ] {
+        git(&reviews.repo, command)?;
+    }
     reviews.set_output("All is well.\n", "", 0)?;
     reviews.review("T-1", json!({})).await?;
     let args = reviews.recorded("codex-args");
