@@ -1,5 +1,6 @@
 //! What the assistant's output says about a run: lines for users, token counts, and the reasons of failures.
 
+use crate::agent_failure::{FailureKind, kinds_in_text};
 use crate::assistant_record::{
     AssistantMessage, AssistantRecord, Block, RecordKind, ResultRecord, SystemEvent, SystemRecord,
     ToolResult, ToolUse,
@@ -8,41 +9,16 @@ use crate::event::TokensUsed;
 use crate::ledger::{Ledger, LedgerEntry};
 use crate::redact;
 
-/// Substrings of authentication, quota and overload errors; lower case.
-const AUTH_PATTERNS: &[&str] = &[
-    "authentication_error",
-    "authentication required",
-    "invalid bearer token",
-    "invalid token",
-    "rate_limit_error",
-    "rate limit reached",
-    "usage limit",
-    "billing_error",
-    "permission_error",
-    "overloaded_error",
-    "api overloaded",
-];
-
-/// Substrings of errors about an exhausted context window; lower case.
-const CONTEXT_PATTERNS: &[&str] =
-    &["prompt is too long", "exceed context limit", "context limit reached", "conversation too long"];
-
-/// Returns whether an error text means that the assistant's account cannot be used at present.
+/// Returns whether a text reports that the assistant's account cannot be used at present.
 #[must_use]
 pub fn is_auth_failure(text: &str) -> bool {
-    let text = text.to_lowercase();
-    // Whole words only for the short patterns: "unauthorized" occurs in many identifiers, and "token" and
-    // "expired" count only in this order on one line.
-    AUTH_PATTERNS.iter().any(|pattern| text.contains(pattern))
-        || text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unauthorized")
-        || text.lines().any(|line| line.find("token").is_some_and(|at| line[at..].contains("expired")))
+    kinds_in_text(text).any(|kind| matches!(kind, FailureKind::RateLimit | FailureKind::Account))
 }
 
-/// Returns whether an error text means that the conversation exceeds the model's context window.
+/// Returns whether a text reports that the conversation exceeds the model's context window.
 #[must_use]
 pub fn is_context_limit(text: &str) -> bool {
-    let text = text.to_lowercase();
-    CONTEXT_PATTERNS.iter().any(|pattern| text.contains(pattern))
+    kinds_in_text(text).any(|kind| kind == FailureKind::ContextLimit)
 }
 
 /// Returns one redacted line that describes a record to users; `None` for a record without displayable
@@ -95,7 +71,7 @@ fn result_text(result: &ResultRecord) -> String {
     if !result.is_error {
         return "Turn complete".to_owned();
     }
-    format!("Error: {}", redact_and_truncate(result.reason().unwrap_or_default(), 200))
+    format!("Error: {}", redact::shorten(&redact::credentials(result.reason().unwrap_or_default()), 200))
 }
 
 /// Redacts a text, then truncates it to `max` characters.

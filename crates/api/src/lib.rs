@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+pub mod agent_failure;
 pub mod assistant_record;
 pub mod assistant_stream;
 pub mod bootstrap;
@@ -25,6 +26,7 @@ pub mod perf;
 pub mod plan;
 pub mod price;
 pub mod provider;
+pub mod proxy;
 pub mod redact;
 pub mod repos;
 pub mod review;

@@ -63,8 +63,9 @@ async fn connect(addresses: &[std::net::SocketAddr]) -> bool {
 
 async fn request(method: reqwest::Method, url: &LoopbackUrl, limit: Duration) -> HealthCheck {
     let host = url.url().host_str().unwrap_or_default();
-    let client = reqwest::Client::builder()
-        // A redirect could point to another host, and a proxy would resolve the name itself.
+    let client = loopgate_http_client::builder()
+        // A redirect could point to another host, and a proxy would resolve the name itself. The host may have
+        // any name that resolves to a loopback address.
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
         .timeout(limit)

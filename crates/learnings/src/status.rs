@@ -1,7 +1,7 @@
 //! Status files of extraction, processing and batch, which clients poll.
 //!
-//! Files are replaced atomically. An unreadable file counts as absent, and interrupted work counts as
-//! failed, so that clients do not poll forever.
+//! Files are replaced atomically. An unreadable file counts as absent. Unfinished work whose process has exited counts
+//! as failed, so that clients do not poll forever.
 
 use std::io;
 use std::path::Path;
@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use loopgate_home::untrusted;
+use loopgate_tools::process::{self, ProcessStart};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 use utoipa::ToSchema;
@@ -116,31 +117,64 @@ fn milliseconds<S: Serializer>(time: &Option<Timestamp>, serializer: S) -> Resul
     time.map(|time| format!("{time:.3}")).serialize(serializer)
 }
 
+/// Content of a status file: the status, and the process that does the work while it is unfinished.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OwnedStatus<S> {
+    #[serde(flatten)]
+    pub(crate) status: S,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    /// Start time of the process, because pids are reused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pid_started: Option<ProcessStart>,
+}
+
+impl<S> OwnedStatus<S> {
+    /// Creates the content of a file. Unfinished work belongs to this process.
+    pub(crate) fn new(status: S, is_open: bool) -> Self {
+        let pid = is_open.then(std::process::id);
+        Self { status, pid, pid_started: pid.and_then(process::identity) }
+    }
+
+    /// Returns whether the owner is running, or `None` if the file names none, as files of other programs do.
+    /// `at_work` is whether this process does the work.
+    pub(crate) fn is_owner_running(&self, at_work: bool) -> Option<bool> {
+        match (self.pid?, self.pid_started) {
+            (pid, _) if pid == std::process::id() => Some(at_work),
+            (pid, Some(started)) => Some(process::alive(pid, started)),
+            (_, None) => None,
+        }
+    }
+}
+
 /// A status file in a work directory.
 pub(crate) trait StatusFile: Serialize + DeserializeOwned + Default {
     const NAME: &'static str;
-    /// Maximum duration of the job; an older unfinished status is stale.
+    /// Maximum duration of the job; an older unfinished status without an owner is stale.
     const MAX_DURATION: Duration;
 
     fn since(&self) -> Option<Timestamp>;
     fn is_open(&self) -> bool;
+    /// Returns whether this process will start the work later, so that it does not run a job yet.
+    fn is_waiting(&self) -> bool;
     fn failed(message: &str) -> Self;
 
     /// Reads the status; an absent or unreadable file means that no job was started. `at_work` is whether
     /// this process runs the job.
     fn read(work_dir: &Path, at_work: bool) -> Self {
         let path = work_dir.join(LEARNINGS_DIR).join(Self::NAME);
-        let status: Self = untrusted::read_json(&path).unwrap_or_default();
-        let age = status.since().map(|since| Timestamp::now().duration_since(since).unsigned_abs());
-        // After a restart, or when the script was killed, the file still has an unfinished state. There is no
-        // pid in it, so its age decides.
-        let stale = status.is_open() && !at_work && age.is_none_or(|age| age > Self::MAX_DURATION);
-        if stale { Self::failed(INTERRUPTED) } else { status }
+        let file: OwnedStatus<Self> = untrusted::read_json(&path).unwrap_or_default();
+        let age = file.status.since().map(|since| Timestamp::now().duration_since(since).unsigned_abs());
+        let is_young = age.is_some_and(|age| age <= Self::MAX_DURATION);
+        // After a crash, or when the script was killed, the file still has an unfinished state.
+        let is_running = at_work || file.is_owner_running(file.status.is_waiting()).unwrap_or(is_young);
+        if file.status.is_open() && !is_running { Self::failed(INTERRUPTED) } else { file.status }
     }
 
     fn write(&self, work_dir: &Path) -> io::Result<()> {
         let path = work_dir.join(LEARNINGS_DIR).join(Self::NAME);
-        untrusted::write_private(&path, &serde_json::to_vec(self)?)
+        untrusted::write_private(&path, &serde_json::to_vec(&OwnedStatus::new(self, self.is_open()))?)
     }
 
     /// Like [`Self::write`], but logs errors, for callers that cannot return them.
@@ -162,6 +196,10 @@ impl StatusFile for ExtractionStatus {
 
     fn is_open(&self) -> bool {
         self.status == State::Processing
+    }
+
+    fn is_waiting(&self) -> bool {
+        false
     }
 
     fn failed(message: &str) -> Self {
@@ -200,6 +238,10 @@ impl StatusFile for ProcessingStatus {
         matches!(self.status, State::Processing | State::Waiting)
     }
 
+    fn is_waiting(&self) -> bool {
+        self.status == State::Waiting
+    }
+
     fn failed(message: &str) -> Self {
         Self::at(State::Error, Some(message.to_owned()))
     }
@@ -208,5 +250,58 @@ impl StatusFile for ProcessingStatus {
 impl ProcessingStatus {
     pub(crate) fn at(status: State, message: Option<String>) -> Self {
         Self { status, timestamp: Some(Timestamp::now()), message, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn written(status: serde_json::Value) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(LEARNINGS_DIR).join(PROCESSING);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, status.to_string()).unwrap();
+        dir
+    }
+
+    fn state(dir: &tempfile::TempDir, at_work: bool) -> State {
+        ProcessingStatus::read(dir.path(), at_work).status
+    }
+
+    #[test]
+    fn unfinished_work_of_an_exited_process_is_interrupted_at_once() {
+        let now = Timestamp::now();
+        // Pid 1 with another start time: the recorded process has exited.
+        let dead = json!({"status": "processing", "timestamp": now, "pid": 1, "pidStarted": 1});
+        assert_eq!(state(&written(dead.clone()), false), State::Error);
+        assert_eq!(state(&written(dead), true), State::Processing, "the result is not written yet");
+        let started = process::identity(1).unwrap();
+        let alive = json!({"status": "processing", "timestamp": "2020-01-01T00:00:00Z", "pid": 1, "pidStarted": started});
+        assert_eq!(state(&written(alive), false), State::Processing);
+        // Files of other programs name no process.
+        assert_eq!(
+            state(&written(json!({"status": "processing", "timestamp": now})), false),
+            State::Processing
+        );
+        let old = json!({"status": "processing", "timestamp": "2020-01-01T00:00:00Z"});
+        assert_eq!(state(&written(old), false), State::Error);
+    }
+
+    #[test]
+    fn work_of_this_process_needs_a_job_unless_it_waits() {
+        let dir = written(json!({}));
+        for (state_written, without_job) in
+            [(State::Processing, State::Error), (State::Waiting, State::Waiting)]
+        {
+            ProcessingStatus::at(state_written, None).write(dir.path()).unwrap();
+            assert_eq!(state(&dir, true), state_written);
+            assert_eq!(state(&dir, false), without_job);
+        }
+        ProcessingStatus::at(State::Completed, None).write(dir.path()).unwrap();
+        let text = std::fs::read_to_string(dir.path().join(LEARNINGS_DIR).join(PROCESSING)).unwrap();
+        assert!(!text.contains("pid"), "{text}");
     }
 }

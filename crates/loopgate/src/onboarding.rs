@@ -35,12 +35,15 @@ pub async fn connect(
     claim(api_origin, web_origin, attempt, credentials).await
 }
 
+fn http_client() -> anyhow::Result<reqwest::Client> {
+    let client = loopgate_http_client::builder().timeout(REQUEST_TIMEOUT).build();
+    client.context("cannot create an HTTP client")
+}
+
 async fn is_key_valid(api_origin: &str, credentials: &Credentials) -> anyhow::Result<bool> {
     let Some(key) = credentials.api_key() else { return Ok(false) };
-    let mut request = reqwest::Client::new()
-        .get(format!("{api_origin}/compute-targets"))
-        .timeout(REQUEST_TIMEOUT)
-        .bearer_auth(key.secret.expose_secret());
+    let mut request =
+        http_client()?.get(format!("{api_origin}/compute-targets")).bearer_auth(key.secret.expose_secret());
     // The key is bound to this desktop: requests need a proof of possession of its signing key.
     for (name, value) in credentials.pop_headers("GET", "/compute-targets").into_iter().flatten() {
         request = request.header(name, value);
@@ -57,9 +60,8 @@ pub async fn claim(
     attempt: &str,
     credentials: &Credentials,
 ) -> anyhow::Result<()> {
-    let response = reqwest::Client::new()
+    let response = http_client()?
         .post(format!("{api_origin}/desktop/bootstrap/claim"))
-        .timeout(REQUEST_TIMEOUT)
         .json(&json!({
             "onboardingAttemptId": attempt,
             "webAppOrigin": web_origin,

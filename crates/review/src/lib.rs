@@ -31,7 +31,7 @@ pub use findings::{FindingsError, FindingsFile};
 pub use reviews::{
     ReviewReport, ReviewRequest, Reviews, StartReviewError, StopReviewError, StopReviewOutcome,
 };
-pub use scope::{CommitHash, ReviewScope};
+pub use scope::{CommitHash, RequestedScope};
 pub use state::{ReviewConfig, ReviewMode, ReviewState, ReviewStatus};
 pub use structured_output::{StructuredOutput, StructuredOutputError};
 pub use verdict::{VerdictAnswer, parse_verdict};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use loopgate_agents::run::RunEnd;
 use loopgate_agents::{RunStore, TurnOutput};
+use loopgate_api::agent_failure::FailureKind;
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::names::REVIEWER_CHAT_REVIEW;
 use loopgate_api::provider::ProviderId;
@@ -15,9 +16,6 @@ use serde_json::{Value, json};
 use crate::files::ReviewDirectory;
 use crate::scope::ReviewScope;
 use crate::state::{ReviewConfig, ReviewState, ReviewStatus};
-
-/// Lower-case error phrases for an exhausted context window.
-const CONTEXT_FULL: [&str; 2] = ["context window", "out of room"];
 
 /// Record that identifies a review, persisted for recovery after a restart.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,6 +44,11 @@ pub(crate) struct ReviewStore {
 impl RunStore for ReviewStore {
     fn takes_events(&self) -> bool {
         true
+    }
+
+    /// A review without output has no findings.
+    fn requires_answer(&self) -> bool {
+        false
     }
 
     fn store_pid(&mut self, pid: u32) -> io::Result<()> {
@@ -107,17 +110,14 @@ impl RunStore for ReviewStore {
     }
 
     fn last_events(&self, _output: &TurnOutput, end: &RunEnd) -> Vec<ChatEvent> {
-        let error = end.error.clone();
-        let is_context_full =
-            |error: &String| CONTEXT_FULL.iter().any(|phrase| error.to_lowercase().contains(phrase));
         // The findings reported so far are usable, so the message explains why more may be missing.
-        if error.as_ref().is_some_and(is_context_full) {
+        if end.failure == Some(FailureKind::ContextLimit) {
             let error = "The review was interrupted because the context window ran out; the findings above may \
-                         be incomplete";
+                         be incomplete. Review a smaller change to get all findings.";
             return vec![ChatEvent::Error { error: error.to_owned(), terminal: true }];
         }
         let result = end.was_started.then_some(ChatEvent::Result { success: end.success });
-        error.map(ChatEvent::error).into_iter().chain(result).chain([ChatEvent::DONE]).collect()
+        end.error.clone().map(ChatEvent::error).into_iter().chain(result).chain([ChatEvent::DONE]).collect()
     }
 }
 

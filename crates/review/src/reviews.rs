@@ -16,7 +16,7 @@ use loopgate_api::ids::{BranchName, TicketId};
 use loopgate_api::provider::ProviderId;
 use loopgate_home::{JsonFileError, Sandbox, SandboxedPath};
 use loopgate_tools::code_host::CodeHost;
-use loopgate_tools::git::Git;
+use loopgate_tools::git::{Git, GitError};
 use loopgate_tools::keyed_locks::KeyedLocks;
 use loopgate_tools::process::identity;
 use serde_json::Value;
@@ -29,7 +29,7 @@ use crate::merged;
 use crate::plain::PlainReview;
 use crate::prompt;
 use crate::review_store::{ReviewOwner, ReviewStore};
-use crate::scope::ReviewScope;
+use crate::scope::{RequestedScope, ReviewScope};
 use crate::sessions::ProviderSessions;
 use crate::state::{ReviewConfig, ReviewState, ReviewStatus};
 use crate::worktree::{ReviewWorktree, ReviewWorktreeError};
@@ -54,10 +54,11 @@ pub struct ReviewRequest {
     pub ticket: TicketId,
     /// Branch to review; without it, an existing worktree is used unchanged.
     pub branch: Option<BranchName>,
-    /// Start point of a new worktree if the branch does not exist.
-    pub base: BranchName,
+    /// Branch to compare with, and start point of a new worktree if the branch to review does not exist; the
+    /// repository's default branch when absent.
+    pub base: Option<BranchName>,
     /// Changes that the review covers.
-    pub scope: ReviewScope,
+    pub scope: RequestedScope,
     /// Model; the provider's default when absent.
     pub model: Option<String>,
     /// Reasoning effort, as the provider's program names it.
@@ -83,6 +84,15 @@ pub enum StartReviewError {
     /// The worktree does not exist, and no branch is given from which to create it.
     #[error("branchName is required to create a worktree")]
     BranchRequired,
+    /// The branch to compare with does not exist, neither locally nor at `origin`.
+    #[error(
+        "baseBranch \"{0}\" does not exist in this repository; pass an existing branch, or omit baseBranch to compare \
+         with the default branch"
+    )]
+    NoBase(BranchName),
+    /// The repository has no default branch, and no branch to compare with is given.
+    #[error("the repository has no default branch; pass the branch to compare with as baseBranch")]
+    NoDefaultBase,
     /// The worktree cannot be created.
     #[error("Failed to create worktree: {0}")]
     Worktree(String),
@@ -217,8 +227,20 @@ impl Reviews {
         if let Some(running) = self.running(&key) {
             return Err(StartReviewError::AlreadyRunning { pid: running.current_pid() });
         }
-        let scope =
-            if request.in_repository { request.scope.clone() } else { self.prepare(&request).await? };
+        let base = self.base_of(&request).await?;
+        let requested_scope =
+            request.scope.with_base(base.as_ref()).ok_or(StartReviewError::NoDefaultBase)?;
+        let scope = if request.in_repository {
+            requested_scope.clone()
+        } else {
+            self.prepare(&request, base.clone(), &requested_scope).await?
+        };
+        // After the preparation, which fetches. The assistant determines the changes of a pull request by itself.
+        if let ReviewScope::Base(base) = &requested_scope
+            && provider != ProviderId::ASSISTANT
+        {
+            self.check_base(&request.repository, base).await?;
+        }
         let cwd = if request.in_repository { &request.repository } else { &request.worktree };
         let directory = ReviewDirectory::of(&self.0.sandbox, request.worktree.as_path())
             .map_err(|error| StartReviewError::Worktree(error.to_string()))?;
@@ -226,9 +248,9 @@ impl Reviews {
         let config = ReviewConfig {
             model: model.clone(),
             reasoning_effort: request.effort.clone(),
-            review_mode: request.scope.mode(),
-            base_branch: request.base.to_string(),
-            commit: match &request.scope {
+            review_mode: requested_scope.mode(),
+            base_branch: base.as_ref().map(ToString::to_string).unwrap_or_default(),
+            commit: match &requested_scope {
                 ReviewScope::Commit(commit) => Some(commit.to_string()),
                 ReviewScope::Uncommitted | ReviewScope::Base(_) => None,
             },
@@ -261,26 +283,61 @@ impl Reviews {
         Ok(stream)
     }
 
+    /// Returns the branch to compare with: the requested one, else the repository's default branch, if it has one.
+    async fn base_of(&self, request: &ReviewRequest) -> Result<Option<BranchName>, StartReviewError> {
+        if let Some(base) = &request.base {
+            return Ok(Some(base.clone()));
+        }
+        match self.0.git.default_base(request.repository.as_path()).await {
+            Ok(name) => Ok(name.and_then(|name| name.parse().ok())),
+            Err(error) if request.scope == RequestedScope::Base => Err(git_failure(error)),
+            // The other scopes do not compare with a branch.
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Checks that the branch to compare with exists, if necessary after a fetch.
+    async fn check_base(
+        &self,
+        repository: &SandboxedPath,
+        base: &BranchName,
+    ) -> Result<(), StartReviewError> {
+        let (git, repository) = (&self.0.git, repository.as_path());
+        if git.base_ref(repository, base).await.map_err(git_failure)?.is_some() {
+            return Ok(());
+        }
+        if let Err(error) = git.fetch(repository).await {
+            tracing::info!(%error, "git fetch failed before a review, using the local state");
+        }
+        let exists = git.base_ref(repository, base).await.map_err(git_failure)?.is_some();
+        if exists { Ok(()) } else { Err(StartReviewError::NoBase(base.clone())) }
+    }
+
     /// Prepares the worktree, and returns the scope to pass to the provider.
-    async fn prepare(&self, request: &ReviewRequest) -> Result<ReviewScope, StartReviewError> {
+    async fn prepare(
+        &self,
+        request: &ReviewRequest,
+        base: Option<BranchName>,
+        scope: &ReviewScope,
+    ) -> Result<ReviewScope, StartReviewError> {
         let ReviewsState { git, code_host, .. } = &*self.0;
         let place = request.worktree.canonical();
         let is_reviewed = self.started().iter().any(|((at, _), run)| at == place && !run.is_finished());
         if is_reviewed {
             // Another provider is reading the worktree, so it must not be changed.
-            return Ok(request.scope.clone());
+            return Ok(scope.clone());
         }
         let review_worktree = ReviewWorktree {
             repository: request.repository.clone(),
             worktree: request.worktree.clone(),
             branch: request.branch.clone(),
-            base: request.base.clone(),
+            base,
         };
         review_worktree.prepare(git).await.map_err(|error| match error {
             ReviewWorktreeError::BranchRequired => StartReviewError::BranchRequired,
             error => StartReviewError::Worktree(loopgate_api::redact::cause(&error.to_string())),
         })?;
-        match &request.scope {
+        match scope {
             ReviewScope::Base(base)
                 if *request.provider.id() == ProviderId::REVIEWER
                     && merged::restore_merged(git, code_host, place, &request.ticket, base).await =>
@@ -404,6 +461,10 @@ impl RunStoreFactory for Reviews {
             self.started().insert((worktree.canonical().to_owned(), owner.provider), run.clone());
         }
     }
+}
+
+fn git_failure(error: GitError) -> StartReviewError {
+    StartReviewError::Io(io::Error::other(error))
 }
 
 /// How a provider executes a review.

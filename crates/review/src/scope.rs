@@ -33,6 +33,28 @@ impl fmt::Display for CommitHash {
     }
 }
 
+/// Changes that a client requests to review. The base branch may still have to be determined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RequestedScope {
+    /// Changes that are not committed.
+    Uncommitted,
+    /// Changes since the merge base with the base branch.
+    Base,
+    /// Changes of this commit.
+    Commit(CommitHash),
+}
+
+impl RequestedScope {
+    /// Returns the scope with this base branch; `None` if it needs one and there is none.
+    pub(crate) fn with_base(&self, base: Option<&BranchName>) -> Option<ReviewScope> {
+        Some(match self {
+            Self::Uncommitted => ReviewScope::Uncommitted,
+            Self::Base => ReviewScope::Base(base?.clone()),
+            Self::Commit(commit) => ReviewScope::Commit(commit.clone()),
+        })
+    }
+}
+
 /// Changes that a review covers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

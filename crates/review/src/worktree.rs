@@ -23,7 +23,7 @@ pub(crate) struct ReviewWorktree {
     /// Branch to review; without it, an existing worktree is used unchanged.
     pub(crate) branch: Option<BranchName>,
     /// Start point of a new worktree if the branch does not exist.
-    pub(crate) base: BranchName,
+    pub(crate) base: Option<BranchName>,
 }
 
 /// Reason for which there is no worktree.
@@ -33,12 +33,12 @@ pub(crate) enum ReviewWorktreeError {
     #[error("branchName is required to create a worktree")]
     BranchRequired,
     /// Neither the branch nor its base exists.
-    #[error("neither branch \"{branch}\" nor branch \"{base}\" exists")]
+    #[error("{}", missing_branches(branch, base.as_ref()))]
     NoBranch {
         /// Branch that is to be reviewed.
         branch: BranchName,
-        /// Base branch of the comparison.
-        base: BranchName,
+        /// Base branch of the comparison, if the repository has one.
+        base: Option<BranchName>,
     },
     /// A git command failed.
     #[error(transparent)]
@@ -46,6 +46,13 @@ pub(crate) enum ReviewWorktreeError {
     /// A file system operation failed.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+fn missing_branches(branch: &BranchName, base: Option<&BranchName>) -> String {
+    match base {
+        Some(base) => format!("neither branch \"{branch}\" nor branch \"{base}\" exists"),
+        None => format!("branch \"{branch}\" does not exist, and the repository has no default branch"),
+    }
 }
 
 impl ReviewWorktree {
@@ -77,9 +84,15 @@ impl ReviewWorktree {
         let (repository, place) = (self.repository.as_path(), self.worktree.as_path());
         let start_point = match git.base_ref(repository, branch).await? {
             Some(start_point) => start_point,
-            None => git.base_ref(repository, &self.base).await?.ok_or_else(|| {
-                ReviewWorktreeError::NoBranch { branch: branch.clone(), base: self.base.clone() }
-            })?,
+            None => {
+                let base = match &self.base {
+                    Some(base) => git.base_ref(repository, base).await?,
+                    None => None,
+                };
+                let missing =
+                    || ReviewWorktreeError::NoBranch { branch: branch.clone(), base: self.base.clone() };
+                base.ok_or_else(missing)?
+            }
         };
         // `git worktree add` requires an empty directory, but the state directory may exist there. Move it
         // aside.

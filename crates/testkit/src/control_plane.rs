@@ -81,7 +81,13 @@ impl TestControlPlane {
             }
         };
         let session = OwnerSession::default();
-        let mut plane = Self { child, _output: output, origin, client: Client::new(), session };
+        let mut plane = Self {
+            child,
+            _output: output,
+            origin,
+            client: loopgate_http_client::builder().build()?,
+            session,
+        };
         let sign_in = json!({"email": OWNER, "password": PASSWORD});
         let response = plane.request("POST", "/auth/sign-in").json(&sign_in).send().await?;
         let cookie = response.headers().get("set-cookie").and_then(|cookie| cookie.to_str().ok());

@@ -61,7 +61,7 @@ impl OpenIdProvider {
     /// to the client. Fails when the provider responds without a redirect.
     pub async fn sign_in(&self, authorize_url: &str, subject: &str) -> anyhow::Result<Url> {
         let mut browser = Browser {
-            http: Client::builder().redirect(reqwest::redirect::Policy::none()).build()?,
+            http: loopgate_http_client::builder().redirect(reqwest::redirect::Policy::none()).build()?,
             cookies: BTreeMap::new(),
         };
         let form = browser.get(&Url::parse(authorize_url)?).await?;

@@ -170,7 +170,8 @@ async fn pull_request_page_has_the_path_of_the_code_host() -> Result<()> {
     fixture.clone_with_branch().await?;
     fixture.gh(&["pr", "create", "--title", "Add <a> cart", "--body", "x"]).await?;
     let page = fixture.host.page().await?;
-    let get = async |path: &str| reqwest::get(format!("{}{path}", page.url())).await;
+    let http = loopgate_http_client::builder().build()?;
+    let get = async |path: &str| http.get(format!("{}{path}", page.url())).send().await;
     for path in ["acme/shop/pull/1", "acme/shop/pull/1/files", ""] {
         let html = get(path).await?.error_for_status()?.text().await?;
         for part in ["#1 Add &lt;a&gt; cart", "cart into main", "<ins>+one</ins>"] {

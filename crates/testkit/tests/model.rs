@@ -140,7 +140,7 @@ async fn response_without_streaming_is_one_object() -> Result<()> {
     // Plain requests offer no tools, and would count as side requests.
     conversation.toolless = true;
     let model = ModelServer::start(Script::new([conversation])).await?;
-    let http = reqwest::Client::new();
+    let http = loopgate_http_client::builder().build()?;
     let post = |path: &str, body: Value| http.post(format!("{}{path}", model.base_url())).json(&body).send();
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "hello"}]});
     let response: Value = post("/v1/messages?beta=true", body.clone()).await?.json().await?;

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
+use loopgate_api::proxy::{BYPASS_VARIABLES, PROXY_VARIABLES, bypass_with_loopback};
 use loopgate_home::API_KEY_VARIABLES;
 
 use crate::process::{Command, Limits};
@@ -66,6 +67,7 @@ impl LoginPath {
         for name in CONFLICTING_VARIABLES.into_iter().chain(API_KEY_VARIABLES) {
             environment.remove(OsStr::new(name));
         }
+        exclude_loopback_from_proxies(&mut environment);
         Self { shell, environment, resolution: Mutex::new(None) }
     }
 
@@ -88,12 +90,27 @@ impl LoginPath {
     }
 
     /// Returns the environment for programs: the inherited one with the login shell's PATH, without
-    /// Loopgate's own API keys.
+    /// Loopgate's own API keys. If it names a proxy, loopback addresses are excluded from it.
     pub async fn environment(&self) -> BTreeMap<OsString, OsString> {
         let path = self.resolve().await;
         let mut environment = self.environment.clone();
         environment.insert("PATH".into(), OsStr::from_bytes(path.as_bytes()).to_owned());
         environment
+    }
+}
+
+/// Excludes loopback addresses from the proxies of an environment. Programs connect to Loopgate and to servers of
+/// this machine, and a proxy must not receive the secrets of these requests.
+fn exclude_loopback_from_proxies(environment: &mut BTreeMap<OsString, OsString>) {
+    let value = |name: &str| environment.get(OsStr::new(name)).filter(|value| !value.is_empty());
+    if !PROXY_VARIABLES.iter().any(|name| value(name).is_some()) {
+        return;
+    }
+    // A program may read either variable, so both exist afterwards.
+    let lists = BYPASS_VARIABLES.map(|name| value(name).map(|list| list.to_string_lossy().into_owned()));
+    let other = lists.iter().flatten().next().cloned().unwrap_or_default();
+    for (name, list) in BYPASS_VARIABLES.iter().zip(lists) {
+        environment.insert(name.into(), bypass_with_loopback(&list.unwrap_or_else(|| other.clone())).into());
     }
 }
 
@@ -201,6 +218,27 @@ eval "$2"; echo bye; exit 1"#,
         for name in ["npm_config_prefix", "LOOPGATE_API_KEY"] {
             assert!(!environment.contains_key(OsStr::new(name)), "{name}");
         }
+    }
+
+    #[tokio::test]
+    async fn loopback_is_excluded_from_a_proxy_of_the_environment() {
+        let variables = |environment: &[(&str, &str)]| {
+            let mut all: BTreeMap<OsString, OsString> =
+                environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
+            exclude_loopback_from_proxies(&mut all);
+            BYPASS_VARIABLES
+                .map(|name| all.get(OsStr::new(name)).map(|list| list.to_str().unwrap().to_owned()))
+        };
+        assert_eq!(variables(&[("http_proxy", "")]), [None, None]);
+        let loopback = "localhost,127.0.0.1,::1,127.0.0.0/8";
+        for proxy in PROXY_VARIABLES {
+            let [upper, lower] = variables(&[(proxy, "http://proxy.test:3128")]);
+            assert_eq!((upper.as_deref(), lower.as_deref()), (Some(loopback), Some(loopback)), "{proxy}");
+        }
+        let [upper, lower] =
+            variables(&[("HTTPS_PROXY", "http://proxy.test:3128"), ("no_proxy", "corp.test")]);
+        assert_eq!(upper.unwrap(), format!("corp.test,{loopback}"));
+        assert_eq!(lower.unwrap(), format!("corp.test,{loopback}"));
     }
 
     #[tokio::test]

@@ -2901,7 +2901,7 @@ export interface components {
         GitRequest: {
             /** @description `status`, `branch`, `commit`, `push`, `pull`, `branch-diff` or `sync-status`. */
             action: string;
-            /** @description For `branch-diff`: branch of `origin` to compare with; `main` when it is missing. */
+            /** @description For `branch-diff`: branch of `origin` to compare with; its default branch when it is missing. */
             baseBranch?: string | null;
             /**
              * @description For `branch`: branch to check out, created if it does not exist. Characters outside `[A-Za-z0-9_/-]`
@@ -4249,7 +4249,7 @@ export interface components {
          *     }
          */
         ReviewBody: {
-            /** @description Branch with which the changes are compared; `main` when it is missing. */
+            /** @description Branch with which the changes are compared; the default branch of the repository when it is missing. */
             baseBranch?: string | null;
             /** @description Branch to review; required when the ticket has no worktree. */
             branchName?: string | null;
@@ -12098,7 +12098,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["ChatEvent"];
                 };
             };
-            /** @description Repository path missing, branch missing for a new worktree, or no pull request for a review by the assistant */
+            /** @description Repository path missing, branch missing for a new worktree, base branch that does not exist, or no pull request for a review by the assistant */
             400: {
                 headers: {
                     [name: string]: unknown;

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use loopgate_api::agent_failure::FailureKind;
 use loopgate_api::chat::{
     ChatHistory, ChatMessage, ChatRole, CommentContext, FindingContext, SessionMembers,
 };
@@ -309,7 +310,7 @@ impl AnswerOwner {
         match (end, &output.session_id) {
             // A session cannot be resumed after its account was rejected. Remove it, so that the next turn
             // creates one.
-            (Some(end), _) if output.auth_failed && !end.success => {
+            (Some(end), _) if matches!(end.failure, Some(FailureKind::RateLimit | FailureKind::Account)) => {
                 history.set_session(members, &self.sender, None);
             }
             (_, Some(session)) => history.set_session(members, &self.sender, Some(session.clone())),

@@ -11,7 +11,9 @@ use loopgate_home::AgentProgram;
 use loopgate_tools::environment::TrustGuard;
 use serde_json::json;
 
-use super::{FileAccess, OutputReader, Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest};
+use super::{
+    FileAccess, OutputReader, Provider, ProviderCommand, ProviderProgram, TurnError, TurnOutput, TurnRequest,
+};
 use crate::acp::SESSION_MISSING;
 
 /// An agent configured in the settings.
@@ -97,6 +99,10 @@ impl OutputReader for AcpEventReader {
                 output.blocks.push(block);
             }
             ChatEvent::Usage { context_percent } => output.context_percent = Some(*context_percent),
+            ChatEvent::Error { error, .. } => {
+                output.fail(TurnError::new(error));
+                return Vec::new();
+            }
             ChatEvent::Result { success } => {
                 (output.failed, output.phase) = (!success, RunPhase::Over);
                 // Clients receive it when the program has exited.

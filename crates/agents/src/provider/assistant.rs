@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 
+use loopgate_api::agent_failure::{self, AgentFailure};
 use loopgate_api::assistant_record::{
-    AssistantRecord, Block, RecordKind, ResultRecord, SystemEvent, ToolResult,
+    AssistantMessage, AssistantRecord, Block, RecordKind, ResultRecord, SystemEvent, ToolResult,
 };
-use loopgate_api::assistant_stream::is_auth_failure;
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::provider::ProviderId;
 use loopgate_api::run_phase::RunTracker;
@@ -14,7 +14,8 @@ use loopgate_tools::environment::TrustGuard;
 use serde_json::{Value, json};
 
 use super::{
-    OutputReader, Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest, contains_any,
+    OutputReader, Provider, ProviderCommand, ProviderProgram, TurnError, TurnOutput, TurnRequest,
+    contains_any,
 };
 
 /// Context window in tokens, used when the assistant does not report it.
@@ -90,9 +91,21 @@ impl OutputReader for StreamJsonReader {
         let Ok(record) = serde_json::from_str::<AssistantRecord>(line) else { return events };
         self.tracker.feed(&record);
         output.phase = self.tracker.phase();
+        let failure = agent_failure::in_record(&record);
         match record.kind {
             RecordKind::System(system) if matches!(system.event, SystemEvent::Init { .. }) => {
                 set_session(output, record.session_id, &mut events);
+            }
+            // The program's own message in place of an answer, such as the text of a usage limit.
+            RecordKind::Assistant(message) if is_error(&message, failure.as_ref()) => {
+                let text =
+                    message.content.texts().next().or(message.error.as_deref()).unwrap_or(UNKNOWN_ERROR);
+                output.fail(TurnError { text: text.to_owned(), failure });
+            }
+            RecordKind::RateLimit(_) => {
+                if let Some(failure) = failure {
+                    output.fail(TurnError { text: failure.detail.clone(), failure: Some(failure) });
+                }
             }
             RecordKind::Assistant(message) => {
                 events.extend(message.content.blocks().iter().filter_map(|block| read_block(output, block)));
@@ -104,7 +117,7 @@ impl OutputReader for StreamJsonReader {
             }
             RecordKind::Result(result) => {
                 set_session(output, record.session_id, &mut events);
-                read_result(output, &result, &mut events);
+                read_result(output, result, failure, &mut events);
             }
             _ => {}
         }
@@ -153,18 +166,37 @@ fn read_block(output: &mut TurnOutput, block: &Block) -> Option<ChatEvent> {
     }
 }
 
-fn read_result(output: &mut TurnOutput, result: &ResultRecord, events: &mut Vec<ChatEvent>) {
+/// Returns whether a message reports a failure of the program. Older versions do not mark such messages.
+fn is_error(message: &AssistantMessage, failure: Option<&AgentFailure>) -> bool {
+    let is_known = |text: &str| agent_failure::in_error(text).is_some();
+    failure.is_some()
+        || message.is_api_error
+        || message.error.is_some()
+        || message.is_synthetic() && message.content.texts().any(is_known)
+}
+
+fn read_result(
+    output: &mut TurnOutput,
+    result: ResultRecord,
+    failure: Option<AgentFailure>,
+    events: &mut Vec<ChatEvent>,
+) {
     output.failed = !result.is_success();
     if result.is_error {
-        let error = result.reason().unwrap_or(UNKNOWN_ERROR).to_owned();
-        output.auth_failed |= is_auth_failure(&error);
-        events.push(ChatEvent::error(error));
-    } else if result.is_success()
-        && let Some(context_percent) = context_percent(result)
-    {
-        output.context_percent = Some(context_percent);
-        events.push(ChatEvent::Usage { context_percent });
+        let earlier = output.error.as_ref().map(|error| error.text.as_str());
+        let text = result.reason().or(earlier).unwrap_or(UNKNOWN_ERROR).to_owned();
+        output.fail(TurnError { text, failure });
+    } else if result.subtype.starts_with("error") {
+        output.fail(TurnError::new(format!("The turn ended with {}", result.subtype)));
+    } else {
+        if let Some(context_percent) = context_percent(&result).filter(|_| result.is_success()) {
+            output.context_percent = Some(context_percent);
+            events.push(ChatEvent::Usage { context_percent });
+        }
+        // The program overcame earlier errors, unless their message is all that it answered.
+        output.error.take_if(|_| !output.text.is_empty());
     }
+    output.result_text = result.text;
 }
 
 fn tool_result(result: &ToolResult) -> ChatEvent {
@@ -202,6 +234,7 @@ fn context_percent(result: &ResultRecord) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use loopgate_api::agent_failure::FailureKind;
     use loopgate_api::run_phase::RunPhase;
     use proptest::prelude::*;
 
@@ -266,13 +299,59 @@ mod tests {
     fn error_results_are_classified() {
         let error_result = json!({"type": "result", "is_error": true, "result": "rate limit reached"});
         let (turn, events) = read(&[error_result]);
-        assert!(turn.auth_failed && turn.failed && turn.phase == RunPhase::Over);
-        assert_eq!(events, [json!({"type": "error", "error": "rate limit reached"})]);
-        let (turn, events) = read(&[json!({"type": "result", "is_error": true, "result": 5})]);
-        assert!(!turn.auth_failed);
-        assert_eq!(events, [json!({"type": "error", "error": UNKNOWN_ERROR})]);
-        let (turn, events) = read(&[json!({"type": "result", "subtype": "error_max_turns"})]);
-        assert!(turn.failed && events.is_empty());
+        assert!(turn.failed && turn.phase == RunPhase::Over && events.is_empty());
+        assert_eq!(kind(&turn), Some(FailureKind::RateLimit));
+        let (turn, _) = read(&[json!({"type": "result", "is_error": true, "result": 5})]);
+        assert_eq!(turn.error.unwrap(), TurnError::new(UNKNOWN_ERROR));
+        let (turn, _) = read(&[json!({"type": "result", "subtype": "error_max_turns"})]);
+        assert_eq!(turn.error.unwrap().text, "The turn ended with error_max_turns");
+    }
+
+    fn kind(turn: &TurnOutput) -> Option<FailureKind> {
+        turn.error.as_ref()?.failure.as_ref().map(|failure| failure.kind)
+    }
+
+    #[test]
+    fn text_of_a_usage_limit_is_not_an_answer() {
+        let limit = "You've hit your limit · resets 3pm";
+        let text = json!([{"type": "text", "text": limit}]);
+        let rejected = json!({"type": "rate_limit_event",
+            "rate_limit_info": {"status": "rejected", "resetsAt": 1_767_225_600}});
+        let result = json!({"type": "result", "subtype": "success", "is_error": true, "result": limit});
+        for message in [
+            json!({"type": "assistant", "error": "rate_limit", "message": {"content": text}}),
+            json!({"type": "assistant", "isApiErrorMessage": true, "message": {"content": text}}),
+            // As older versions print it.
+            json!({"type": "assistant", "message": {"model": "<synthetic>", "content": text}}),
+        ] {
+            let (turn, events) = read(&[rejected.clone(), message.clone(), result.clone()]);
+            assert!(turn.text.is_empty() && turn.blocks.is_empty() && events.is_empty(), "{message}");
+            let error = turn.error.unwrap();
+            assert_eq!(error.text, limit);
+            assert!(error.failure.unwrap().resets_at.is_some(), "{message}");
+            // A result without an error does not turn the message into an answer.
+            let (turn, _) = read(&[message.clone(), json!({"type": "result", "subtype": "success"})]);
+            assert_eq!(kind(&turn), Some(FailureKind::RateLimit), "{message}");
+        }
+    }
+
+    #[test]
+    fn class_of_a_message_applies_to_its_repetition() {
+        let text = "Take a break";
+        let (turn, _) = read(&[
+            json!({"type": "assistant", "error": "rate_limit", "message": {"content": text}}),
+            json!({"type": "result", "is_error": true, "result": text}),
+        ]);
+        assert_eq!(kind(&turn), Some(FailureKind::RateLimit));
+    }
+
+    #[test]
+    fn overcome_error_is_not_reported() {
+        let limit = json!({"type": "assistant", "error": "rate_limit",
+            "message": {"content": [{"type": "text", "text": "You've hit your limit"}]}});
+        let answer = message(json!([{"type": "text", "text": "Done."}]));
+        let (turn, _) = read(&[limit, answer, json!({"type": "result", "subtype": "success"})]);
+        assert_eq!((turn.text.as_str(), turn.error), ("Done.", None));
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod reviewer;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use loopgate_api::agent_failure::{self, AgentFailure, FailureKind};
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::provider::ProviderId;
 use loopgate_api::run_phase::RunPhase;
@@ -79,18 +80,56 @@ pub struct TurnOutput {
     pub session_id: Option<String>,
     /// Used share of the context window in percent.
     pub context_percent: Option<u64>,
-    /// Whether the program reported an authentication or quota failure.
-    pub auth_failed: bool,
+    /// Last error that the program reported and did not recover from.
+    pub error: Option<TurnError>,
     /// Whether the program's last result is a failure.
     pub failed: bool,
+    /// Text of the program's last result. For a turn without a response, it is the program's own message.
+    pub result_text: Option<String>,
     /// Phase of the run, which determines how long the program may be silent.
     pub phase: RunPhase,
+}
+
+/// An error that a program reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnError {
+    /// Message of the program; not redacted.
+    pub text: String,
+    /// The recognized failure, if it is known.
+    pub failure: Option<AgentFailure>,
+}
+
+impl TurnError {
+    /// Creates an error whose failure is to be recognized by the text.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), failure: None }
+    }
+}
+
+impl TurnOutput {
+    /// Records an error. Keeps the time at which a usage limit resets, which programs report separately.
+    pub fn fail(&mut self, mut error: TurnError) {
+        let (earlier_text, earlier) = self.error.take().map(|error| (error.text, error.failure)).unzip();
+        let earlier = earlier.flatten();
+        let resets_at = earlier.as_ref().and_then(|failure| failure.resets_at);
+        // Programs report the same message with and without its class.
+        let repeated = earlier.filter(|_| earlier_text.as_ref() == Some(&error.text));
+        error.failure = error.failure.or(repeated).or_else(|| agent_failure::in_error(&error.text));
+        if let Some(failure) = &mut error.failure
+            && failure.kind == FailureKind::RateLimit
+        {
+            failure.resets_at = failure.resets_at.or(resets_at);
+        }
+        self.error = Some(error);
+    }
 }
 
 /// Parser for the standard output of one turn.
 pub trait OutputReader: Send + Sync {
     /// Parses a line (without line break), adds it to the output and returns the events for clients. Lines
-    /// that cannot be parsed are ignored.
+    /// that cannot be parsed are ignored. Errors are added to the output only: whether the program recovers is
+    /// known at the end of the run, which reports one error to clients.
     fn read_line(&mut self, line: &str, output: &mut TurnOutput) -> Vec<ChatEvent>;
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::sync::LazyLock;
 
-use loopgate_api::assistant_stream::is_auth_failure;
+use loopgate_api::agent_failure::{final_errors, is_reconnect};
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::provider::ProviderId;
 use loopgate_api::run_phase::RunPhase;
@@ -13,7 +13,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::{
-    FileAccess, OutputReader, Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest,
+    FileAccess, OutputReader, Provider, ProviderCommand, ProviderProgram, TurnError, TurnOutput, TurnRequest,
     contains_any,
 };
 
@@ -104,7 +104,7 @@ impl Provider for Reviewer {
     }
 
     fn readable_stderr(&self, stderr: &str) -> String {
-        strip_noise(stderr)
+        final_errors(&strip_noise(stderr))
     }
 }
 
@@ -131,6 +131,10 @@ impl OutputReader for JsonReader {
         }
         let mut events = Vec::new();
         let Some(record) = serde_json::from_str::<Value>(line).ok().filter(Value::is_object) else {
+            // A record that is cut off is not an answer.
+            if line.starts_with('{') {
+                return events;
+            }
             let session = session_in_banner(line);
             set_session(output, session, &mut events);
             add_text(output, &format!("{line}\n"), &mut events);
@@ -144,8 +148,11 @@ impl OutputReader for JsonReader {
             Some("thread.started" | "turn.started" | "item.started" | "item.updated") => {}
             Some("item.completed") => read_item(output, &record["item"], &mut events),
             Some("turn.completed") => read_usage(output, &record["usage"], &mut events),
-            Some("turn.failed") => read_error(output, &record["error"]["message"], &mut events),
-            Some("error") => read_error(output, &record["message"], &mut events),
+            Some("turn.failed") => {
+                read_error(output, &record["error"]["message"]);
+                (output.failed, output.phase) = (true, RunPhase::Over);
+            }
+            Some("error") => read_error(output, &record["message"]),
             Some("done") => output.phase = RunPhase::Over,
             _ => {
                 let members = ["/output_text", "/text", "/item/text"];
@@ -203,14 +210,20 @@ fn add_text(output: &mut TurnOutput, text: &str, events: &mut Vec<ChatEvent>) {
     events.push(ChatEvent::Text { content: text.to_owned() });
 }
 
-fn read_error(output: &mut TurnOutput, message: &Value, events: &mut Vec<ChatEvent>) {
-    let error = message.as_str().unwrap_or(UNKNOWN_ERROR).to_owned();
-    output.auth_failed |= is_auth_failure(&error);
-    events.push(ChatEvent::error(error));
+fn read_error(output: &mut TurnOutput, message: &Value) {
+    // The program repeats the request by itself.
+    if message.as_str().is_some_and(is_reconnect) {
+        return;
+    }
+    // The program reports a failure as `error`, then as `turn.failed`, possibly without a message.
+    let earlier = output.error.as_ref().map(|error| error.text.as_str());
+    let text = message.as_str().or(earlier).unwrap_or(UNKNOWN_ERROR).to_owned();
+    output.fail(TurnError::new(text));
 }
 
 fn read_usage(output: &mut TurnOutput, usage: &Value, events: &mut Vec<ChatEvent>) {
     output.phase = RunPhase::Over;
+    (output.failed, output.error) = (false, None);
     let count = |name: &str| usage[name].as_u64().unwrap_or(0);
     let total = count("input_tokens").saturating_add(count("output_tokens"));
     // Zero tokens mean that the program reported no usage.
@@ -271,10 +284,31 @@ mod tests {
             r#"{"type":"error"}"#,
             "",
         ]);
-        assert!(output.auth_failed && output.text.ends_with("abc"));
+        assert!(output.failed && output.text.ends_with("abc"));
         assert_eq!(events[0], json!({"type": "status", "sessionId": session}));
-        assert_eq!(events.last().unwrap(), &json!({"type": "error", "error": UNKNOWN_ERROR}));
+        assert_eq!(output.error.unwrap().text, "usage limit", "the message of the first report");
         assert_eq!(output.session_id.as_deref(), Some("s-2"));
+    }
+
+    #[test]
+    fn reconnects_are_progress_and_the_failed_turn_decides() {
+        let reconnect = r#"{"type":"error","message":"Reconnecting... 1/2 (stream disconnected)"}"#;
+        let denied = r#"{"type":"error","message":"unexpected status 401 Unauthorized"}"#;
+        let answer = r#"{"type":"item.completed","item":{"type":"agent_message","text":"Fine."}}"#;
+        let completed = r#"{"type":"turn.completed","usage":{}}"#;
+        let (output, events) = read(&[reconnect, denied, answer, completed]);
+        assert_eq!((output.text.as_str(), output.error), ("Fine.", None));
+        assert_eq!(events, [json!({"type": "text", "content": "Fine."})]);
+        let failed = r#"{"type":"turn.failed","error":{"message":"stream disconnected"}}"#;
+        let (output, events) = read(&[reconnect, denied, failed]);
+        assert!(output.failed && output.phase == RunPhase::Over && events.is_empty());
+        assert_eq!(output.error.unwrap().text, "stream disconnected");
+    }
+
+    #[test]
+    fn cut_record_is_not_an_answer() {
+        let (output, events) = read(&[r#"{"type":"item.completed","item":{"type":"agent_me"#]);
+        assert!(output.text.is_empty() && events.is_empty());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! client tails the same file at its own pace. The files of a run are in a private directory until its output
 //! is stored, so that the next process can recover it after a restart.
 
+mod failure;
 mod output;
 mod progress;
 mod record;
@@ -16,7 +17,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::ids::LoopId;
 use loopgate_home::{Sandbox, SandboxedPath};
 use loopgate_tools::directory_watch::DirectoryWatch;
@@ -126,10 +126,10 @@ impl FallbackRule {
         }
     }
 
-    /// Returns whether an event is withheld from clients until a fallback is ruled out.
-    const fn holds(self, event: &ChatEvent) -> bool {
+    /// Returns whether events are withheld from clients until a fallback is ruled out.
+    const fn holds(self) -> bool {
         match self {
-            Self::SessionMissing => matches!(event, ChatEvent::Error { .. } | ChatEvent::Result { .. }),
+            Self::SessionMissing => false,
             Self::NoWork => true,
         }
     }

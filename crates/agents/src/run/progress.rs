@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use loopgate_api::agent_failure::FailureKind;
 use loopgate_api::chat_event::ChatEvent;
 
 use crate::provider::TurnOutput;
@@ -40,9 +41,10 @@ pub struct RunOutcome {
 /// Exit state of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEnd {
-    /// Whether the exit code was 0.
+    /// Whether the program completed the turn: it exited with code 0, reported no failure, and answered if the
+    /// store requires it.
     pub success: bool,
-    /// Exit code; 1 if the program was killed by a signal or the code is unknown.
+    /// Exit code; 1 if the program was killed by a signal, the code is unknown, or the turn failed with code 0.
     pub exit_code: i32,
     /// Whether the program was started.
     pub was_started: bool,
@@ -50,6 +52,9 @@ pub struct RunEnd {
     pub timed_out: bool,
     /// Whether the program was terminated because its output exceeded the limit.
     pub output_exceeded: bool,
-    /// Error message for the user: the redacted end of standard error, or Loopgate's own reason.
+    /// Error message for the user, redacted: the program's reason or Loopgate's own. Absent on success, and if the
+    /// program printed only harmless messages.
     pub error: Option<String>,
+    /// Kind of the failure, if it is known.
+    pub failure: Option<FailureKind>,
 }

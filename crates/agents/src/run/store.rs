@@ -27,6 +27,11 @@ pub trait RunStore: Send + Sync + 'static {
         false
     }
 
+    /// Returns whether a turn without an answer is a failure.
+    fn requires_answer(&self) -> bool {
+        true
+    }
+
     /// Stores the pid of the program.
     ///
     /// # Errors

@@ -55,7 +55,8 @@ pub struct RunStream {
     held: Vec<ChatEvent>,
     fallback: Option<FallbackRule>,
     announced_spawning: bool,
-    announced_pid: bool,
+    /// Pid of the last `running` event. A second attempt has another pid, by which the user can stop it.
+    announced_pid: Option<u32>,
     is_finished: bool,
 }
 
@@ -79,7 +80,7 @@ impl RunStream {
             turn: TurnOutput::default(),
             held: Vec::new(),
             fallback,
-            announced_pid: false,
+            announced_pid: None,
             is_finished: false,
         })
     }
@@ -113,8 +114,10 @@ impl EventStream for RunStream {
             // Borrowed before the output is read: output written before the run ended is then always read.
             let progress = self.progress.borrow_and_update().clone();
             // The `running` event precedes all output.
-            if let (Some(pid), false) = (progress.pid, self.announced_pid) {
-                self.announced_pid = true;
+            if let Some(pid) = progress.pid
+                && self.announced_pid != Some(pid)
+            {
+                self.announced_pid = Some(pid);
                 return Some(vec![self.announcement.event(RunStatus::Running, Some(pid))]);
             }
             if progress.attempt != self.attempt {
@@ -170,9 +173,11 @@ impl RunStream {
             all.extend(events);
             return all;
         }
-        let (held, shown) = events.into_iter().partition(|event| rule.holds(event));
-        self.held.extend::<Vec<_>>(held);
-        shown
+        if !rule.holds() {
+            return events;
+        }
+        self.held.extend(events);
+        Vec::new()
     }
 }
 
@@ -202,6 +207,7 @@ mod tests {
             timed_out: false,
             output_exceeded: false,
             error: error.map(str::to_owned),
+            failure: None,
         };
         let error = end.error.clone().map(ChatEvent::error);
         let last_events =
@@ -244,25 +250,28 @@ mod tests {
         assert_eq!(stream.next(None).await, None);
     }
 
-    // RC-48
+    // RC-48, RC-49
     #[tokio::test]
-    async fn errors_of_a_discarded_attempt_are_not_sent() {
+    async fn errors_are_sent_once_and_not_from_a_discarded_attempt() {
         let (dir, sender, mut stream) = stream(Some(FallbackRule::SessionMissing)).await;
         std::fs::write(dir.path().join("output.jsonl"), FAILED).unwrap();
         std::fs::write(dir.path().join("output-1.jsonl"), text("second")).unwrap();
-        // The second attempt has started: the withheld error of the first one must be discarded.
         sender.send_modify(|progress| progress.attempt = 1);
         assert_eq!(stream.next(None).await, Some(vec![ChatEvent::Text { content: "second".to_owned() }]));
-    }
-
-    // RC-49
-    #[tokio::test]
-    async fn withheld_errors_are_sent_at_the_end() {
-        let (dir, sender, mut stream) = stream(Some(FallbackRule::SessionMissing)).await;
-        std::fs::write(dir.path().join("output.jsonl"), FAILED).unwrap();
-        sender.send_modify(|progress| progress.outcome = outcome(None));
+        std::fs::write(dir.path().join("output-1.jsonl"), text("second") + FAILED).unwrap();
+        sender.send_modify(|progress| progress.outcome = outcome(Some("no")));
         let last =
             vec![ChatEvent::error("no".to_owned()), ChatEvent::Result { success: false }, ChatEvent::DONE];
         assert_eq!(stream.next(None).await, Some(last));
+    }
+
+    #[tokio::test]
+    async fn pid_of_a_second_attempt_is_announced() {
+        let (_dir, sender, mut stream) = stream(Some(FallbackRule::SessionMissing)).await;
+        for pid in [7, 8] {
+            sender.send_modify(|progress| (progress.pid, progress.attempt) = (Some(pid), pid - 7));
+            let running = RunAnnouncement::default().event(RunStatus::Running, Some(pid));
+            assert_eq!(stream.next(None).await, Some(vec![running]));
+        }
     }
 }

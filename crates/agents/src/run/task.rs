@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use loopgate_api::agent_failure::FailureKind;
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::ids::LoopId;
 use loopgate_api::redact;
+use loopgate_api::run_phase::RunPhase;
 use loopgate_home::SandboxedPath;
 use loopgate_tools::shim::{self, Exit, RegisteredProcess, ShimError, ShimHandle, Spec};
 use tokio::sync::watch;
@@ -16,12 +18,13 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::failure::{self, ProgramExit};
 use super::output::{GrowingFile, MAX_OUTPUT};
 use super::progress::{RunEnd, RunOutcome, RunProgress};
 use super::record::{ProviderRun, RunDirectory};
 use super::store::RunStore;
 use super::{AgentRunsConfig, FallbackRule, SecondAttempt, spawn_blocking};
-use crate::provider::{OutputReader, Provider, ProviderProgram, TurnOutput, TurnRequest};
+use crate::provider::{OutputReader, Provider, ProviderProgram, TurnError, TurnOutput, TurnRequest};
 
 /// Grace period between SIGTERM and SIGKILL.
 pub(super) const KILL_GRACE: Duration = Duration::from_secs(5);
@@ -29,9 +32,8 @@ pub(super) const KILL_GRACE: Duration = Duration::from_secs(5);
 const KILL_RETRY: Duration = Duration::from_secs(30);
 /// Programs that run longer than this are considered to have worked, whatever they printed.
 const NO_WORK_TIME: Duration = Duration::from_secs(60);
-/// Bytes shown from the end of standard error.
-const STDERR_SHOWN: u64 = 4096;
-/// Bytes searched from the start of standard error. Sessions and startup errors are reported there.
+/// Bytes searched at each end of standard error: sessions and startup errors are reported at the start, the reason of a
+/// failure at the end.
 const STDERR_SEARCHED: u64 = 64 * 1024;
 /// Events buffered in memory before they are stored, regardless of the interval.
 const EVENTS_MAX: usize = 4096;
@@ -114,7 +116,8 @@ impl RunTask {
         let preparation = spawn_blocking(move || directory.begin_attempt(1, &prompt)).await;
         // The output of the first attempt must not remain in the store.
         self.with_store(|store| store.reset()).await;
-        self.progress.send_modify(|progress| progress.attempt = 1);
+        // Until the second program runs, there is none to stop.
+        self.progress.send_modify(|progress| (progress.attempt, progress.pid) = (1, None));
         let result = match preparation {
             Ok(()) => self.run(cwd, &turn).await,
             Err(error) => return self.finish(start_failure(&error)).await,
@@ -322,44 +325,87 @@ impl RunTask {
         }
     }
 
-    /// Determines the exit state, with an error message from standard error.
+    /// Determines the exit state, with one error message if the turn failed.
     async fn run_end(&mut self, end: ProgramEnd) -> RunEnd {
         let stderr = read_start(&self.directory.stderr(self.attempt)).await;
         if self.output.session_id.is_none() {
             self.output.session_id = self.provider.session_in_stderr(&stderr);
         }
+        let program = failure::program_name(self.provider.id());
         let exit = match end {
-            ProgramEnd::Exited(exit) => exit,
-            // As the program would have exited. Its errors are in its output.
-            ProgramEnd::Finished => {
-                let success = !self.output.failed;
-                let exit_code = i32::from(!success);
-                return RunEnd { success, exit_code, error: None, ..stopped(String::new()) };
+            ProgramEnd::Exited(Ok(exit)) => {
+                exit.code.map_or_else(|| ProgramExit::Signal(exit.signal.unwrap_or(0)), ProgramExit::Code)
             }
+            ProgramEnd::Exited(Err(error)) => ProgramExit::Unknown(error.to_string()),
+            // As the program would have exited.
+            ProgramEnd::Finished => ProgramExit::Code(i32::from(self.output.failed)),
             // `Shutdown` does not occur here: callers return before.
             ProgramEnd::TimedOut | ProgramEnd::Shutdown => {
-                let error = format!("{} did not finish in time and was stopped", self.provider.id());
+                let error =
+                    format!("{program} did not finish in time and was stopped. Ask for less at once.");
                 return RunEnd { timed_out: true, ..stopped(error) };
             }
             ProgramEnd::OutputExceeded => {
                 let max = MAX_OUTPUT / (1024 * 1024);
-                let error = format!("{} printed more than {max} MB and was stopped", self.provider.id());
+                let error =
+                    format!("{program} printed more than {max} MB and was stopped. Ask for less at once.");
                 return RunEnd { output_exceeded: true, ..stopped(error) };
             }
         };
-        let success = exit.as_ref().is_ok_and(Exit::success);
-        let exit_code = exit.as_ref().ok().and_then(|exit| exit.code).unwrap_or(1);
-        let stderr = if success { None } else { self.stderr_tail().await };
-        let error = stderr.or_else(|| exit.err().map(|error| error.to_string()));
-        RunEnd { success, exit_code, was_started: true, timed_out: false, output_exceeded: false, error }
+        let is_answered = self.is_answered();
+        if exit == ProgramExit::Code(0) && self.output.error.is_none() && is_answered {
+            return RunEnd { success: true, exit_code: 0, error: None, ..stopped(String::new()) };
+        }
+        let exit_code = match exit {
+            ProgramExit::Code(code) if code != 0 => code,
+            _ => 1,
+        };
+        let (failure, error) = self.reason(program, &exit, is_answered).await;
+        RunEnd { exit_code, error, failure, ..stopped(String::new()) }
     }
 
-    /// Returns the end of standard error to show to the user; `None` if it is empty.
-    async fn stderr_tail(&self) -> Option<String> {
+    /// Returns whether the turn has an answer. A turn that only called tools has one if the program completed it.
+    fn is_answered(&self) -> bool {
+        let output = &self.output;
+        !output.text.trim().is_empty()
+            || !output.blocks.is_empty() && output.phase == RunPhase::Over
+            || self.store.as_ref().is_some_and(|store| !store.requires_answer())
+    }
+
+    /// Returns the reason of a failed turn, and its kind if it is known.
+    async fn reason(
+        &self,
+        program: &str,
+        exit: &ProgramExit,
+        is_answered: bool,
+    ) -> (Option<FailureKind>, Option<String>) {
+        if self.cancel.is_cancelled() {
+            return (None, Some(failure::stopped(program)));
+        }
+        if let Some(error) = &self.output.error {
+            let (kind, text) = failure::reported(program, error);
+            return (kind, Some(text));
+        }
         let path = self.directory.stderr(self.attempt);
-        let text = spawn_blocking(move || read_part(&path, Part::End(STDERR_SHOWN))).await.ok()?;
-        let text = self.provider.readable_stderr(&text);
-        Some(redact::cause(text.trim())).filter(|text| !text.is_empty())
+        let stderr = spawn_blocking(move || read_part(&path, Part::End(STDERR_SEARCHED))).await;
+        let stderr = stderr.unwrap_or_default();
+        // The start of a secret may be cut off.
+        let is_cut = stderr.len() as u64 >= STDERR_SEARCHED;
+        let whole_lines = if is_cut { redact::skip_partial_line(&stderr) } else { &stderr };
+        let readable = self.provider.readable_stderr(whole_lines);
+        let is_blank = readable.trim().is_empty();
+        let has_code = matches!(exit, ProgramExit::Code(_));
+        if *exit == ProgramExit::Code(0) && !is_answered {
+            let printed = self.output.result_text.as_deref().filter(|text| !text.trim().is_empty());
+            return (None, Some(failure::no_answer(program, printed.unwrap_or(&readable))));
+        }
+        if !is_blank && has_code {
+            let (kind, text) = failure::reported(program, &TurnError::new(readable));
+            return (kind, Some(text));
+        }
+        // A program that printed only harmless messages gives no reason.
+        let is_noise = has_code && is_blank && !stderr.trim().is_empty();
+        (None, (!is_noise).then(|| failure::silent_exit(program, exit)))
     }
 
     async fn finish(mut self, end: RunEnd) {
@@ -422,6 +468,7 @@ const fn stopped(error: String) -> RunEnd {
         timed_out: false,
         output_exceeded: false,
         error: Some(error),
+        failure: None,
     }
 }
 

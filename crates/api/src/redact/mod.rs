@@ -20,6 +20,12 @@ pub use names::is_secret_name;
 
 /// Maximum length of a cleaned message in characters.
 const MESSAGE_LIMIT: usize = 500;
+/// Mark in place of the middle of a shortened text.
+const OMISSION: &str = " […] ";
+/// The head of a shortened text is one part in this many.
+const HEAD_PART: usize = 4;
+/// Length of a commit id in hexadecimal digits.
+const COMMIT_ID: usize = 40;
 /// Options whose value is text of the user, which does not belong in diagnostics.
 const USER_TEXT_OPTIONS: [&str; 3] = ["--message", "--prompt", "-p"];
 /// Options whose value is `user:password`.
@@ -31,8 +37,8 @@ const MAX_ARG: usize = 200;
 
 /// User information in a URL, including user names that are not secret.
 static USER: LazyLock<Regex> = LazyLock::new(|| rules::compiled(rules::USER_IN_URL));
-// Long words that are more likely a secret than prose. Not applied to structured members, where commit hashes
-// are expected.
+// Long words that are more likely a secret than prose. Not applied to structured members, which contain hashes of
+// several lengths.
 static HEX: LazyLock<Regex> = LazyLock::new(|| rules::compiled(r"(?-u:\b)[0-9a-fA-F]{20,}(?-u:\b)"));
 static BASE64: LazyLock<Regex> = LazyLock::new(|| rules::compiled(r"[A-Za-z0-9+/]{40,}={0,2}"));
 /// A path component in usual spelling; a random base64 string rarely consists of such components only.
@@ -49,17 +55,32 @@ pub fn credentials(text: &str) -> String {
 }
 
 /// Cleans an error message: removes ANSI sequences, credentials, user information in URLs and long hex or
-/// base64 words, and truncates it to 500 characters.
+/// base64 words other than commit ids, and [shortens](shorten) it to 500 characters.
 #[must_use]
 pub fn message(text: &str) -> String {
     let text = credentials(text);
     let text = USER.replace_all(&text, "${1}***@");
-    let text = HEX.replace_all(&text, "[REDACTED]");
+    let text = hide_long_hex(&text);
     let text = BASE64.replace_all(&text, |captures: &Captures<'_>| {
         if is_path(&captures[0]) { captures[0].to_owned() } else { "[REDACTED]".to_owned() }
     });
-    let cut: String = text.trim().chars().take(MESSAGE_LIMIT).collect();
-    cut.trim_end().to_owned()
+    shorten(text.trim(), MESSAGE_LIMIT)
+}
+
+/// Shortens a text to at most `max` characters by leaving out its middle, with a mark in its place. The start names
+/// the command or the subject; programs, hooks and remotes print the reason of a failure at the end.
+///
+/// Redact secrets first: the halves of a secret that is cut match no pattern.
+#[must_use]
+pub fn shorten(text: &str, max: usize) -> String {
+    let length = text.chars().count();
+    if length <= max {
+        return text.to_owned();
+    }
+    let room = max.saturating_sub(OMISSION.chars().count());
+    let head: String = text.chars().take(room / HEAD_PART).collect();
+    let tail: String = text.chars().skip(length - (room - room / HEAD_PART)).collect();
+    format!("{}{OMISSION}{}", head.trim_end(), tail.trim_start())
 }
 
 /// Cleans the cause of an error for a response: like [`message`], with absolute paths shortened to their last
@@ -93,11 +114,11 @@ pub fn target(text: &str) -> String {
     cleaned
 }
 
-/// Cleans a log line: redacts credentials and long hex words, and preserves colors.
+/// Cleans a log line: redacts credentials and long hex words other than commit ids, and preserves colors.
 #[must_use]
 pub fn log_line(text: &str) -> String {
     let cleaned = rules::apply(text);
-    match HEX.replace_all(&cleaned, "[REDACTED]") {
+    match hide_long_hex(&cleaned) {
         Cow::Borrowed(_) => cleaned.into_owned(),
         // The placeholder can change the surroundings of another secret such that a rule matches it now.
         Cow::Owned(cleaned) => rules::apply(&cleaned).into_owned(),
@@ -112,9 +133,25 @@ pub fn holds_key(text: &str) -> bool {
     rules::finds_key(text)
 }
 
-/// Returns whether a base64-like word is a path.
+/// Redacts long hexadecimal words other than commit ids. Borrowed if there are none.
+fn hide_long_hex(text: &str) -> Cow<'_, str> {
+    if !HEX.find_iter(text).any(|word| !is_commit_id(word.as_str())) {
+        return Cow::Borrowed(text);
+    }
+    HEX.replace_all(text, |captures: &Captures<'_>| {
+        if is_commit_id(&captures[0]) { captures[0].to_owned() } else { "[REDACTED]".to_owned() }
+    })
+}
+
+/// Returns whether a word has the form of a commit id as git prints it.
+fn is_commit_id(word: &str) -> bool {
+    word.len() == COMMIT_ID && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Returns whether a base64-like word is a path or a commit id, possibly below a path.
 fn is_path(word: &str) -> bool {
-    word.contains('/') && word.split('/').all(|part| NAME.is_match(part))
+    is_commit_id(word)
+        || word.contains('/') && word.split('/').all(|part| NAME.is_match(part) || is_commit_id(part))
 }
 
 /// Removes ANSI escape sequences and all control characters except line breaks and tabs.

@@ -130,7 +130,7 @@ fn formatted_secrets_are_redacted_in_plain_and_percent_encoded_paths() {
 #[test]
 fn message_redacts_users_and_long_words_but_not_paths() {
     for (text, cleaned) in [
-        ("\u{1b}[31mfailed\u{1b}[0m at 0123456789abcdef0123456789abcdef01234567", "failed at [REDACTED]"),
+        ("\u{1b}[31mfailed\u{1b}[0m at 0123456789abcdef0123456789abcdef0123456", "failed at [REDACTED]"),
         ("clone https://a:b@h/x and ssh://git@h/y", "clone https://***@h/x and ssh://***@h/y"),
         ("hash 0123456789abcdef012 is short", "hash 0123456789abcdef012 is short"),
         ("blob QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2w= here", "blob [REDACTED] here"),
@@ -141,7 +141,43 @@ fn message_redacts_users_and_long_words_but_not_paths() {
     ] {
         assert_eq!(message(text), cleaned);
     }
-    assert_eq!(message(&"words ".repeat(200)).chars().count(), 500);
+}
+
+#[test]
+fn commit_ids_are_no_secrets() {
+    let id = "0123456789abcdef0123456789abcdef01234567";
+    for text in [
+        format!("fatal: bad object {id}"),
+        format!("fatal: bad object {}", &id[..12]),
+        format!("error: cannot lock ref 'refs/heads/x': is at {id} but expected {id}"),
+        format!("cannot read acme/shop/commit/{id}"),
+    ] {
+        assert_eq!(message(&text), text);
+        assert_eq!(log_line(&text), text);
+    }
+    for text in [
+        format!("token={id}"),
+        format!("Authorization: token {id}"),
+        format!("https://{id}@example.com/x"),
+        id.to_uppercase(),
+        format!("{id}ab"),
+    ] {
+        assert!(message(&text).contains("***") || message(&text).contains("[REDACTED"), "{text}");
+    }
+}
+
+#[test]
+fn message_keeps_the_start_and_the_end() {
+    let banner = "OpenAI Codex v0.171.0\n--------\nworkdir: /w\n".to_owned();
+    let text =
+        format!("{banner}{}ERROR: You’ve hit your usage limit.\n", "warning: a hook failed\n".repeat(60));
+    let shown = message(&text);
+    assert!(shown.starts_with("OpenAI Codex") && shown.contains(" […] "), "{shown}");
+    assert!(shown.ends_with("ERROR: You’ve hit your usage limit."), "{shown}");
+    assert!(shown.chars().count() <= 500, "{shown}");
+    assert_eq!(message(&shown), shown, "texts pass through several layers");
+    assert_eq!(shorten("short", 5), "short");
+    assert_eq!(shorten(&"ä".repeat(30), 25), format!("{} […] {}", "ä".repeat(5), "ä".repeat(15)));
 }
 
 #[test]
@@ -246,7 +282,7 @@ fn tail_starts_at_line_or_word_boundary() {
 
 #[test]
 fn log_line_preserves_colours() {
-    let line = "\u{1b}[2mWARN\u{1b}[0m token=abc of 0123456789abcdef0123456789abcdef01234567\n";
+    let line = "\u{1b}[2mWARN\u{1b}[0m token=abc of 0123456789abcdef0123456789abcdef012345\n";
     assert_eq!(log_line(line), "\u{1b}[2mWARN\u{1b}[0m token=[REDACTED] of [REDACTED]\n");
 }
 

@@ -89,7 +89,7 @@ impl ChallengeVerifier {
             return Ok(client);
         }
         // Following a redirect would send the API key to another server.
-        let built = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
+        let built = loopgate_http_client::builder().redirect(reqwest::redirect::Policy::none()).build();
         let client = built.map_err(|error| no_response(&error))?;
         Ok(self.0.get_or_init(|| client))
     }

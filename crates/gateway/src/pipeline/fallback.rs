@@ -81,7 +81,7 @@ impl Fallback {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = reqwest::Client::builder()
+        let client = loopgate_http_client::builder()
             .connect_timeout(CONNECT_LIMIT)
             .read_timeout(SILENCE_LIMIT)
             // Redirects are passed on to the caller instead of being followed with its headers.

@@ -6,14 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use loopgate_home::{files, untrusted};
-use loopgate_tools::process::{self, Output, ProcessStart, StartError};
-use serde::{Deserialize, Serialize};
+use loopgate_tools::process::{Output, StartError};
 use tokio::task::spawn_blocking;
 
 use super::Processing;
 use crate::pending::pending_count;
 use crate::programs::LearningPrograms;
-use crate::status::{BatchStatus, INTERRUPTED, State};
+use crate::status::{BatchStatus, INTERRUPTED, OwnedStatus, State};
 use crate::worktree::LearningCheckout;
 
 const STATUS: &str = "batch-processing-status.json";
@@ -42,19 +41,6 @@ pub struct Batch {
     processing: Processing,
     /// Whether a batch of this process is running.
     running: Arc<Mutex<bool>>,
-}
-
-/// Content of the status file: the status and the process that runs the batch.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct BatchFile {
-    #[serde(flatten)]
-    status: BatchStatus,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pid: Option<u32>,
-    /// Start time of the process, because pids are reused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pid_started: Option<u64>,
 }
 
 impl Batch {
@@ -143,14 +129,11 @@ impl Batch {
     /// Reads the status file; the caller holds the lock.
     fn read(&self, running: bool) -> BatchStatus {
         let text = std::fs::read(self.directory.join(STATUS)).unwrap_or_default();
-        let BatchFile { status, pid, pid_started } = serde_json::from_slice(&text).unwrap_or_default();
-        let is_alive = match (pid, pid_started) {
-            // The batch may run in another process that uses the same data directory.
-            (Some(pid), _) if pid == std::process::id() => running,
-            (Some(pid), Some(started)) => process::alive(pid, ProcessStart(started)),
-            _ => false,
-        };
-        if status.status != State::Processing || is_alive {
+        let file: OwnedStatus<BatchStatus> = serde_json::from_slice(&text).unwrap_or_default();
+        // The batch may run in another process that uses the same data directory.
+        let is_running = file.is_owner_running(running).unwrap_or(false);
+        let status = file.status;
+        if status.status != State::Processing || is_running {
             return status;
         }
         let error = Some(INTERRUPTED.to_owned());
@@ -158,9 +141,7 @@ impl Batch {
     }
 
     fn write(&self, status: &BatchStatus) -> io::Result<()> {
-        let pid = Some(std::process::id()).filter(|_| status.status == State::Processing);
-        let pid_started = pid.and_then(process::identity).map(|started| started.0);
-        let file = BatchFile { status: status.clone(), pid, pid_started };
+        let file = OwnedStatus::new(status, status.status == State::Processing);
         files::create_private_dir(&self.directory)?;
         files::write_private(&self.directory.join(STATUS), &serde_json::to_vec(&file)?)
     }

@@ -136,7 +136,7 @@ async fn all_files_are_written_below_loopgate_home() -> Result<()> {
     assert_eq!(ready["gatewayPort"].to_string(), port);
     let version = format!("http://127.0.0.1:{port}/api/gateway/version");
     // A refused request is a security event, which creates the activity log.
-    assert_eq!(reqwest::get(version).await?.status(), 401);
+    assert_eq!(loopgate_http_client::builder().build()?.get(version).send().await?.status(), 401);
     signal(child.id().context("not running")?, "TERM")?;
     assert_eq!(tokio::time::timeout(RUN_TIMEOUT, child.wait()).await??.code(), Some(0));
 
@@ -473,7 +473,13 @@ async fn gateway_falls_back_through_its_four_ports() -> Result<()> {
         started.with_context(|| format!("the gateway did not start with port {port} free"))?;
         let bound: Value = serde_json::from_slice(&std::fs::read(&ready)?)?;
         let bound = bound["gatewayPort"].as_u64().context("no gatewayPort")?;
-        let health = reqwest::get(format!("http://127.0.0.1:{bound}/health")).await?.json::<Value>().await?;
+        let health = loopgate_http_client::builder()
+            .build()?
+            .get(format!("http://127.0.0.1:{bound}/health"))
+            .send()
+            .await?
+            .json::<Value>()
+            .await?;
         ensure!(health["port"] == bound, "{health}");
         let port_file = std::fs::read_to_string(home.path().join(".loopgate/gateway-port"))?;
         ensure!(port_file == bound.to_string(), "{port_file}");

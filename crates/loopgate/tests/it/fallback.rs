@@ -69,7 +69,7 @@ async fn requests_without_a_handler_are_forwarded_to_the_fallback_gateway() -> R
     let (origin, recorded) = start_fallback_gateway().await?;
     let local = TestGateway::with(|setup| setup.env(VARIABLE, format!("{origin}/"))).await?;
     let page = "http://localhost:3000";
-    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
+    let client = loopgate_http_client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
     let send = |method: Method, path: &str| {
         let url = format!("{}{path}", local.loopgate.gateway_origin());
         client

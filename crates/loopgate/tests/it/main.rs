@@ -46,6 +46,7 @@ mod peer_repositories;
 mod peer_repository_errors;
 #[cfg(target_os = "linux")]
 mod presence;
+mod proxy;
 mod pulls;
 mod queue;
 mod records;

@@ -184,7 +184,7 @@ async fn control_plane_refuses_unknown_hosts_and_origins_on_every_route() -> Res
             ensure!(answer.status() == 403, "{method} {path}: {}", answer.status());
 
             let url = format!("{}{path}", system.loopgate.ready().api_origin);
-            let request = reqwest::Client::new().request(method.clone(), url);
+            let request = loopgate_http_client::builder().build()?.request(method.clone(), url);
             let request =
                 request.header(header::COOKIE, system.page.0.cookie()).header(header::ORIGIN, ORIGIN);
             let answer = request.send().await?;
@@ -205,7 +205,7 @@ async fn session_cookie_alone_does_not_authenticate() -> Result<()> {
     let system = TestSystem::story().await?;
     let (page, ready) = (&system.page.0, system.loopgate.ready());
     let id = page.cookie().split_once('=').map(|(_, id)| id.to_owned()).unwrap_or_default();
-    let http = reqwest::Client::new();
+    let http = loopgate_http_client::builder().build()?;
     let document = system.testbed.home.command(env!("CARGO_BIN_EXE_loopgate"));
     let printed = { document }.args(["openapi", "control-plane"]).output().await?;
     let document: Value = serde_json::from_slice(&printed.stdout)?;

@@ -220,6 +220,7 @@ async fn review_streams_events_and_stores_state() -> Result<()> {
     let reviews = Reviews::new().await?;
     std::fs::write(reviews.repo.join(".env"), "KEY=1")?;
     reviews.set_output(&format!("session id: {SESSION}\n\nAll is well.\n"), "", 0)?;
+    reviews.local.remotes.commit("acme/shop", "dev", "A base", &[("dev.txt", "one\n")])?;
     let members = json!({"baseBranch": "dev", "model": "m-1", "reasoningEffort": "high"});
     let events = reviews.review("T-1", members).await?;
     ensure!(events[0]["status"] == "running" && events[0]["provider"] == "reviewer", "{events:?}");
@@ -275,6 +276,81 @@ async fn failed_review_reports_error() -> Result<()> {
     let events = reviews.review("T-1", json!({})).await?;
     ensure!(events.iter().all(|event| event["type"] != "error"), "{events:?}");
     ensure!(events.contains(&json!({"type": "result", "success": false})), "{events:?}");
+    Ok(())
+}
+
+/// What the reviewer prints on standard error before the reason of a failure.
+fn reviewer_banner() -> String {
+    let warnings = "warning: a rule of the user's configuration is not known to this version\n".repeat(12);
+    format!(
+        "OpenAI Codex v0.171.0\n--------\nworkdir: /w\nmodel: m-1\nsession id: {SESSION}\n--------\n{warnings}"
+    )
+}
+
+#[tokio::test]
+async fn reason_of_a_failed_review_is_its_last_error() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    let cases = [
+        (
+            "ERROR: Reconnecting... 1/5\nERROR: You’ve hit your usage limit. Try again at 3:28 PM.\n",
+            "The usage limit of codex is reached: You’ve hit your usage limit. Try again at 3:28 PM. Wait until it \
+             resets, then try again.",
+        ),
+        (
+            "ERROR: Your refresh token has expired. Please log out and sign in again.\n",
+            "codex cannot use its account: Your refresh token has expired. Please log out and sign in again. Sign in to \
+             codex in a terminal, then try again.",
+        ),
+        (
+            "ERROR: The model `m-1` does not exist or you do not have access to it.\n",
+            "codex cannot use the model: The model `m-1` does not exist or you do not have access to it. Select another \
+             model, or update codex.",
+        ),
+        ("ERROR: one\nERROR: two\n", "one\ntwo"),
+    ];
+    for (errors, expected) in cases {
+        reviews.set_output("", &format!("{}{errors}", reviewer_banner()), 1)?;
+        let events = reviews.review("T-1", json!({})).await?;
+        let reported: Vec<_> = events.iter().filter_map(|event| event["error"].as_str()).collect();
+        ensure!(reported == [expected], "{events:?}");
+        let status = reviews.status("T-1").await?;
+        ensure!(status["status"] == "failed" && status["log"] == expected, "{status}");
+    }
+    // The phrase is at the start of a long reason, so it is lost when the reason is shortened first.
+    let long = format!("ERROR: out of room: {}\n", "src/a/file/with/a/long/path.rs ".repeat(60));
+    reviews.set_output("", &format!("{}{long}", reviewer_banner()), 1)?;
+    let events = reviews.review("T-1", json!({})).await?;
+    ensure!(events.last().is_some_and(|event| event["terminal"] == true), "{events:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn review_compares_with_the_default_branch_and_refuses_a_missing_base() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    git(&reviews.local.remotes.bare("acme/shop"), &["branch", "-m", "main", "trunk"])?;
+    for command in [
+        &["update-ref", "refs/remotes/origin/trunk", "HEAD"][..],
+        &["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk"],
+        &["update-ref", "-d", "refs/remotes/origin/main"],
+        &["branch", "-m", "main", "trunk"],
+    ] {
+        git(&reviews.repo, command)?;
+    }
+    reviews.set_output("All is well.\n", "", 0)?;
+    reviews.review("T-1", json!({})).await?;
+    let args = reviews.recorded("codex-args");
+    ensure!(args.starts_with("review --base trunk "), "{args}");
+    let status = reviews.status("T-1").await?;
+    ensure!(status["config"]["baseBranch"] == "trunk", "{status}");
+    let text = "baseBranch \"main\" does not exist in this repository; pass an existing branch, or omit baseBranch to \
+                compare with the default branch";
+    for members in [json!({"baseBranch": "main"}), json!({"baseBranch": "main", "useBaseRepo": true})] {
+        let refused = reviews.local.post("reviewer/review/T-1", reviews.body(members)).await?;
+        refused.refused(400, text, "invalid_request")?;
+    }
+    // Scopes without a base do not need one.
+    reviews.review("T-1", json!({"baseBranch": "main", "reviewMode": "uncommitted"})).await?;
+    ensure!(reviews.recorded("codex-args").lines().count() == 2, "{}", reviews.recorded("codex-args"));
     Ok(())
 }
 
@@ -352,9 +428,22 @@ async fn stop_terminates_running_review() -> Result<()> {
     stop().await?.refused(404, "No review found", "not_found")?;
     let no_repo = reviews.local.post("reviewer/stop/T-1", json!({})).await?;
     no_repo.refused(400, "repo is required in body", "missing_field")?;
-    let _gate = reviews.start("T-1", json!({})).await?;
-    let pid = reviews.status("T-1").await?["pid"].clone();
-    stop().await?.is(200, &json!({"stopped": true, "pid": pid}))?;
+    let _gate = Gate::new(&reviews.home("gate"))?;
+    let streaming = reviews.review("T-1", json!({}));
+    let stopping = async {
+        let waiting = reviews.home("waiting");
+        wait::until(reviews.local.home.path(), async || waiting.exists().then_some(())).await?;
+        let pid = reviews.status("T-1").await?["pid"].clone();
+        stop().await?.is(200, &json!({"stopped": true, "pid": pid}))
+    };
+    let (events, ()) = tokio::try_join!(streaming, stopping)?;
+    let error = "codex was stopped before it finished. Start it again to get an answer.";
+    let last = [
+        json!({"type": "error", "error": error}),
+        json!({"type": "result", "success": false}),
+        json!({"type": "done"}),
+    ];
+    ensure!(events.ends_with(&last), "{events:?}");
     let pid_file = reviews.work_file("T-1", "reviewer-review-reviewer.pid");
     wait::until(&reviews.work_file("T-1", ""), async || (!pid_file.exists()).then_some(())).await?;
     let status = reviews.status("T-1").await?;

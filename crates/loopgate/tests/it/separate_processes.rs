@@ -210,7 +210,7 @@ async fn sign_in_link_of_the_control_plane_is_valid_once() -> Result<()> {
     let second = plane.sign_in().await;
     ensure!(second.is_err(), "a sign-in link is valid once");
     assert_eq!(page.0.get("/compute-targets").await?["data"], json!([]));
-    let http = reqwest::Client::new();
+    let http = loopgate_http_client::builder().build()?;
     let anonymous = http.get(format!("{}/loops", plane.origin)).send().await?;
     assert_eq!(anonymous.status(), 401);
     let served = http.get(&plane.origin).header("accept", "text/html").send().await?;

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use loopgate_api::agent_failure::final_errors;
+use loopgate_api::redact;
 use loopgate_tools::process::{Command, Limits, StartError, Stdin};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -132,8 +134,9 @@ impl Answer {
     fn verdict(&self) -> ReviewVerdict {
         let text = self.feedback.trim();
         if text.is_empty() && !self.success {
-            let reason: String = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-            let reason: String = reason.chars().take(REASON_CHARS).collect();
+            let errors = final_errors(&self.stderr);
+            let reason = errors.split_whitespace().collect::<Vec<_>>().join(" ");
+            let reason = redact::shorten(&redact::credentials(&reason), REASON_CHARS);
             return ReviewVerdict::Failed(if reason.is_empty() { "no output".to_owned() } else { reason });
         }
         let last = text.lines().rev().map(|line| line.trim().trim_matches('*')).find(|line| !line.is_empty());

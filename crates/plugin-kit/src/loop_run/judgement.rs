@@ -58,8 +58,8 @@ impl Driver {
             return Some(self.end_at_spending_limit());
         }
         if let Some(known) = run.known_failure(code) {
-            self.fail(known.kind.subcode(), &known.message);
-            return Some(self.end_failed(known.kind.status(), span, code));
+            self.fail(known.subcode(), &known.message);
+            return Some(self.end_failed(known.status(), span, code));
         }
         if code != 0 {
             return self.judge_error(run, span, code).await;

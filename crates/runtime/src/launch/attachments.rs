@@ -73,7 +73,7 @@ async fn download(attachment: &Attachment, target: UrlTarget, path: PathBuf) -> 
     // reqwest includes the URL in its messages, and with it the signature.
     let message = |error: reqwest::Error| error.without_url().to_string();
     // The policy checked only this URL, so redirects are not followed.
-    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    let client = loopgate_http_client::builder().redirect(reqwest::redirect::Policy::none());
     let (client, url) = match target {
         // A proxy would resolve the host name itself and bypass the resolver's check.
         UrlTarget::ObjectStore(url) => {

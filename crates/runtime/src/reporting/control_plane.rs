@@ -142,7 +142,7 @@ impl ControlPlaneClient {
         origin: Option<String>,
         credentials: Arc<Credentials>,
     ) -> Result<Self, reqwest::Error> {
-        let http = reqwest::Client::builder()
+        let http = loopgate_http_client::builder()
             .connect_timeout(CONNECT_TIME)
             // A redirect could send the bearer token to another host.
             .redirect(reqwest::redirect::Policy::none())

@@ -133,8 +133,7 @@ impl Loopgate {
 }
 
 fn client() -> anyhow::Result<reqwest::Client> {
-    // Proxy variables of the environment must not redirect requests to loopback.
-    Ok(reqwest::Client::builder().timeout(REQUEST_LIMIT).no_proxy().build()?)
+    Ok(loopgate_http_client::builder().timeout(REQUEST_LIMIT).build()?)
 }
 
 /// Sends a signal, named without `SIG`, to a process. Fails when the process does not exist.

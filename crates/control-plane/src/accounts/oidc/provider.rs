@@ -106,7 +106,7 @@ enum MetadataError {
 impl<'a> DiscoveredProvider<'a> {
     /// Fetches the provider's metadata and keys.
     pub async fn discover(config: &'a OidcProvider, callback_url: &str) -> Result<Self, OidcError> {
-        let http = reqwest::Client::builder()
+        let http = loopgate_http_client::builder()
             .timeout(REQUEST_TIMEOUT)
             // A redirect could send the authorization code and client secret to another host.
             .redirect(reqwest::redirect::Policy::none())

@@ -24,7 +24,7 @@ use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::existing_directory;
 
-/// Base branch of a comparison without `baseBranch`.
+/// Base branch of a comparison without `baseBranch` in a clone that records no default branch of `origin`.
 const DEFAULT_BASE: &str = "main";
 
 /// A git action and the repository to run it in.
@@ -46,7 +46,7 @@ struct GitRequest {
     /// For `commit`: the commit message.
     #[serde(default, deserialize_with = "lenient::non_empty")]
     message: Option<String>,
-    /// For `branch-diff`: branch of `origin` to compare with; `main` when it is missing.
+    /// For `branch-diff`: branch of `origin` to compare with; its default branch when it is missing.
     #[serde(default, deserialize_with = "lenient::non_empty")]
     base_branch: Option<String>,
 }
@@ -105,7 +105,7 @@ enum GitCommand {
     Commit(String),
     Push,
     Pull,
-    BranchDiff(String),
+    BranchDiff(Option<String>),
     SyncStatus,
 }
 
@@ -126,10 +126,9 @@ impl GitCommand {
             Action::Push => Self::Push,
             Action::Pull => Self::Pull,
             Action::BranchDiff => {
-                let base = body.base_branch.unwrap_or_else(|| DEFAULT_BASE.to_owned());
                 // The name becomes part of a git argument: a leading `-` would turn it into an option.
-                validate_base_name(&base)?;
-                Self::BranchDiff(base)
+                body.base_branch.as_deref().map(validate_base_name).transpose()?;
+                Self::BranchDiff(body.base_branch)
             }
             Action::SyncStatus => Self::SyncStatus,
         })
@@ -164,6 +163,10 @@ impl GitCommand {
             Self::Push => ActionAnswer::pushed(&git.push_here(repository).await?),
             Self::Pull => ActionAnswer::pulled(&git.pull_here(repository).await?),
             Self::BranchDiff(base) => {
+                let base = match base {
+                    Some(base) => base,
+                    None => git.default_branch(repository).await?.unwrap_or_else(|| DEFAULT_BASE.to_owned()),
+                };
                 let diff = git.branch_diff(repository, &base).await?;
                 ActionAnswer::branch_diff(base, diff)
             }

@@ -8,7 +8,7 @@ use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::BranchName;
 use loopgate_home::SandboxedPath;
-use loopgate_review::{CommitHash, ReviewRequest, ReviewScope, StartReviewError};
+use loopgate_review::{CommitHash, RequestedScope, ReviewRequest, StartReviewError};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -25,7 +25,6 @@ use crate::routes::agents::agents_of;
 use crate::routes::chats::stream;
 
 const PATH: &str = "/api/gateway/reviewer/review/{ticketId}";
-const DEFAULT_BASE: &str = "main";
 const DEFAULT_EFFORT: &str = "medium";
 
 /// The changes to review, and how.
@@ -49,7 +48,7 @@ struct ReviewBody {
     /// Changes to review: `uncommitted`, `commit`, or any other value for the changes since the base branch.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     review_mode: Option<String>,
-    /// Branch with which the changes are compared; `main` when it is missing.
+    /// Branch with which the changes are compared; the default branch of the repository when it is missing.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     base_branch: Option<String>,
     /// Branch to review; required when the ticket has no worktree.
@@ -67,18 +66,18 @@ struct ReviewBody {
 }
 
 impl ReviewBody {
-    fn scope(&self, base: &BranchName) -> Result<ReviewScope, HttpError> {
+    fn scope(&self) -> Result<RequestedScope, HttpError> {
         match self.review_mode.as_deref() {
-            Some("uncommitted") => Ok(ReviewScope::Uncommitted),
+            Some("uncommitted") => Ok(RequestedScope::Uncommitted),
             Some("commit") => {
                 let commit = self.commit.as_deref();
                 let commit = commit.ok_or_else(|| HttpError::missing_field("commit is required"))?;
                 let commit = CommitHash::parse(commit);
                 let commit =
                     commit.ok_or_else(|| HttpError::bad_request("commit must be the hash of a commit"))?;
-                Ok(ReviewScope::Commit(commit))
+                Ok(RequestedScope::Commit(commit))
             }
-            _ => Ok(ReviewScope::Base(base.clone())),
+            _ => Ok(RequestedScope::Base),
         }
     }
 }
@@ -96,7 +95,7 @@ fn branch(name: &str) -> Result<BranchName, HttpError> {
     request_body = ReviewBody,
     responses(
         (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One JSON event per line; the last one is `done`"),
-        (status = 400, body = ErrorBody, description = "Repository path missing, branch missing for a new worktree, or no pull request for a review by the assistant",
+        (status = 400, body = ErrorBody, description = "Repository path missing, branch missing for a new worktree, base branch that does not exist, or no pull request for a review by the assistant",
             example = json!({"error": "repoPath is required", "code": "missing_field"})),
         (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 409, body = ErrorBody, description = "A review by the same provider, or a loop, is running in the worktree",
@@ -114,9 +113,9 @@ async fn review(
     let agents = agents_of(&app, PATH)?;
     let requested = body.provider.as_deref().and_then(|name| agents.providers.by_name(name));
     let provider = requested.unwrap_or_else(|| agents.providers.reviewer());
-    let base = branch(body.base_branch.as_deref().unwrap_or(DEFAULT_BASE))?;
     // Validated before the review creates a worktree or a log.
-    let scope = body.scope(&base)?;
+    let base = body.base_branch.as_deref().map(branch).transpose()?;
+    let scope = body.scope()?;
     let effort = argument("reasoningEffort", body.reasoning_effort)?;
     let in_repository = body.use_base_repo == Some(true);
     let (repository, worktree) = {
@@ -149,7 +148,9 @@ async fn review(
                 None => conflict,
             }
         }
-        StartReviewError::NoPullRequest => HttpError::bad_request(error.to_string()),
+        StartReviewError::NoPullRequest | StartReviewError::NoBase(_) | StartReviewError::NoDefaultBase => {
+            HttpError::bad_request(error.to_string())
+        }
         StartReviewError::BranchRequired => HttpError::missing_field(error.to_string()),
         StartReviewError::Worktree(_) | StartReviewError::Io(_) => HttpError::failed(error.to_string()),
     })?;

@@ -279,9 +279,10 @@ async fn account_error_resets_session() -> Result<()> {
          echo '{\"type\":\"result\",\"is_error\":true,\"result\":\"rate limit reached\"}'; exit 1",
     )?;
     let events = shop.chat("chat/SHOP-7", shop.question()).await?;
-    ensure!(event_types(&events) == ["status", "error", "error", "result", "done"], "{events:?}");
-    ensure!(events[1]["error"] == "rate limit reached" && events[2]["error"] == "complaint", "{events:?}");
-    ensure!(events[3]["success"] == false, "{events:?}");
+    ensure!(event_types(&events) == ["status", "error", "result", "done"], "{events:?}");
+    let error =
+        "The usage limit of claude is reached: rate limit reached. Wait until it resets, then try again.";
+    ensure!(events[1]["error"] == error && events[2]["success"] == false, "{events:?}");
     let args = std::fs::read_to_string(shop.worktree.join("args"))?;
     let expected = "--setting-sources user --add-dir . -p --verbose --output-format stream-json \
         --allowedTools=Bash,Grep,Glob,Read,Edit,Write,Task,TodoWrite,WebSearch,WebFetch --resume s-1\n";
@@ -289,6 +290,78 @@ async fn account_error_resets_session() -> Result<()> {
     let history = shop.get("chat-history/SHOP-7").await?.ok()?;
     ensure!(history.get("sessionId").is_none() && history["contextPercent"].is_null(), "{history}");
     ensure!(history["messages"].as_array().map(Vec::len) == Some(1), "{history}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn turn_without_an_answer_is_one_error() -> Result<()> {
+    let shop = Shop::new().await?;
+    let again = "Try again; if it recurs, start claude in a terminal to see why.";
+    let message = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"First."}]}}"#;
+    let cases = [
+        ("exit 0".to_owned(), format!("claude exited without an answer. {again}")),
+        ("echo rubbish".to_owned(), format!("claude exited without an answer. {again}")),
+        (format!("printf '%.30s' '{message}'"), format!("claude exited without an answer. {again}")),
+        ("echo why >&2".to_owned(), format!("claude exited without an answer: why. {again}")),
+        ("exit 3".to_owned(), format!("claude exited with code 3 without an error message. {again}")),
+        (
+            format!("echo '{message}'; kill -KILL $$"),
+            "claude was killed (SIGKILL). If you did not stop it, the system probably ran out of memory: close other \
+             programs, then try again."
+                .to_owned(),
+        ),
+    ];
+    for (script, error) in cases {
+        shop.assistant(&format!("cat > /dev/null\n{script}"))?;
+        let events = shop.chat("chat/SHOP-7", shop.question()).await?;
+        let errors: Vec<_> = events.iter().filter_map(|event| event["error"].as_str()).collect();
+        ensure!(errors == [error.as_str()], "{script}: {events:?}");
+        ensure!(events.contains(&json!({"type": "result", "success": false})), "{script}: {events:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn text_of_a_usage_limit_is_not_stored_as_an_answer() -> Result<()> {
+    let shop = Shop::new().await?;
+    let limit = "You have reached your 5-hour limit";
+    let message = json!({"type": "assistant", "error": "rate_limit",
+        "message": {"model": "<synthetic>", "content": [{"type": "text", "text": limit}]}});
+    let result = json!({"type": "result", "subtype": "success", "is_error": true, "result": limit});
+    for code in [0, 1] {
+        shop.assistant(&format!("cat > /dev/null\necho '{message}'; echo '{result}'; exit {code}"))?;
+        let events = shop.chat("chat/SHOP-7", shop.question()).await?;
+        ensure!(event_types(&events) == ["status", "error", "result", "done"], "{events:?}");
+        let error =
+            format!("The usage limit of claude is reached: {limit}. Wait until it resets, then try again.");
+        ensure!(events[1]["error"] == error && events[2]["success"] == false, "{events:?}");
+    }
+    let history = shop.get("chat-history/SHOP-7").await?.ok()?;
+    let roles: Vec<_> = history["messages"].as_array().into_iter().flatten().map(|m| &m["role"]).collect();
+    ensure!(roles == ["user", "user"], "{history}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn chat_can_be_stopped_after_its_session_was_started_again() -> Result<()> {
+    let shop = Shop::new().await?;
+    shop.post("chat-history/SHOP-7", &json!({"sessionId": "s-1"})).await?.ok()?;
+    shop.assistant(
+        "case \"$*\" in *--resume*) echo 'No conversation found with session ID: s-1' >&2; exit 1;; esac\n\
+         cat > /dev/null; exec sleep 600",
+    )?;
+    let path = "/api/gateway/orchestrator/chat/SHOP-7";
+    let answer = shop.local.loopgate.gateway(Method::POST, path).json(&shop.question()).send().await?;
+    let mut reader = LineReader { answer, pending: Vec::new() };
+    let first = reader.until("status").await?["pid"].clone();
+    let second = reader.until("status").await?["pid"].clone();
+    ensure!(first.is_u64() && second.is_u64() && first != second, "{first} {second}");
+    let ended = shop.post("kill", &json!({"pid": second})).await?;
+    ended.is(200, &json!({"success": true, "message": "Process terminated", "pid": second}))?;
+    let rest = reader.remaining().await?;
+    ensure!(event_types(&rest) == ["error", "result", "done"], "{rest:?}");
+    let error = "claude was stopped before it finished. Start it again to get an answer.";
+    ensure!(rest[0]["error"] == error, "{rest:?}");
     Ok(())
 }
 
@@ -360,7 +433,7 @@ async fn context_repositories_are_added_to_prompt() -> Result<()> {
     let body = json!({"message": "Why?", "contextRepoPaths": [other, 5], "provider": "reviewer"});
     let route = format!("chat/SHOP-7?repo={}", percent_encode(&shop.repo.to_string_lossy()));
     let events = shop.chat(&route, body).await?;
-    ensure!(event_types(&events) == ["status", "result", "done"], "{events:?}");
+    ensure!(event_types(&events) == ["status", "error", "result", "done"], "{events:?}");
     let prompt = std::fs::read_to_string(shop.repo.join("prompt"))?;
     let expected = format!("Context repositories:\n- {}\n\nWhy?", other.display());
     ensure!(prompt == expected, "{prompt}");
@@ -411,7 +484,7 @@ async fn endless_output_is_terminated_and_reported() -> Result<()> {
             event_types(&events) == ["status", "text", "error", "result", "done"],
             "{endless}: {events:?}"
         );
-        let error = "assistant printed more than 64 MB and was stopped";
+        let error = "claude printed more than 64 MB and was stopped. Ask for less at once.";
         ensure!(events[2]["error"] == error && events[3]["success"] == false, "{events:?}");
         let process = std::fs::read_to_string(&pid)?.trim().to_owned();
         ensure!(!std::path::Path::new("/proc").join(&process).exists(), "{process} still runs");

@@ -154,7 +154,10 @@ impl Chat {
     async fn send(gateway: &GatewayProcess, ticket: &str, message: &str) -> anyhow::Result<Self> {
         let context = json!({"identifier": ticket, "title": "t", "url": "https://tickets.example.com/1"});
         let body = json!({"ticketId": ticket, "message": message, "ticketContext": context});
-        let request = reqwest::Client::new().post(gateway.url("/api/gateway/ticket-chat")).json(&body);
+        let request = loopgate_http_client::builder()
+            .build()?
+            .post(gateway.url("/api/gateway/ticket-chat"))
+            .json(&body);
         let response = request.header("X-Desktop-Gateway-Token", &gateway.token).send().await?;
         ensure!(response.status().is_success(), "a chat was rejected: {}", response.text().await?);
         Ok(Self { response, pending: Vec::new(), texts: Vec::new() })

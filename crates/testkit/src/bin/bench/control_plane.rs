@@ -68,7 +68,7 @@ async fn measure_events(plane: &TestControlPlane, load: Duration, table: &mut Ta
         let runner = plane.plan(&mut desktop, "acme/shop", &format!("Request {number}")).await?;
         runners.push((plane.url(&format!("/loops/{}/events", runner.id)), runner.token));
     }
-    let client = Client::new();
+    let client = loopgate_http_client::builder().build()?;
     for (url, token) in &runners {
         report(&client, url, token, json!({"type": "started"})).await?;
     }

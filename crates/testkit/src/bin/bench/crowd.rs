@@ -41,7 +41,8 @@ pub async fn measure(binary: &Path, time: Duration, table: &mut Table) -> anyhow
     let repository = fill(&directories.path("sandbox"))?;
     let gateway = GatewayProcess::start(binary, &directories).await?;
     let health = Load::get(gateway.url("/health"), None);
-    let body = reqwest::get(gateway.url("/health")).await?.bytes().await?;
+    let body =
+        loopgate_http_client::builder().build()?.get(gateway.url("/health")).send().await?.bytes().await?;
     let bare = bare::serve(body).await?;
     let mut peak = gateway.resident_memory()?;
     let floor = wrk::load(&health, CLIENTS, time).await?;

@@ -117,7 +117,7 @@ impl GatewayProcess {
 
     /// Sends a JSON body to a path. Fails on an error status.
     pub async fn post(&self, path: &str, body: &Value) -> anyhow::Result<()> {
-        let request = reqwest::Client::new().post(self.url(path)).json(body);
+        let request = loopgate_http_client::builder().build()?.post(self.url(path)).json(body);
         let response = request.header("X-Desktop-Gateway-Token", &self.token).send().await?;
         let status = response.status();
         ensure!(status.is_success(), "{path}: {status} {}", response.text().await?);

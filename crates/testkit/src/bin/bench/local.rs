@@ -39,7 +39,7 @@ pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let directories = TestDirectories::new()?;
     let desktop = BenchDesktop {
         gateway: GatewayProcess::start(binary, &directories).await?,
-        client: Client::new(),
+        client: loopgate_http_client::builder().build()?,
         sandbox: directories.path("sandbox"),
     };
     // Repositories are created first: results for files that changed very recently are not cached, because a

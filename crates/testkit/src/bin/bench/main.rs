@@ -120,7 +120,7 @@ async fn measure_requests(
     let gateway = GatewayProcess::start(binary, directories).await?;
     let idle = gateway.resident_memory()?;
     let health = gateway.url("/health");
-    let body = reqwest::get(&health).await?.bytes().await?;
+    let body = loopgate_http_client::builder().build()?.get(&health).send().await?.bytes().await?;
     let baseline = bare::serve(body).await?;
 
     // Both servers are warmed up, and measured in turn, so that a change of the machine's load affects both.
@@ -148,7 +148,7 @@ async fn measure_requests(
 
     let directories = TestDirectories::new()?;
     let gateway = GatewayProcess::start(binary, &directories).await?;
-    let client = reqwest::Client::new();
+    let client = loopgate_http_client::builder().build()?;
     for _ in 0..MEMORY_REQUESTS {
         client.get(gateway.url("/health")).send().await?.bytes().await?;
     }

@@ -138,7 +138,8 @@ async fn start_loop(gateway: &GatewayProcess, directories: &TestDirectories) -> 
         "localRepoPath": directories.path("sandbox/shop"),
         "repo": {"fullName": "acme/shop", "branch": "main"},
     });
-    let response = reqwest::Client::new()
+    let response = loopgate_http_client::builder()
+        .build()?
         .post(gateway.url("/api/gateway/orchestrator/loop"))
         .header("X-Desktop-Gateway-Token", &gateway.token)
         .json(&body)
