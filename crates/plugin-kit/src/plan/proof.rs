@@ -118,7 +118,7 @@ pub fn prove(workdir: &Path, id: &str) -> Result<String, String> {
     let (git, stop) = (BlockingGit::new()?, test_run::stop()?);
     let pairs = task_changes::tree_pairs(&git, workdir, id)?;
     let evidence = read(workdir).remove(id).unwrap_or_default();
-    // The repository whose tests the task changed, else one that it changed at all.
+    // The repository whose tests the task changed, else any repository that it changed.
     let with_tests = pairs.iter().find(|pair| changes_files(&git, pair, &pair.from, is_test_file));
     let changed = || pairs.iter().find(|pair| pair.from != pair.to);
     let pair = with_tests.or_else(changed).or(pairs.first());
@@ -145,7 +145,7 @@ pub fn prove(workdir: &Path, id: &str) -> Result<String, String> {
     Ok(report)
 }
 
-/// Returns the last run of tests; without one that is recognized as such, the last run.
+/// Returns the last run of tests; if none is recognized, the last run.
 fn last_test(runs: &[RecordedRun]) -> Option<&RecordedRun> {
     runs.iter().rev().find(|run| run.completed.report.is_some()).or(runs.last())
 }
