@@ -145,7 +145,7 @@ fn installed_dirs(reference: &str) -> Vec<PathBuf> {
 /// Calls the assistant. Its output is the error message when it fails.
 async fn run_assistant(args: &[&str]) -> Result<(), String> {
     let assistant = var::text(var::ASSISTANT_BIN).unwrap_or_else(|| "claude".to_owned());
-    let limits = Limits { time: CALL_LIMIT, output: OUTPUT_CAP, grace: Duration::from_secs(1) };
+    let limits = Limits { grace: Duration::from_secs(1), ..Limits::time(CALL_LIMIT).output(OUTPUT_CAP) };
     let output =
         Command::new(assistant).args(args).run(limits).await.map_err(|error| format!("Error: {error}"))?;
     if output.status.success() {

@@ -165,7 +165,7 @@ async fn run(
         ["-c", "sandbox_mode=\"read-only\"", "-c", "model_reasoning_effort=high", "-"].map(OsString::from),
     );
     let command = Command::new(PROGRAM).args(&args).stdin(Stdin::Bytes(prompt.as_bytes().to_vec()));
-    let limits = Limits { time: REVIEW_LIMIT, output: OUTPUT_CAP, grace: Duration::from_secs(2) };
+    let limits = Limits::time(REVIEW_LIMIT).output(OUTPUT_CAP);
     let Some(output) = stop.run_until_cancelled(command.run(limits)).await else {
         return Err("interrupted".to_owned());
     };

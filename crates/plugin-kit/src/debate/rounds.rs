@@ -241,7 +241,7 @@ impl Debate {
         if self.options.verbose {
             args.push("--verbose".into());
         }
-        let limits = Limits { time: TURN_LIMIT, output: STDERR_CAP, grace: Duration::from_secs(1) };
+        let limits = Limits { grace: Duration::from_secs(1), ..Limits::time(TURN_LIMIT).output(STDERR_CAP) };
         let print = |piece: &[u8]| {
             let _ = io::stdout().write_all(piece).and_then(|()| io::stdout().flush());
             None

@@ -78,7 +78,7 @@ impl Invocation {
         stop: &CancellationToken,
         output: impl FnMut(&[u8]) -> Option<Duration>,
     ) -> Result<ProcessResult, StartError> {
-        let limits = Limits { time: self.limit, output: STDERR_CAP, grace: GRACE };
+        let limits = Limits { grace: GRACE, ..Limits::time(self.limit).output(STDERR_CAP) };
         let streamed = self.command().stream_with_input(input, limits, stop, output).await?;
         let end = match streamed.status {
             Some(ProcessStatus::TimedOut) => Some(End::TimedOut),
@@ -91,7 +91,7 @@ impl Invocation {
     /// Runs the program and returns its output. `None` when it fails in any way or prints more than `cap`
     /// bytes.
     pub async fn capture(&self, stop: &CancellationToken, cap: usize) -> Option<Vec<u8>> {
-        let limits = Limits { time: self.limit, output: cap, grace: GRACE };
+        let limits = Limits { grace: GRACE, ..Limits::time(self.limit).output(cap) };
         let output = stop.run_until_cancelled(self.command().run(limits)).await?.ok()?;
         output.status.success().then_some(output.stdout)
     }

@@ -89,7 +89,7 @@ impl TestJob<'_> {
         let command = Command::new("sh").args(["-c", &script]).directory(self.dir).env(TEST_RUN, &mark);
         let command = variables.iter().fold(command, |command, (name, value)| command.env(*name, *value));
         let command = command.end_group();
-        let limits = Limits { time: TIME_LIMIT, output: 0, grace: GRACE };
+        let limits = Limits { grace: GRACE, ..Limits::time(TIME_LIMIT).output(0) };
         let (mut room, mut written) = (LOG_CAP, Ok(()));
         let output = |piece: &[u8]| {
             let part = &piece[..piece.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
