@@ -49,9 +49,36 @@ impl Code {
 
     async fn run(&self, directory: &Path, args: &[&str]) -> String {
         let command = self.machine.programs.command(Program::Git).await.directory(directory).args(args);
+        // The same content has the same hash in every run.
+        let date = "2031-04-02T10:11:12Z";
+        let command = command.env("GIT_AUTHOR_DATE", date).env("GIT_COMMITTER_DATE", date);
         let output = command.run(Limits::time(time::USER_OPERATION)).await.unwrap();
         assert!(output.status.success(), "git {args:?}: {}", output.stderr_text());
         output.stdout_text().trim().to_owned()
+    }
+
+    /// Adds lines to the user's own configuration.
+    fn configure(&self, lines: &str) {
+        let path = self.machine.at("home/.gitconfig");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(path, text + lines).unwrap();
+    }
+
+    /// Adds the repository `acme/lib` as a submodule to `main`, in the clone and at `origin`.
+    async fn add_submodule(&self) {
+        let (bare, library) = (self.machine.at("remotes/acme/lib.git"), self.machine.at("library"));
+        fs::create_dir_all(&bare).unwrap();
+        self.run(&bare, &["init", "--bare", "-q"]).await;
+        let url = "https://github.com/acme/lib.git";
+        self.run(&self.machine.at("home"), &["clone", "-q", url, library.to_str().unwrap()]).await;
+        fs::write(library.join("l"), "1").unwrap();
+        self.run(&library, &["add", "l"]).await;
+        self.run(&library, &["commit", "-q", "-m", "Library"]).await;
+        self.run(&library, &["push", "-q", "origin", "main"]).await;
+        let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "lib"];
+        self.run(&self.clone, &add).await;
+        self.run(&self.clone, &["commit", "-q", "-m", "Add the library"]).await;
+        self.run(&self.clone, &["push", "-q", "origin", "main"]).await;
     }
 
     async fn worktree(&self, name: &str, on: &str) -> PathBuf {
@@ -451,5 +478,90 @@ async fn global_hooks_of_the_user_run_without_trust() {
         fs::write(clone.join("one"), hooks).unwrap();
         git.commit_all(clone, "Work", None).await.unwrap().unwrap();
         assert_eq!(ran.exists(), runs, "{hooks}");
+    }
+}
+
+/// Makes changes of every kind in a new worktree and returns what the decisions about them are.
+async fn decisions(code: &Code, configuration: &str) -> Vec<String> {
+    code.configure(configuration);
+    let (git, worktree) = (&code.git, code.worktree("w", "work").await);
+    let update = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init"];
+    code.run(&worktree, &update).await;
+    let write = |name: &str, text: &str| {
+        let path = worktree.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("one", "2");
+    write("stashed", "2");
+    code.run(&worktree, &["stash", "push", "-q", "--", "stashed"]).await;
+    write("new/größe.txt", "new");
+    write("build/x.log", "ignored");
+    write("lib/untracked", "work");
+    fs::rename(worktree.join("old"), worktree.join("moved")).unwrap();
+    code.run(&worktree, &["add", "--intent-to-add", "moved"]).await;
+    let mut made = Vec::new();
+    made.push(format!("{:?}", git.changes(&worktree).await.unwrap()));
+    made.push(format!("{:?}", git.changed_files(&worktree).await.unwrap()));
+    let (status, ignored) = git.status_with_ignored(&worktree).await.unwrap();
+    made.push(format!("{:?} {ignored:?}", status.files()));
+    let ignored = git.ignored_files(&worktree).await.unwrap();
+    made.push(format!("{:?} {ignored:?}", git.ignore_rules(&worktree, &ignored).await.unwrap().values()));
+    made.push(format!("{} stashes", git.stashes(&worktree).await.unwrap().len()));
+    made.push(git.save_worktree(&worktree).await.unwrap_err().to_string());
+    let kept = git.remove_named(&worktree, false, false).await;
+    made.push(format!("{:?} {:?}", kept.map_err(|error| error.to_string()), worktree.exists()));
+    fs::remove_file(worktree.join("lib/untracked")).unwrap();
+    let saved = git.save_worktree(&worktree).await.unwrap().unwrap();
+    let saved = format!("refs/loopgate/saved/{saved}");
+    made.push(code.run(&worktree, &["rev-parse", &format!("{saved}^{{tree}}")]).await);
+    let message = "#1 größer\n\n# Not a comment";
+    git.commit_all(&worktree, message, None).await.unwrap().unwrap();
+    let commit = code.run(&worktree, &["cat-file", "commit", "HEAD"]).await;
+    let is_stable = |line: &&str| !line.contains(" <ada@") && !line.starts_with("parent ");
+    made.push(commit.lines().filter(is_stable).collect::<Vec<_>>().join("\n"));
+    for args in [
+        ["log", "-1", "--format=%B"].as_slice(),
+        &["diff", "--no-ext-diff", "--no-textconv", "HEAD~1", "HEAD"],
+    ] {
+        made.push(git.text(&worktree, args, time::LOCAL).await.unwrap());
+    }
+    made.push(format!("{:?}", git.changes(&worktree).await.unwrap()));
+    made.push(format!("{:?}", git.branch_diff(&worktree, "main").await.unwrap()));
+    let moves = git.head_moves(&worktree).await.unwrap();
+    made.push(format!("{:?}", moves.iter().map(|entry| entry.created_commit()).collect::<Vec<_>>()));
+    let base = "refs/remotes/origin/main";
+    made.push(format!("{:?}", git.ahead_of(&worktree, base).await.unwrap()));
+    made.push(format!("{:?}", git.has_unpushed_commits(&worktree).await.unwrap()));
+    made.push(format!("{:?}", git.outgoing_files(&worktree, &[base.to_owned()]).await.unwrap()));
+    let mut paths: Vec<_> = git.tracked_paths(&worktree, "HEAD").await.unwrap().into_iter().collect();
+    paths.sort();
+    made.push(format!("{paths:?}"));
+    made.push(format!("{}", git.branch_tips(&worktree).await.unwrap().len()));
+    let machine = code.machine.at("").display().to_string();
+    made.iter().map(|line| line.replace(&machine, "/machine/")).collect()
+}
+
+async fn code_with_content() -> Code {
+    let code = Code::new().await;
+    for (name, text) in [("old", "1\n2\n3\n"), ("stashed", "1"), (".gitignore", "*.log\nbuild/\n")] {
+        fs::write(code.clone.join(name), text).unwrap();
+    }
+    code.run(&code.clone, &["add", "-A"]).await;
+    code.run(&code.clone, &["commit", "-q", "-m", "Content"]).await;
+    code.add_submodule().await;
+    code
+}
+
+#[tokio::test]
+async fn decisions_do_not_depend_on_the_configuration_of_the_user() {
+    let expected = decisions(&code_with_content().await, "").await;
+    let files = tempfile::tempdir().unwrap();
+    for configuration in loopgate_testkit::git_options::configurations(files.path()).unwrap() {
+        let code = code_with_content().await;
+        let made = decisions(&code, &configuration).await;
+        for (made, expected) in made.iter().zip(&expected) {
+            assert_eq!(made, expected);
+        }
     }
 }

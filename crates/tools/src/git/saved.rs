@@ -233,7 +233,8 @@ impl Git {
         index: &Path,
     ) -> Result<Vec<StatusChange>, GitError> {
         let args = ["status"];
-        let command = self.status_command(repository).await?.args(WORK).env("GIT_INDEX_FILE", index);
+        let command = self.status_command(repository).await?.arg("--no-renames").args(WORK);
+        let command = command.env("GIT_INDEX_FILE", index);
         let output = checked(&args, finish(&command, &args, time::USER_OPERATION, DropPolicy::Kill).await?)?;
         let changes = parse_status(&output.stdout).changes.into_iter();
         Ok(changes.filter(|change| change.tree != ' ').collect())
