@@ -90,6 +90,7 @@ pub(super) async fn find(
         }
     }
     work.extend(search.worktrees().await);
+    work.extend(search.submodules().await);
     work
 }
 
@@ -243,6 +244,20 @@ impl UndeliveredSearch<'_> {
             work.push(UndeliveredWork { name, place: UndeliveredPlace::Detached, detail: None });
         }
         Ok(work)
+    }
+
+    /// Returns submodules with uncommitted changes: the commit of the superproject contains only their commits.
+    async fn submodules(&self) -> Vec<UndeliveredWork> {
+        let mut work = Vec::new();
+        for root in self.git().submodule_roots(self.directory).await.unwrap_or_default() {
+            if self.git().changes(&root).await.is_ok_and(|changes| changes.is_empty()) {
+                continue;
+            }
+            let path = root.strip_prefix(self.directory).unwrap_or(&root).display().to_string();
+            let (name, detail) = (root.to_string_lossy().into_owned(), Some(format!("submodule {path}")));
+            work.push(UndeliveredWork { name, place: UndeliveredPlace::Worktree, detail });
+        }
+        work
     }
 
     /// Returns worktrees with work that were created during the loop. The user and other loops create worktrees as

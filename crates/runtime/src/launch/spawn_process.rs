@@ -28,7 +28,7 @@ use crate::delivery::{contradiction, diagnostics, failure_marker};
 use crate::error::LoopRequestError;
 use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::store::StoredToken;
-use crate::jobs::{ProcessKind, ProcessRecord, StartAttempt};
+use crate::jobs::{Job, ProcessKind, ProcessRecord, StartAttempt};
 use crate::process::spawn;
 use crate::refusal::Refusal;
 use crate::reporting::telemetry;
@@ -149,7 +149,11 @@ impl Launcher {
             tracing::warn!(loop_id = %id, %error, "failed to store the runner token");
         }
         self.announce_start(request, headers, nonce).await?;
-        for note in &launch.workspace.notes {
+        if !launch.workspace.gaps.is_empty() {
+            let warn = |job: &mut Job| job.warn("WORKTREE_INCOMPLETE");
+            self.jobs.store.update(id, warn).await.map_err(LoopRequestError::from)?;
+        }
+        for note in launch.workspace.notes.iter().chain(&launch.workspace.gaps) {
             let event = LoopEvent::new("output", &json!({"data": {"chunk": note}}));
             self.jobs.enqueue_event(id, &event).await.map_err(LoopRequestError::from)?;
         }

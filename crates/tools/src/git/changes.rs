@@ -46,6 +46,8 @@ impl Git {
         // Paths are listed explicitly: with an exclude pathspec, `git add` fails where a state directory is
         // ignored.
         let changes = self.changes_except(directory, excluded).await?;
+        // Staging a file marks its conflicts as resolved.
+        self.ensure_no_conflicts(directory, &changes).await?;
         let unstaged = changes.into_iter().filter(|change| change.tree != ' ');
         let paths: Vec<u8> = unstaged.flat_map(|change| change.path.into_iter().chain([0])).collect();
         if paths.is_empty() {

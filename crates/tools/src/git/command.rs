@@ -13,6 +13,7 @@ use std::sync::Arc;
 use loopgate_home::{Directory, Program, Repository, RepositoryError, expand_home};
 
 use super::config::{self, ALWAYS, NO_HOOKS, OUTPUT};
+use super::submodules::untrusted;
 use super::{Git, GitError, checked, finish, time};
 use crate::git::DropPolicy;
 use crate::process::Command;
@@ -115,13 +116,7 @@ impl Git {
         let repository = self.repository(directory).await?;
         if let Some(unsafe_path) = self.unsafe_submodule(&repository).await? {
             let place = repository.root.join(&unsafe_path);
-            let reason = format!(
-                "the configuration of its submodule {} names programs that you have not trusted; review it with: \
-                 loopgate trust {}",
-                unsafe_path.display(),
-                place.display()
-            );
-            return Err(GitError::Repository(RepositoryError::Refused(reason)));
+            return Err(GitError::Repository(untrusted(&unsafe_path, &place)));
         }
         let overrides = self.overrides(&repository, true).await?;
         Ok(configured(self.bare_command(&repository, PathMode::Named).await, &overrides))
