@@ -13,7 +13,7 @@ async fn run(desktop: &Desktop, command: &str, driver: &str) -> (Job, Value) {
     let (runtime, id) = (desktop.open().await, new_id());
     start(&runtime, &request(id, command)).await.unwrap();
     let job = desktop.reported(&runtime, id).await;
-    let last = desktop.cloud.events(id, "completed").pop().expect("the loop completes");
+    let last = desktop.cloud.events(id, "completed").pop().unwrap();
     (job, last)
 }
 
