@@ -1,4 +1,7 @@
 //! Git queries of the driver and the plan commands. A failed query returns `None`, which means unknown.
+//!
+//! Trees are compared with `git diff-tree`, which, unlike `git diff`, follows no configuration for the display of
+//! differences and starts no programs for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -21,6 +24,18 @@ const MAX_ARGUMENTS: usize = 500;
 /// Upper bound of an answer in bytes.
 const ANSWER_CAP: usize = 4 * 1024 * 1024;
 
+/// Comparison of two trees, with the few options that `git diff-tree` reads from the configuration.
+const COMPARE: [&str; 9] = [
+    "-c",
+    "core.abbrev=auto",
+    "-c",
+    "core.quotePath=true",
+    "-c",
+    "diff.suppressBlankEmpty=false",
+    "diff-tree",
+    "-r",
+    "--ignore-submodules=none",
+];
 /// Maximum number of commits that a query lists.
 const MAX_COMMITS: usize = 50;
 
@@ -185,8 +200,7 @@ impl<'a> ProjectGit<'a> {
     pub async fn changed_since(&self, sha: &str) -> Option<Vec<String>> {
         let tree = if sha.is_empty() { None } else { self.snapshot().await }?;
         // `-z` disables the quoting of unusual file names.
-        let args = ["diff", "--name-only", "--no-renames", "-z", sha, &tree];
-        let names = self.query_within(&args, TREE_LIMIT).await?;
+        let names = self.compare(&["--name-only", "--no-renames", "-z", sha, &tree]).await?;
         Some(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 
@@ -265,7 +279,7 @@ impl<'a> ProjectGit<'a> {
         let source = format!("--source={tree}");
         let all = [":/".to_owned()];
         let paths = if paths.is_empty() { &all } else { paths };
-        let args: Vec<&str> = ["restore", &source, "--worktree", "--"]
+        let args: Vec<&str> = ["restore", "--no-recurse-submodules", &source, "--worktree", "--"]
             .into_iter()
             .chain(paths.iter().map(String::as_str))
             .collect();
@@ -326,15 +340,18 @@ impl<'a> ProjectGit<'a> {
     /// Lists the differences of two trees, one line per file: status letter, tab, path.
     pub async fn changed_between(&self, from: &str, to: &str) -> Option<Vec<String>> {
         // `-z` disables the quoting of unusual file names, and separates status and path as well.
-        let names =
-            self.query_within(&["diff", "--name-status", "--no-renames", "-z", from, to], TREE_LIMIT).await?;
+        let names = self.compare(&["--name-status", "--no-renames", "-z", from, to]).await?;
         let mut parts = names.split('\0').filter(|part| !part.is_empty());
         Some(std::iter::from_fn(|| Some(format!("{}\t{}", parts.next()?, parts.next()?))).collect())
     }
 
     /// Returns the patch between two trees.
     pub async fn patch_between(&self, from: &str, to: &str) -> Option<String> {
-        self.query_within(&["diff", "--no-ext-diff", "--no-color", from, to], TREE_LIMIT).await
+        self.compare(&["--patch", "--find-renames", from, to]).await
+    }
+
+    async fn compare(&self, args: &[&str]) -> Option<String> {
+        self.query_within(&[COMPARE.as_slice(), args].concat(), TREE_LIMIT).await
     }
 
     async fn query(&self, args: &[&str]) -> Option<String> {
@@ -448,5 +465,55 @@ impl BlockingGit {
 
     const fn at<'a>(&'a self, dir: &'a Path) -> ProjectGit<'a> {
         ProjectGit::at(dir, &self.env, &self.stop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loopgate_testkit::git::git;
+
+    use super::*;
+
+    /// Returns what the queries report about changes of every kind, with a configuration of the user.
+    async fn reported(configuration: &str) -> Vec<String> {
+        let temporary = tempfile::tempdir().unwrap();
+        let (home, dir) = (temporary.path().join("home"), temporary.path().join("r"));
+        for directory in [&home, &dir.join("sub")] {
+            std::fs::create_dir_all(directory).unwrap();
+        }
+        let write = |name: &str, text: &str| std::fs::write(dir.join(name), text).unwrap();
+        git(&dir, &["init", "--quiet", "--initial-branch=main"]).unwrap();
+        write("old", "1\n\n2\n3\n");
+        write("one", "1\n\n2\n");
+        git(&dir, &["add", "-A"]).unwrap();
+        git(&dir, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "First"])
+            .unwrap();
+        let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        env.insert("GIT_CONFIG_GLOBAL".into(), home.join("config").into());
+        std::fs::write(home.join("config"), configuration).unwrap();
+        let (stop, sub) = (CancellationToken::new(), dir.join("sub"));
+        let queries = ProjectGit::at(&sub, &env, &stop);
+        let before = queries.snapshot().await.unwrap();
+        write("one", "2\n\n2\n");
+        write("sub/größe", "new\n");
+        std::fs::rename(dir.join("old"), dir.join("moved")).unwrap();
+        let after = queries.snapshot().await.unwrap();
+        let head = queries.head().await.unwrap();
+        vec![
+            queries.changed_since(&head).await.unwrap().join(" "),
+            queries.changed_between(&before, &after).await.unwrap().join(" "),
+            queries.patch_between(&before, &after).await.unwrap(),
+            after,
+        ]
+    }
+
+    #[tokio::test]
+    async fn answers_do_not_depend_on_the_configuration_of_the_user() {
+        let expected = reported("").await;
+        assert_eq!(expected[0], "moved old one sub/größe");
+        let files = tempfile::tempdir().unwrap();
+        for configuration in loopgate_testkit::git_options::configurations(files.path()).unwrap() {
+            assert_eq!(reported(&configuration).await, expected);
+        }
     }
 }

@@ -40,7 +40,7 @@ const PRD_MD: &str = "prd.md";
 const DOCUMENTS: [&str; 7] = ["md", "markdown", "txt", "pdf", "rst", "adoc", "html"];
 
 /// Documents that the loop itself writes into a work directory; they are never requirements.
-const OUTPUTS: [&str; 13] = [
+const OUTPUTS: [&str; 14] = [
     "api-requirements.md",
     "assistant-output.name.txt",
     "imported-plan.md",
@@ -54,6 +54,7 @@ const OUTPUTS: [&str; 13] = [
     "session-id.txt",
     "visual-qa-memory.md",
     "visual-requirements.md",
+    "worktree.md",
 ];
 
 /// Prepares a work directory for the command `/code:code`

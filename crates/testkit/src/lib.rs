@@ -5,6 +5,7 @@ pub mod cloud;
 pub mod code_host;
 pub mod control_plane;
 pub mod git;
+pub mod git_options;
 pub mod home;
 pub mod home_processes;
 pub mod loopgate;

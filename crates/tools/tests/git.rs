@@ -49,9 +49,36 @@ impl Code {
 
     async fn run(&self, directory: &Path, args: &[&str]) -> String {
         let command = self.machine.programs.command(Program::Git).await.directory(directory).args(args);
+        // The same content has the same hash in every run.
+        let date = "2031-04-02T10:11:12Z";
+        let command = command.env("GIT_AUTHOR_DATE", date).env("GIT_COMMITTER_DATE", date);
         let output = command.run(Limits::time(time::USER_OPERATION)).await.unwrap();
         assert!(output.status.success(), "git {args:?}: {}", output.stderr_text());
         output.stdout_text().trim().to_owned()
+    }
+
+    /// Adds lines to the user's own configuration.
+    fn configure(&self, lines: &str) {
+        let path = self.machine.at("home/.gitconfig");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(path, text + lines).unwrap();
+    }
+
+    /// Adds the repository `acme/lib` as a submodule to `main`, in the clone and at `origin`.
+    async fn add_submodule(&self) {
+        let (bare, library) = (self.machine.at("remotes/acme/lib.git"), self.machine.at("library"));
+        fs::create_dir_all(&bare).unwrap();
+        self.run(&bare, &["init", "--bare", "-q"]).await;
+        let url = "https://github.com/acme/lib.git";
+        self.run(&self.machine.at("home"), &["clone", "-q", url, library.to_str().unwrap()]).await;
+        fs::write(library.join("l"), "1").unwrap();
+        self.run(&library, &["add", "l"]).await;
+        self.run(&library, &["commit", "-q", "-m", "Library"]).await;
+        self.run(&library, &["push", "-q", "origin", "main"]).await;
+        let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "lib"];
+        self.run(&self.clone, &add).await;
+        self.run(&self.clone, &["commit", "-q", "-m", "Add the library"]).await;
+        self.run(&self.clone, &["push", "-q", "origin", "main"]).await;
     }
 
     async fn worktree(&self, name: &str, on: &str) -> PathBuf {
@@ -274,7 +301,7 @@ async fn work_in_a_removed_worktree_is_saved_and_restored() {
     let code = Code::new().await;
     let git = &code.git;
     let place = code.worktree("widget-loop", "orchestrator/a").await;
-    assert_eq!(git.worktree_remove(&code.clone, &place).await.unwrap(), None, "nothing to save");
+    assert_eq!(git.worktree_remove(&code.clone, &place).await.unwrap(), [] as [String; 0], "nothing to save");
     let place = code.worktree("widget-loop", "orchestrator/a").await;
     fs::create_dir_all(place.join(".loopgate/work")).unwrap();
     fs::create_dir_all(place.join("deep")).unwrap();
@@ -284,7 +311,7 @@ async fn work_in_a_removed_worktree_is_saved_and_restored() {
     code.run(&place, &["checkout", "-q", "--detach"]).await;
     code.run(&place, &["add", "one"]).await;
     fs::write(place.join("one"), "changed").unwrap();
-    let name = git.worktree_remove(&code.clone, &place).await.unwrap().unwrap();
+    let name = git.worktree_remove(&code.clone, &place).await.unwrap().remove(0);
     assert!(name.starts_with("widget-loop/") && !place.exists(), "{name}");
 
     let [saved] = &git.saved_work(&code.clone).await.unwrap()[..] else { panic!("one is saved") };
@@ -313,7 +340,7 @@ async fn detached_commits_and_a_corrupt_index_are_saved() {
     let index = code.run(&place, &["rev-parse", "--git-path", "index"]).await;
     fs::write(place.join(index), "broken").unwrap();
     fs::write(place.join("three"), "3").unwrap();
-    git.worktree_remove(&code.clone, &place).await.unwrap().unwrap();
+    git.worktree_remove(&code.clone, &place).await.unwrap();
     let [saved] = &git.saved_work(&code.clone).await.unwrap()[..] else { panic!("one is saved") };
     assert_eq!(code.run(&code.clone, &["show", &format!("{}:three", saved.commit)]).await, "3");
     assert_eq!(code.run(&code.clone, &["rev-parse", &format!("{}^", saved.commit)]).await, commit);
@@ -469,5 +496,316 @@ async fn global_hooks_of_the_user_run_without_trust() {
         fs::write(clone.join("one"), hooks).unwrap();
         git.commit_all(clone, "Work", None).await.unwrap().unwrap();
         assert_eq!(ran.exists(), runs, "{hooks}");
+    }
+}
+
+/// Returns the contents of the saved work of a repository: paths and texts of its last commits.
+async fn saved_files(code: &Code, repository: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    for work in code.git.saved_work(repository).await.unwrap() {
+        let names = code.run(repository, &["ls-tree", "-r", "--name-only", &work.commit]).await;
+        files.push(format!("{}: {}", work.name.split_once('/').unwrap().0, names.replace('\n', " ")));
+    }
+    files
+}
+
+#[tokio::test]
+async fn submodules_are_checked_out_from_the_clone_and_their_work_is_saved() {
+    let code = code_with_content().await;
+    let git = &code.git;
+    // There is no network, and the submodule requests a command.
+    fs::rename(code.machine.at("remotes"), code.machine.at("offline")).unwrap();
+    code.run(&code.clone, &["config", "submodule.lib.update", "!touch /tmp/ran; false"]).await;
+    let worktree = code.worktree("w", "work").await;
+    assert_eq!(git.check_out_submodules(&worktree).await.unwrap(), []);
+    let library = worktree.join("lib");
+    assert_eq!(fs::read_to_string(library.join("l")).unwrap(), "1");
+    assert_eq!(git.changes(&worktree).await.unwrap(), []);
+    assert!(!git.has_unpushed_submodules(&worktree).await.unwrap());
+    assert_eq!(code.run(&library, &["config", "remote.origin.url"]).await, "https://github.com/acme/lib.git");
+
+    fs::write(library.join("committed"), "1").unwrap();
+    code.run(&library, &["add", "committed"]).await;
+    code.run(&library, &["commit", "-q", "-m", "Work in the library"]).await;
+    assert!(git.has_unpushed_submodules(&worktree).await.unwrap());
+    fs::write(library.join("uncommitted"), "1").unwrap();
+    let saved = git.worktree_remove(&code.clone, &worktree).await.unwrap();
+    assert_eq!(saved.len(), 2, "{saved:?}");
+    assert!(!worktree.exists());
+    assert_eq!(saved_files(&code, &code.clone.join("lib")).await, ["w-lib: committed l uncommitted"]);
+    // The records of the removed checkout do not prevent a new one at its path.
+    let worktree = code.worktree("w", "work").await;
+    assert_eq!(git.check_out_submodules(&worktree).await.unwrap(), []);
+    assert!(worktree.join("lib/l").is_file());
+}
+
+#[tokio::test]
+async fn submodules_that_the_clone_cannot_provide_are_named() {
+    let code = code_with_content().await;
+    let missing = async |name: &str| {
+        let worktree = code.worktree(name, name).await;
+        let missing = code.git.check_out_submodules(&worktree).await.unwrap();
+        assert!(fs::read_dir(worktree.join("lib")).unwrap().next().is_none(), "{missing:?}");
+        assert_eq!(missing[0].path, Path::new("lib"));
+        missing[0].reason.clone()
+    };
+    code.run(&code.clone.join("lib"), &["config", "filter.x.smudge", "touch /tmp/ran"]).await;
+    assert!(missing("a").await.contains("loopgate trust"));
+    code.run(&code.clone, &["submodule", "--quiet", "deinit", "--force", "lib"]).await;
+    let command = format!("git -C {} submodule update --init", code.clone.display());
+    assert_eq!(missing("b").await, format!("it is not initialized in your clone; run: {command}"));
+}
+
+#[tokio::test]
+async fn worktree_with_work_in_a_submodule_of_its_own_is_kept() {
+    let code = code_with_content().await;
+    let (git, worktree) = (&code.git, code.worktree("w", "work").await);
+    let update = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init"];
+    code.run(&worktree, &update).await;
+    assert!(!git.has_unpushed_submodules(&worktree).await.unwrap());
+    let library = worktree.join("lib");
+    code.run(&library, &["commit", "-q", "--allow-empty", "-m", "Work"]).await;
+    // The superproject is clean and pushed, so that only the submodule has work.
+    code.run(&worktree, &["commit", "-q", "-am", "Update the library"]).await;
+    code.run(&worktree, &["push", "-q", "origin", "HEAD:main"]).await;
+    assert_eq!(git.changes(&worktree).await.unwrap(), []);
+    assert!(!git.has_unpushed_commits(&worktree).await.unwrap());
+    assert!(git.has_unpushed_submodules(&worktree).await.unwrap());
+    let error = git.worktree_remove(&code.clone, &worktree).await.unwrap_err();
+    let is_named = matches!(&error, RemoveWorktreeError::Unsaved(GitError::SubmoduleWork(path)) if path == Path::new("lib"));
+    assert!(is_named, "{error}");
+    assert!(library.join("l").is_file());
+    code.run(&library, &["push", "-q", "origin", "HEAD:refs/heads/work"]).await;
+    git.worktree_remove(&code.clone, &worktree).await.unwrap();
+}
+
+#[tokio::test]
+async fn branch_with_an_unpublished_submodule_commit_is_rejected() {
+    let code = code_with_content().await;
+    let (git, worktree) = (&code.git, code.worktree("w", "work").await);
+    git.check_out_submodules(&worktree).await.unwrap();
+    let (library, base) = (worktree.join("lib"), "refs/remotes/origin/main");
+    git.ensure_submodules_published(&worktree, base).await.unwrap();
+    code.run(&library, &["commit", "-q", "--allow-empty", "-m", "Work"]).await;
+    code.run(&worktree, &["commit", "-q", "-am", "Update the library"]).await;
+    let error = git.ensure_submodules_published(&worktree, base).await.unwrap_err().to_string();
+    assert!(error.starts_with("submodule lib points to commit "), "{error}");
+    assert!(error.contains("which none of its remotes has"), "{error}");
+    code.run(&library, &["push", "-q", "origin", "HEAD:refs/heads/work"]).await;
+    git.ensure_submodules_published(&worktree, base).await.unwrap();
+
+    // Git cannot tell for a submodule that has no checkout.
+    fs::remove_dir_all(&library).unwrap();
+    code.run(&code.clone, &["submodule", "--quiet", "deinit", "--force", "lib"]).await;
+    fs::create_dir(&library).unwrap();
+    let error = git.ensure_submodules_published(&worktree, base).await.unwrap_err().to_string();
+    assert!(error.contains("the submodule is not initialized"), "{error}");
+    code.run(&worktree, &["push", "-q", "origin", "HEAD:refs/heads/other"]).await;
+    git.ensure_submodules_published(&worktree, base).await.unwrap();
+}
+
+#[tokio::test]
+async fn unfinished_operations_are_not_committed() {
+    let code = code_with_content().await;
+    let (git, worktree) = (&code.git, code.worktree("w", "work").await);
+    let run = async |args: &[&str]| {
+        // A conflict is an exit code other than 0.
+        let command = code.machine.programs.command(Program::Git).await.directory(&worktree).args(args);
+        command.run(Limits::time(time::USER_OPERATION)).await.unwrap();
+    };
+    fs::write(worktree.join("one"), "ours").unwrap();
+    git.commit_all(&worktree, "Ours", None).await.unwrap();
+    run(&["branch", "theirs", "HEAD~1"]).await;
+    run(&["checkout", "-q", "theirs"]).await;
+    fs::write(worktree.join("one"), "theirs").unwrap();
+    git.commit_all(&worktree, "Theirs", None).await.unwrap();
+    git.ensure_finished(&worktree).await.unwrap();
+    for (start, command) in [
+        (["merge", "work"].as_slice(), "merge"),
+        (&["cherry-pick", "work"], "cherry-pick"),
+        (&["revert", "--no-edit", "work"], "revert"),
+        (&["rebase", "work"], "rebase"),
+        (&["rebase", "--apply", "work"], "rebase"),
+    ] {
+        run(start).await;
+        let error = git.commit_all(&worktree, "Conflicts", None).await.unwrap_err().to_string();
+        assert!(error.starts_with(&format!("conflicts in one: a {command} in the worktree")), "{error}");
+        assert_eq!(git.ensure_finished(&worktree).await.unwrap_err().to_string(), error);
+        // Staged with its conflict marks, the file is no longer unmerged.
+        run(&["add", "one"]).await;
+        let error = git.ensure_finished(&worktree).await.unwrap_err().to_string();
+        assert!(error.starts_with(&format!("a {command} in the worktree has not finished")), "{error}");
+        git.commit_all(&worktree, "Conflicts", None).await.unwrap_err();
+        run(&[command, "--abort"]).await;
+        git.ensure_finished(&worktree).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn included_files_are_copied_into_a_worktree() {
+    let code = code_with_content().await;
+    let (git, clone, secret) = (&code.git, &code.clone, code.machine.at("secret"));
+    fs::write(&secret, "outside").unwrap();
+    fs::write(clone.join(".git/info/exclude"), "/.env*\n/config/\n").unwrap();
+    fs::create_dir_all(clone.join("config/deep")).unwrap();
+    for name in [".env", ".env.other", "config/deep/a", "config/b", "untracked", "build-output"] {
+        fs::write(clone.join(name), name).unwrap();
+    }
+    std::os::unix::fs::symlink(&secret, clone.join(".env.link")).unwrap();
+    std::os::unix::fs::symlink(code.machine.at("home"), clone.join("config/home")).unwrap();
+    let large = fs::File::create(clone.join("config/large")).unwrap();
+    large.set_len(101 * 1024 * 1024).unwrap();
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(clone.join(".env"), fs::Permissions::from_mode(0o600)).unwrap();
+    let worktree = code.worktree("before", "before").await;
+    assert_eq!(git.copy_included_files(&worktree).await.unwrap(), [] as [PathBuf; 0]);
+    fs::write(clone.join(".worktreeinclude"), ".env*\n!.env.other\nconfig/\nuntracked\none\n").unwrap();
+    let worktree = code.worktree("w", "work").await;
+    let mut skipped = git.copy_included_files(&worktree).await.unwrap();
+    skipped.sort();
+    assert_eq!(skipped, [".env.link", "config/home", "config/large"].map(PathBuf::from));
+    for (name, expected) in [
+        (".env", true),
+        ("config/deep/a", true),
+        ("config/b", true),
+        (".env.other", false),
+        ("untracked", false),
+        ("build-output", false),
+        (".env.link", false),
+    ] {
+        assert_eq!(worktree.join(name).symlink_metadata().is_ok(), expected, "{name}");
+    }
+    assert_eq!(fs::read_to_string(worktree.join("config/deep/a")).unwrap(), "config/deep/a");
+    assert_eq!(worktree.join(".env").metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(git.changes(&worktree).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn content_of_large_files_is_uploaded_without_hooks() {
+    let code = Code::new().await;
+    let (git, worktree) = (&code.git, code.worktree("w", "work").await);
+    let base = ["refs/remotes/origin/main".to_owned()];
+    let upload = async || git.upload_large_files(&worktree, &branch("work"), &base).await.unwrap();
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 3\n";
+    let log = code.machine.at("uploads");
+    fs::write(worktree.join("notes"), "1").unwrap();
+    git.commit_all(&worktree, "Notes", None).await.unwrap();
+    assert_eq!(upload().await, None);
+    fs::write(worktree.join(".gitattributes"), "*.bin filter=lfs\n").unwrap();
+    fs::write(worktree.join("a.bin"), pointer).unwrap();
+    git.commit_all(&worktree, "A large file", None).await.unwrap();
+    assert!(upload().await.unwrap().contains("only this repository configures git-lfs"));
+    code.configure("[filter \"lfs\"]\nclean = cat\nsmudge = cat\n");
+    let reason = upload().await.unwrap();
+    assert!(reason.starts_with("the content of a.bin was not uploaded"), "{reason}");
+    assert!(reason.contains("git-lfs is not installed"), "{reason}");
+    write_script(&code.machine.at("bin/git-lfs"), &format!("echo \"$@\" >> '{}'", log.display()));
+    code.machine.programs.clear_cache();
+    assert_eq!(upload().await, None);
+    assert_eq!(fs::read_to_string(&log).unwrap(), "push origin work\n");
+    fs::write(worktree.join("b.bin"), "not a pointer").unwrap();
+    git.commit_all(&worktree, "Another one", None).await.unwrap();
+    assert!(upload().await.unwrap().starts_with("b.bin should be stored in Git LFS"));
+    write_script(&code.machine.at("bin/git-lfs"), "echo 'batch response: rejected' >&2; exit 2");
+    code.run(&worktree, &["reset", "-q", "--hard", "HEAD~1"]).await;
+    let error = git.upload_large_files(&worktree, &branch("work"), &base).await.unwrap_err();
+    assert!(error.to_string().contains("batch response: rejected"), "{error}");
+}
+
+#[tokio::test]
+async fn missing_git_lfs_is_named_instead_of_trust() {
+    let code = Code::new().await;
+    write_script(&code.clone.join(".git/hooks/pre-push"), "git lfs pre-push");
+    code.configure("[filter \"lfs\"]\nclean = git-lfs clean -- %f\nrequired = true\n");
+    fs::write(code.clone.join(".gitattributes"), "*.bin filter=lfs\n").unwrap();
+    fs::write(code.clone.join("a.bin"), "large").unwrap();
+    let error = code.git.commit_all(&code.clone, "Large", None).await.unwrap_err().to_string();
+    assert!(error.contains("git-lfs, which this repository needs, is not installed"), "{error}");
+    assert!(!error.contains("loopgate trust"), "{error}");
+}
+
+/// Makes changes of every kind in a new worktree and returns what the decisions about them are.
+async fn decisions(code: &Code, configuration: &str) -> Vec<String> {
+    code.configure(configuration);
+    let (git, worktree) = (&code.git, code.worktree("w", "work").await);
+    let update = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init"];
+    code.run(&worktree, &update).await;
+    let write = |name: &str, text: &str| {
+        let path = worktree.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("one", "2");
+    write("stashed", "2");
+    code.run(&worktree, &["stash", "push", "-q", "--", "stashed"]).await;
+    write("new/größe.txt", "new");
+    write("build/x.log", "ignored");
+    write("lib/untracked", "work");
+    fs::rename(worktree.join("old"), worktree.join("moved")).unwrap();
+    code.run(&worktree, &["add", "--intent-to-add", "moved"]).await;
+    let mut decisions = Vec::new();
+    decisions.push(format!("{:?}", git.changes(&worktree).await.unwrap()));
+    decisions.push(format!("{:?}", git.changed_files(&worktree).await.unwrap()));
+    let (status, ignored) = git.status_with_ignored(&worktree).await.unwrap();
+    decisions.push(format!("{:?} {ignored:?}", status.files()));
+    let ignored = git.ignored_files(&worktree).await.unwrap();
+    decisions
+        .push(format!("{:?} {ignored:?}", git.ignore_rules(&worktree, &ignored).await.unwrap().values()));
+    decisions.push(format!("{} stashes", git.stashes(&worktree).await.unwrap().len()));
+    decisions.push(git.save_worktree(&worktree).await.unwrap_err().to_string());
+    let kept = git.remove_named(&worktree, false, false).await;
+    decisions.push(format!("{:?} {:?}", kept.map_err(|error| error.to_string()), worktree.exists()));
+    fs::remove_file(worktree.join("lib/untracked")).unwrap();
+    let saved = git.save_worktree(&worktree).await.unwrap().remove(0);
+    let saved = format!("refs/loopgate/saved/{saved}");
+    decisions.push(code.run(&worktree, &["rev-parse", &format!("{saved}^{{tree}}")]).await);
+    let message = "#1 größer\n\n# Not a comment";
+    git.commit_all(&worktree, message, None).await.unwrap().unwrap();
+    let commit = code.run(&worktree, &["cat-file", "commit", "HEAD"]).await;
+    let is_stable = |line: &&str| !line.contains(" <ada@") && !line.starts_with("parent ");
+    decisions.push(commit.lines().filter(is_stable).collect::<Vec<_>>().join("\n"));
+    for args in [
+        ["log", "-1", "--format=%B"].as_slice(),
+        &["diff", "--no-ext-diff", "--no-textconv", "HEAD~1", "HEAD"],
+    ] {
+        decisions.push(git.text(&worktree, args, time::LOCAL).await.unwrap());
+    }
+    decisions.push(format!("{:?}", git.changes(&worktree).await.unwrap()));
+    decisions.push(format!("{:?}", git.branch_diff(&worktree, "main").await.unwrap()));
+    let moves = git.head_moves(&worktree).await.unwrap();
+    decisions.push(format!("{:?}", moves.iter().map(|entry| entry.created_commit()).collect::<Vec<_>>()));
+    let base = "refs/remotes/origin/main";
+    decisions.push(format!("{:?}", git.ahead_of(&worktree, base).await.unwrap()));
+    decisions.push(format!("{:?}", git.has_unpushed_commits(&worktree).await.unwrap()));
+    decisions.push(format!("{:?}", git.outgoing_files(&worktree, &[base.to_owned()]).await.unwrap()));
+    let mut paths: Vec<_> = git.tracked_paths(&worktree, "HEAD").await.unwrap().into_iter().collect();
+    paths.sort();
+    decisions.push(format!("{paths:?}"));
+    decisions.push(format!("{}", git.branch_tips(&worktree).await.unwrap().len()));
+    let machine = code.machine.at("").display().to_string();
+    decisions.iter().map(|line| line.replace(&machine, "/machine/")).collect()
+}
+
+async fn code_with_content() -> Code {
+    let code = Code::new().await;
+    for (name, text) in [("old", "1\n2\n3\n"), ("stashed", "1"), (".gitignore", "*.log\nbuild/\n")] {
+        fs::write(code.clone.join(name), text).unwrap();
+    }
+    code.run(&code.clone, &["add", "-A"]).await;
+    code.run(&code.clone, &["commit", "-q", "-m", "Content"]).await;
+    code.add_submodule().await;
+    code
+}
+
+#[tokio::test]
+async fn decisions_do_not_depend_on_the_configuration_of_the_user() {
+    let expected = decisions(&code_with_content().await, "").await;
+    let files = tempfile::tempdir().unwrap();
+    for configuration in loopgate_testkit::git_options::configurations(files.path()).unwrap() {
+        let code = code_with_content().await;
+        let actual = decisions(&code, &configuration).await;
+        for (actual, expected) in actual.iter().zip(&expected) {
+            assert_eq!(actual, expected);
+        }
     }
 }

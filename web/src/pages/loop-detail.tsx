@@ -158,6 +158,8 @@ const WARNING_TEXT: Record<string, string> = {
   FILES_HELD_BACK:
     "Files that may contain secrets, dependencies or build output were excluded from delivery. They remain in the worktree.",
   GIT_PUSH_FAILED: "The branch could not be pushed. The commits remain in the worktree.",
+  LFS_NOT_UPLOADED:
+    "The content of files in Git LFS was not uploaded. The loop's output names the files and the command that uploads them.",
   PUSHED_BEFORE_DELIVERY:
     "The assistant pushed commits before Loopgate had checked them. Review the branches and tags under Result, or in the output of a loop without a delivery.",
   SUPPORT_UPLOAD_FAILED: "The support files could not be uploaded.",
@@ -168,6 +170,8 @@ const WARNING_TEXT: Record<string, string> = {
   TESTS_WEAKENED:
     "The loop changed tests in ways that may make them less strict. Check each change under Result.",
   REVIEW_CHANGED_FILES: "The review changed files. The changes were not committed.",
+  WORKTREE_INCOMPLETE:
+    "The worktree lacks submodules or ignored files that a build may need. The loop's output names them.",
   WORK_NOT_DELIVERED:
     "The loop left work that the pull request does not contain, for example in files that git ignores. See Result for what and where.",
 };

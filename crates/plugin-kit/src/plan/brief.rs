@@ -97,8 +97,11 @@ fn add_frame(text: &mut String, workdir: &Path, plan: &Map<String, Value>) {
             let _ = writeln!(places, "- {name}: {value}");
         }
     }
-    for (name, file) in [("answer of the user", "prompt.md"), ("learnings of earlier loops", "learnings.md")]
-    {
+    for (name, file) in [
+        ("answer of the user", "prompt.md"),
+        ("learnings of earlier loops", "learnings.md"),
+        ("what the worktree lacks", "worktree.md"),
+    ] {
         if untrusted::is_file(&workdir.join(file)) {
             let _ = writeln!(places, "- {name}: {}", workdir.join(file).display());
         }

@@ -10,6 +10,7 @@ use loopgate_tools::code_host::{NewPullRequest, PullRequest};
 use loopgate_tools::git::{remove_stale_locks, time};
 
 use super::held_back::{self, HeldBack};
+use super::large_files;
 use super::outcome::LoopOutcome;
 use super::pr_text::{commit_title, write_body};
 use super::result::{DeliveryContext, DeliveryOutcome, NO_CHANGES, git_failed};
@@ -25,6 +26,8 @@ pub(super) async fn deliver(
     context: &DeliveryContext,
 ) -> Result<DeliveryOutcome, DeliveryError> {
     let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
+    // The assistant may have failed in the middle of a merge while it delivered.
+    git.ensure_finished(directory).await?;
     let title = commit_title(job);
     let held = held_back::find(outcome, context).await?;
     held.announce(outcome, context).await?;
@@ -45,6 +48,9 @@ pub(super) async fn deliver(
         Ok(branch) => branch,
         Err(reason) => return Ok(git_failed(&reason)),
     };
+    git.ensure_submodules_published(directory, &context.base_revision).await?;
+    // Before the push, as the hook of git-lfs does it.
+    large_files::upload(outcome, context, &branch).await?;
     let branch = push(outcome, job, context, branch).await?;
     let head = git.head(directory).await?;
     let open = || pull_request(outcome, job, context, &branch, &title);

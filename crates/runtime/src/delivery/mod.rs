@@ -17,6 +17,7 @@ pub(crate) mod failure_marker;
 mod git_delivery;
 mod held_back;
 mod judges;
+mod large_files;
 mod outcome;
 mod peers;
 mod pr_text;

@@ -13,6 +13,7 @@ use super::assistant_commit::{self, CommitOutcome};
 use super::contradiction;
 use super::git_delivery::{self, no_changes};
 use super::held_back;
+use super::large_files;
 use super::outcome::{LoopOutcome, worktree};
 use super::peers;
 use super::result::{DeliveryContext, DeliveryOutcome, PR_BODY, git_failed, store_result};
@@ -174,6 +175,8 @@ pub(super) async fn inspect(
     }
     // A git process of the loop that was killed may have left lock files, which would make the commit fail.
     remove_stale_locks(outcome.finalizer.sandbox.clone(), directory).await;
+    // Returning to the loop's branch would end a stopped rebase, and its conflicts would be delivered.
+    git.ensure_finished(directory).await.map_err(|error| failed(&error.to_string()))?;
     // The assistant may have switched branches. The work is delivered from the loop's branch.
     if let Some(branch) = part.branch.as_deref().and_then(|branch| branch.parse().ok()) {
         deliver_from_branch(&outcome.finalizer.workspaces.worktrees, outcome.id, directory, &branch).await;
@@ -216,6 +219,7 @@ async fn deliver_from(
         let pushed = verified_claim(outcome, context).await;
         clear_scratch(outcome, context).await;
         if let Some(result) = pushed {
+            upload_large_files(outcome, context, &result).await?;
             return Ok(DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::ArtifactExisting)
                 .with_result(result));
         }
@@ -243,6 +247,7 @@ async fn deliver_from(
         CommitOutcome::Done => {
             if let Some(result) = verified_claim(outcome, context).await {
                 clear_scratch(outcome, context).await;
+                upload_large_files(outcome, context, &result).await?;
                 return Ok(
                     DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::Llm).with_result(result)
                 );
@@ -272,8 +277,22 @@ async fn cancelled_outcome(outcome: &LoopOutcome<'_>, context: &DeliveryContext)
     }
 }
 
-/// Returns the pull request that the assistant reports, if the clone confirms it: HEAD is the reported commit
-/// and the remote-tracking branch points to it.
+/// Uploads the content of files in Git LFS for a branch that the assistant pushed, as far as no hook did.
+async fn upload_large_files(
+    outcome: &LoopOutcome<'_>,
+    context: &DeliveryContext,
+    result: &ExecutionResult,
+) -> Result<(), DeliveryError> {
+    match result.results.first() {
+        Some(ResultEntry::Success(entry)) => {
+            large_files::upload_pushed(outcome, context, &entry.branch_name).await
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the pull request that the assistant reports, if the clone confirms it: HEAD is the reported commit, the
+/// remote-tracking branch points to it, and remotes have the commits of its submodules.
 async fn verified_claim(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Option<ExecutionResult> {
     let scratch = context.directory.join(EXECUTION_RESULT);
     let claim = tokio::task::spawn_blocking(move || result_file::claim(&scratch)).await.ok().flatten()?;
@@ -291,6 +310,10 @@ async fn verified_claim(outcome: &LoopOutcome<'_>, context: &DeliveryContext) ->
     let agrees = head == remote && head.starts_with(&commit.to_lowercase());
     if !agrees {
         tracing::warn!("assistant reported a push that origin does not confirm");
+        return None;
+    }
+    if let Err(error) = git.ensure_submodules_published(&context.directory, &context.base_revision).await {
+        tracing::warn!(%error, "assistant pushed a branch that others cannot check out");
         return None;
     }
     Some(result_file::success(&name, pr_number, branch.as_str(), context.base.as_str(), &head, Vec::new()))

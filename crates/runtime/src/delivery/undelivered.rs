@@ -230,15 +230,18 @@ impl UndeliveredSearch<'_> {
     async fn submodules(&self) -> Result<Vec<UndeliveredWork>, GitError> {
         let git = self.git();
         let mut work = Vec::new();
-        for path in git.checked_out_submodules(self.directory).await? {
-            let directory = self.directory.join(&path);
+        for directory in git.submodule_roots(self.directory).await? {
             let files = git.changed_files(&directory).await?.len() as u64;
             let commits = git.commits_on_no_remote(&directory).await?;
             let counts = [counted(files, "changed file"), counted(commits, "commit")];
             let detail: Vec<String> = counts.into_iter().flatten().collect();
             if !detail.is_empty() {
                 work.push(UndeliveredWork {
-                    name: path.to_string_lossy().into_owned(),
+                    name: directory
+                        .strip_prefix(self.directory)
+                        .unwrap_or(&directory)
+                        .to_string_lossy()
+                        .into_owned(),
                     place: UndeliveredPlace::Submodule,
                     detail: Some(detail.join(", ")),
                 });

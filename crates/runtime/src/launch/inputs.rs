@@ -72,6 +72,7 @@ impl Launcher {
             let inputs = request_copy.command.spec().inputs;
             let repo = learnings_repo.as_ref().map(|repo| repo.as_str());
             staging::learnings::stage(&staging::learnings::patterns(), inputs, repo, work_dir, &mut staged)?;
+            staging::stage_gaps(&workspace_copy.gaps, work_dir, &mut staged)?;
             Ok(staged)
         })
         .await;

@@ -28,7 +28,7 @@ use crate::delivery::{contradiction, diagnostics, failure_marker};
 use crate::error::LoopRequestError;
 use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::store::StoredToken;
-use crate::jobs::{ProcessKind, ProcessRecord, StartAttempt};
+use crate::jobs::{Job, ProcessKind, ProcessRecord, StartAttempt};
 use crate::process::spawn;
 use crate::refusal::Refusal;
 use crate::reporting::telemetry;
@@ -149,7 +149,11 @@ impl Launcher {
         let token = StoredToken::new(request.token.clone());
         self.jobs.store.put_token(id, &token).await.map_err(LoopRequestError::from)?;
         self.announce_start(request, headers, nonce).await?;
-        for note in &launch.workspace.notes {
+        if !launch.workspace.gaps.is_empty() {
+            let warn = |job: &mut Job| job.warn("WORKTREE_INCOMPLETE");
+            self.jobs.store.update(id, warn).await.map_err(LoopRequestError::from)?;
+        }
+        for note in launch.workspace.notes.iter().chain(&launch.workspace.gaps) {
             let event = LoopEvent::new("output", &json!({"data": {"chunk": note}}));
             self.jobs.enqueue_event(id, &event).await.map_err(LoopRequestError::from)?;
         }

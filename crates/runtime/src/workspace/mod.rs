@@ -62,6 +62,8 @@ pub(crate) struct Workspace {
     pub branch: Option<BranchName>,
     /// Messages for the user about earlier work at the worktrees' paths.
     pub notes: Vec<String>,
+    /// What the worktrees lack, for the user and the assistant.
+    pub gaps: Vec<String>,
     /// Whether `dir` is removed with the loop.
     pub is_temporary: bool,
 }
@@ -246,6 +248,7 @@ async fn temp_dir(request: &LoopRequest, reservation: &Reservation) -> Result<Wo
         peers: Vec::new(),
         branch: None,
         notes: Vec::new(),
+        gaps: Vec::new(),
         is_temporary: true,
     })
 }
@@ -301,8 +304,14 @@ async fn worktrees(
         WorktreeSource::ExistingOrDetached => prepared.created,
     };
     let notes = prepared.notes.into_iter().chain(peers.iter().flat_map(|place| place.prepared.notes.clone()));
+    let peer_gaps = peers.iter().flat_map(|place| {
+        let name = place.prepared.dir.base_name();
+        place.prepared.gaps.iter().map(move |gap| format!("In {name}: {gap}"))
+    });
+    let gaps = prepared.gaps.into_iter().chain(peer_gaps).collect();
     Ok(Workspace {
         notes: notes.collect(),
+        gaps,
         branch: prepared.branch,
         work_dir: prepared.dir.as_path().join(WORK_DIR),
         dir: prepared.dir.as_path().to_owned(),

@@ -17,7 +17,7 @@ use crate::workspace::worktree_layout::WorktreeLayout;
 pub struct SavedEntry {
     #[serde(flatten)]
     pub work: SavedWork,
-    /// Clone that contains the work.
+    /// Clone, or submodule of a clone, that contains the work.
     pub repository: PathBuf,
 }
 
@@ -65,11 +65,16 @@ impl SavedWorkStore {
         for repo in &self.repos.list()?.repos {
             let path = loopgate_home::expand_home(&repo.path);
             let Some(place) = self.layout.allowed(&path) else { continue };
-            match self.git.saved_work(place.as_path()).await {
-                Ok(saved) => entries
-                    .extend(saved.into_iter().map(|work| SavedEntry { work, repository: path.clone() })),
-                Err(error) => {
-                    tracing::info!(repository = %path.display(), %error, "cannot list saved work");
+            // Work in a submodule is saved in the clone's submodule. One that cannot be examined was not entered.
+            let submodules = self.git.submodule_roots(place.as_path()).await.unwrap_or_default();
+            for repository in std::iter::once(path).chain(submodules) {
+                match self.git.saved_work(&repository).await {
+                    Ok(saved) => entries.extend(
+                        saved.into_iter().map(|work| SavedEntry { work, repository: repository.clone() }),
+                    ),
+                    Err(error) => {
+                        tracing::info!(repository = %repository.display(), %error, "cannot list saved work");
+                    }
                 }
             }
         }

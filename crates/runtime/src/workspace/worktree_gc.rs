@@ -1,7 +1,7 @@
 //! Garbage collection of loop worktrees: lists them with their disk usage and removes unused ones.
 //!
 //! A worktree is removed only when nothing in it would be lost: no loop works there, git reports no changes
-//! outside the state directories, and a remote has its commits. Its branch stays in the clone.
+//! outside the state directories, and a remote has its commits and those of its submodules. Its branch stays in the clone.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -259,7 +259,9 @@ impl WorktreeGc {
             if !self.git.changes(worktree).await?.is_empty() {
                 return Ok(Some(RetainReason::Uncommitted));
             }
-            Ok(self.git.has_unpushed_commits(worktree).await?.then_some(RetainReason::Unpushed))
+            let is_unpushed = self.git.has_unpushed_commits(worktree).await?
+                || self.git.has_unpushed_submodules(worktree).await?;
+            Ok(is_unpushed.then_some(RetainReason::Unpushed))
         }
         .await;
         inspection.unwrap_or(Some(RetainReason::Unreadable))

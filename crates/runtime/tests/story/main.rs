@@ -4,6 +4,7 @@
 
 mod delivery;
 mod endings;
+mod repositories;
 mod starts;
 #[path = "../support/mod.rs"]
 mod support;

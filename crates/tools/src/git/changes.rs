@@ -10,21 +10,20 @@ use loopgate_api::launch::Committer;
 
 use super::status::{StatusChange, parse_status};
 use super::{DropPolicy, Git, GitError, checked, finish, time};
-use crate::process::Stdin;
+use crate::process::{Command, Stdin};
 
 /// Pathspec of everything except the state directories.
 pub(super) const WORK: [&str; 4] = ["--", ".", ":!.claude", ":!.loopgate"];
 
 impl Git {
-    /// Returns the changes since the last commit, outside the state directories.
+    /// Returns the changes since the last commit, outside the state directories and including those inside of
+    /// submodules: what would be lost with the working tree.
     ///
     /// # Errors
     /// Fails with [`GitError`], also outside a working tree.
     pub async fn changes(&self, directory: &Path) -> Result<Vec<StatusChange>, GitError> {
         let repository = self.repository(directory).await?;
-        let (command, args) = (self.status_command(&repository).await?.args(WORK), ["status"]);
-        let output = checked(&args, finish(&command, &args, time::LOCAL, DropPolicy::Kill).await?)?;
-        Ok(parse_status(&output.stdout).changes)
+        work_changes(self.status_command(&repository).await?).await
     }
 
     /// Stages all changes outside the state directories.
@@ -47,6 +46,8 @@ impl Git {
         // Paths are listed explicitly: with an exclude pathspec, `git add` fails where a state directory is
         // ignored.
         let changes = self.changes_except(directory, excluded).await?;
+        // Staging a file marks its conflicts as resolved.
+        self.ensure_no_conflicts(directory, &changes).await?;
         let unstaged = changes.into_iter().filter(|change| change.tree != ' ');
         let paths: Vec<u8> = unstaged.flat_map(|change| change.path.into_iter().chain([0])).collect();
         if paths.is_empty() {
@@ -108,9 +109,7 @@ impl Git {
         committer: Option<&Committer>,
         excluded: &HashSet<Vec<u8>>,
     ) -> Result<Option<String>, GitError> {
-        // Changes inside of a submodule are listed by `git status`, but staging them has no effect.
-        let changes = self.changed_files(directory).await?;
-        if changes.iter().all(|change| excluded.contains(&change.path)) {
+        if self.changes_except(directory, excluded).await?.is_empty() {
             return Ok(None);
         }
         self.stage_except(directory, excluded).await?;
@@ -123,7 +122,8 @@ impl Git {
         excluded: &HashSet<Vec<u8>>,
     ) -> Result<Vec<StatusChange>, GitError> {
         if excluded.is_empty() {
-            return self.changes(directory).await;
+            let repository = self.repository(directory).await?;
+            return work_changes(self.commit_status_command(&repository).await?).await;
         }
         // File by file: an untracked directory is otherwise a single entry, from which no file can be
         // excluded.
@@ -140,6 +140,14 @@ impl Git {
         let args = ["--literal-pathspecs", "ls-files", "--error-unmatch", "--", path];
         self.run_predicate(directory, &args).await
     }
+}
+
+/// Runs a `git status` command on everything except the state directories. A rename is reported as two changes, because
+/// each of them is staged by its own path.
+async fn work_changes(command: Command) -> Result<Vec<StatusChange>, GitError> {
+    let (command, args) = (command.arg("--no-renames").args(WORK), ["status"]);
+    let output = checked(&args, finish(&command, &args, time::LOCAL, DropPolicy::Kill).await?)?;
+    Ok(parse_status(&output.stdout).changes)
 }
 
 /// Returns the environment variables that set author and committer of a commit.

@@ -12,30 +12,38 @@ use std::sync::Arc;
 
 use loopgate_home::{Directory, Program, Repository, RepositoryError, expand_home};
 
-use super::config::{self, ALWAYS, NO_HOOKS};
+use super::config::{self, ALWAYS, NO_HOOKS, OUTPUT};
+use super::submodules::untrusted;
 use super::{Git, GitError, checked, finish, time};
 use crate::git::DropPolicy;
 use crate::process::Command;
 
 /// Removed from the environment: variables that point git to a repository, as listed by `git rev-parse
-/// --local-env-vars`, and variables that start programs or replace objects.
-const REMOVED_VARIABLES: [&str; 19] = [
+/// --local-env-vars`, variables that start programs or replace objects, and variables that change the meaning of paths or
+/// the content of the output.
+const REMOVED_VARIABLES: [&str; 25] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ATTR_SOURCE",
     "GIT_COMMON_DIR",
     "GIT_CONFIG",
     "GIT_CONFIG_COUNT",
     "GIT_CONFIG_PARAMETERS",
+    "GIT_DIFF_OPTS",
     "GIT_DIR",
     "GIT_EXTERNAL_DIFF",
+    "GIT_GLOB_PATHSPECS",
     "GIT_GRAFT_FILE",
+    "GIT_ICASE_PATHSPECS",
     "GIT_IMPLICIT_WORK_TREE",
     "GIT_INDEX_FILE",
     "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_LITERAL_PATHSPECS",
     "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
     "GIT_NO_REPLACE_OBJECTS",
     "GIT_OBJECT_DIRECTORY",
     "GIT_PREFIX",
+    "GIT_REFLOG_ACTION",
     "GIT_REPLACE_REF_BASE",
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
@@ -53,6 +61,10 @@ const NON_INTERACTIVE: [(&str, &str); 9] = [
     ("GIT_PAGER", "cat"),
     ("LC_ALL", "C"),
 ];
+/// A `git status` command, without the option for submodules.
+const STATUS: [&str; 3] = ["status", "--porcelain=v2", "-z"];
+/// Compares only the commit of a submodule, without starting git in it.
+const NOT_INTO_SUBMODULES: &str = "--ignore-submodules=dirty";
 /// How the location of a repository is passed to git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PathMode {
@@ -104,27 +116,32 @@ impl Git {
         let repository = self.repository(directory).await?;
         if let Some(unsafe_path) = self.unsafe_submodule(&repository).await? {
             let place = repository.root.join(&unsafe_path);
-            let reason = format!(
-                "the configuration of its submodule {} names programs that you have not trusted; review it with: \
-                 loopgate trust {}",
-                unsafe_path.display(),
-                place.display()
-            );
-            return Err(GitError::Repository(RepositoryError::Refused(reason)));
+            return Err(GitError::Repository(untrusted(&unsafe_path, &place)));
         }
         let overrides = self.overrides(&repository, true).await?;
         Ok(configured(self.bare_command(&repository, PathMode::Named).await, &overrides))
     }
 
     /// Creates a `git status` command. Submodules are inspected only if the configuration of all of them is
-    /// safe.
+    /// safe, and then even if the configuration excludes them.
     ///
     /// # Errors
     /// Fails as [`Git::command`] does.
     pub(super) async fn status_command(&self, repository: &Arc<Repository>) -> Result<Command, GitError> {
-        let command = self.reader_of(repository).await?.args(["status", "--porcelain=v2", "-z"]);
-        let unsafe_path = self.unsafe_submodule(repository).await?;
-        Ok(if unsafe_path.is_some() { command.arg("--ignore-submodules=dirty") } else { command })
+        let is_safe = self.unsafe_submodule(repository).await?.is_none();
+        let submodules = if is_safe { "--ignore-submodules=none" } else { NOT_INTO_SUBMODULES };
+        Ok(self.reader_of(repository).await?.args(STATUS).arg(submodules))
+    }
+
+    /// Creates a `git status` command that reports what can be committed: of a submodule, only its commit.
+    ///
+    /// # Errors
+    /// Fails as [`Git::command`] does.
+    pub(super) async fn commit_status_command(
+        &self,
+        repository: &Arc<Repository>,
+    ) -> Result<Command, GitError> {
+        Ok(self.reader_of(repository).await?.args(STATUS).arg(NOT_INTO_SUBMODULES))
     }
 
     /// As [`Git::reader`], in a resolved repository.
@@ -143,7 +160,9 @@ impl Git {
         repository: &Arc<Repository>,
         writes: bool,
     ) -> Result<Vec<(String, String)>, GitError> {
-        Ok(with_always(self.trust_overrides(repository, writes).await?))
+        let mut overrides = with_always(self.trust_overrides(repository, writes).await?);
+        overrides.extend(OUTPUT.into_iter().map(owned));
+        Ok(overrides)
     }
 
     /// Returns the configuration that neutralizes the repository's own. If the user trusts the repository,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use loopgate_home::ConfigEntry;
 
 /// Overrides for every command and repository.
-pub(super) const ALWAYS: [(&str, &str); 7] = [
+pub(super) const ALWAYS: [(&str, &str); 9] = [
     ("safe.bareRepository", "explicit"),
     ("core.fsmonitor", "false"),
     ("protocol.ext.allow", "never"),
@@ -18,6 +18,50 @@ pub(super) const ALWAYS: [(&str, &str); 7] = [
     ("fetch.recurseSubmodules", "false"),
     ("push.recurseSubmodules", "no"),
     ("status.submoduleSummary", "false"),
+    // Only the named branch is pushed or rewritten.
+    ("push.followTags", "false"),
+    ("rebase.updateRefs", "false"),
+];
+/// Overrides for commands whose output is parsed: git's defaults for each option that changes what a command reports,
+/// or how. An empty output means that there is nothing, so no configuration may hide anything. They come last, and git
+/// passes them on to the processes that it starts in submodules.
+pub(super) const OUTPUT: [(&str, &str); 33] = [
+    ("core.abbrev", "auto"),
+    // Marks files as unchanged that a checkout has written.
+    ("core.ignoreStat", "false"),
+    // The reflog of a worktree shows which commits a loop created.
+    ("core.logAllRefUpdates", "true"),
+    ("core.quotePath", "true"),
+    ("color.ui", "false"),
+    ("color.branch", "false"),
+    ("color.diff", "false"),
+    ("color.push", "false"),
+    ("color.remote", "false"),
+    ("color.status", "false"),
+    ("color.transport", "false"),
+    // Drops lines of a message that begin with `#`.
+    ("commit.cleanup", "default"),
+    ("i18n.commitEncoding", "UTF-8"),
+    ("i18n.logOutputEncoding", "UTF-8"),
+    ("apply.ignoreWhitespace", "no"),
+    ("apply.whitespace", "warn"),
+    ("diff.algorithm", "default"),
+    ("diff.colorMoved", "no"),
+    ("diff.context", "3"),
+    ("diff.dstPrefix", "b/"),
+    ("diff.ignoreSubmodules", "none"),
+    ("diff.interHunkContext", "0"),
+    ("diff.mnemonicPrefix", "false"),
+    ("diff.noPrefix", "false"),
+    ("diff.orderFile", "/dev/null"),
+    ("diff.relative", "false"),
+    ("diff.renames", "true"),
+    ("diff.srcPrefix", "a/"),
+    ("diff.submodule", "short"),
+    ("diff.suppressBlankEmpty", "false"),
+    ("log.showSignature", "false"),
+    ("status.renames", "true"),
+    ("status.showUntrackedFiles", "normal"),
 ];
 /// Disables hooks: there is no directory at this path.
 pub(super) const NO_HOOKS: (&str, &str) = ("core.hooksPath", "/dev/null");

@@ -1,11 +1,13 @@
 //! The error of a git command.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use loopgate_api::redact;
 use loopgate_home::RepositoryError;
 use thiserror::Error;
 
+use super::{UnfinishedOperation, UnpublishedSubmodule};
 use crate::process::{Output, ProcessStatus, StartError};
 
 /// An error of a git command. Its `Display` text is safe to show: credentials and escape sequences are
@@ -56,6 +58,15 @@ pub enum GitError {
     /// The command requires a current branch, but HEAD is detached.
     #[error("HEAD is not on a branch; check one out first")]
     Detached,
+    /// A merge, rebase, cherry-pick or revert has stopped, or files have conflicts.
+    #[error("{0}")]
+    Unfinished(UnfinishedOperation),
+    /// The branch refers to commits of submodules that no remote has.
+    #[error("{}", describe_all(.0))]
+    UnpublishedSubmodules(Vec<UnpublishedSubmodule>),
+    /// A submodule with a repository of its own contains work that would be lost with its worktree.
+    #[error("its submodule {} contains commits or files that exist nowhere else", .0.display())]
+    SubmoduleWork(PathBuf),
     /// The output of this sub-command could not be parsed.
     #[error("the output of git {0} could not be parsed")]
     Unreadable(&'static str),
@@ -68,6 +79,10 @@ fn timed_out(command: &str, limit: Duration, program: Option<&str>) -> String {
         "git {command} showed no activity for {limit} seconds{program}, and was terminated. If it needs more time, raise \
          `git_idle_limit_seconds` in the settings"
     )
+}
+
+fn describe_all(submodules: &[UnpublishedSubmodule]) -> String {
+    submodules.iter().map(UnpublishedSubmodule::describe).collect::<Vec<_>>().join("; ")
 }
 
 fn failed_command(args: &[&str]) -> String {

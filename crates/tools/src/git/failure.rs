@@ -44,7 +44,7 @@ const PERMANENT_FAILURE: [&str; 9] = [
     "error: 4",
 ];
 /// Texts that indicate a temporary failure of the network or of the server.
-const NETWORK_FAILURE: [&str; 21] = [
+const NETWORK_FAILURE: [&str; 23] = [
     "could not resolve host",
     "couldn't resolve host",
     "temporary failure in name resolution",
@@ -66,9 +66,14 @@ const NETWORK_FAILURE: [&str; 21] = [
     "the remote end hung up unexpectedly",
     "rpc failed",
     "returned error: 5",
+    // git-lfs
+    "no such host",
+    "i/o timeout",
 ];
 /// Sub-commands that contact a remote.
-const REMOTE_COMMANDS: [&str; 4] = ["push", "fetch", "remote", "ls-remote"];
+const REMOTE_COMMANDS: [&str; 5] = ["push", "fetch", "remote", "ls-remote", LFS];
+/// Sub-command of git-lfs, which has exit codes of its own.
+const LFS: &str = "lfs";
 /// Texts that indicate a temporary failure of the disk: no space, or a lock of another git process.
 const DISK_FAILURE: [&str; 2] = ["no space left on device", ".lock': file exists"];
 /// The exit code of `die()` in git, as opposed to one for a rejection by a hook or the remote.
@@ -94,7 +99,7 @@ impl GitError {
                 }
                 let ran = command.split(' ').nth(1).unwrap_or_default();
                 // A push whose HTTP connection breaks exits with 1, like a rejected one.
-                let aborted = *code == DIE_EXIT_CODE || stderr.contains("rpc failed");
+                let aborted = *code == DIE_EXIT_CODE || ran == LFS || stderr.contains("rpc failed");
                 is_networked(ran) && aborted && has(&NETWORK_FAILURE) && !has(&PERMANENT_FAILURE)
             }
             _ => false,
@@ -253,6 +258,7 @@ mod tests {
                 1,
                 "error: RPC failed; HTTP 502 curl 22\nfatal: the remote end hung up unexpectedly\nEverything up-to-date",
             ),
+            ("lfs push origin x", 2, "batch request: Post \"https://h/\": dial tcp: lookup h: no such host"),
             ("fetch origin", 128, "fatal: unable to access 'https://h/': Failed to connect to h port 443"),
             ("commit -m x", 128, "fatal: Unable to create '/src/.git/index.lock': File exists."),
             ("add -A", 128, "error: unable to write file x: No space left on device"),
@@ -271,6 +277,7 @@ mod tests {
             (push, 128, "fatal: unable to access 'https://h/x.git/': The requested URL returned error: 403"),
             (push, 1, "error: RPC failed; HTTP 413 curl 22 The requested URL returned error: 413"),
             (push, 1, "pre-push: connection refused"),
+            ("lfs push origin x", 2, "batch response: Authentication required: authentication failed"),
             ("commit -m x", 1, "the tests failed: connection refused"),
             ("commit -m connection refused", 128, "fatal: bad object"),
         ] {

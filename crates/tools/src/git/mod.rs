@@ -16,17 +16,21 @@ mod error;
 mod failure;
 mod file_diff;
 mod hidden_work;
+mod lfs;
 mod locks;
 mod objects;
 mod outgoing;
 mod preserved_state;
+mod published;
 mod remote;
 mod removal;
 mod saved;
 mod status;
 mod submodules;
 mod trust;
+mod unfinished;
 mod worktree;
+mod worktree_include;
 mod worktree_lock;
 
 use std::collections::BTreeMap;
@@ -50,10 +54,13 @@ pub use hidden_work::{BranchTip, HeadMove, IgnoreRule, RemoteRef, Stash};
 pub use locks::remove_stale_locks;
 pub use outgoing::OutgoingFile;
 pub use preserved_state::{PreservedState, rename_aside};
+pub use published::UnpublishedSubmodule;
 pub use removal::{NamedRemovalError, RemovalMethod};
 pub use saved::SavedWork;
 pub use status::{ChangedFiles, Status, StatusChange, TreeEntry, parse_status};
+pub use submodules::MissingSubmodule;
 pub use trust::{ExecutableContent, ExecutablePart};
+pub use unfinished::UnfinishedOperation;
 pub use worktree::{RemoveWorktreeError, Worktree, parse_worktrees};
 
 use crate::process::{Command, Limits, Output};
@@ -76,6 +83,8 @@ pub mod time {
     pub const COMMIT: Duration = Duration::from_secs(30);
     /// The push of a loop, including its hooks. A pack of up to 1 MiB is sent without further activity of git.
     pub const PUSH: Duration = Duration::from_secs(120);
+    /// The upload of a loop's files to Git LFS, which may be large. A repetition continues it.
+    pub const LFS_PUSH: Duration = Duration::from_secs(600);
     /// Operations that the user requested. Longer, because the user can see the progress of hooks.
     pub const USER_OPERATION: Duration = Duration::from_secs(120);
 }

@@ -22,17 +22,15 @@ pub struct OutgoingFile {
 }
 
 impl Git {
-    /// Returns the changes since the last commit that the next one can contain, outside the state directories, with
-    /// untracked files listed one by one. A commit contains only the commit of a submodule, not changes inside of it.
+    /// Returns the changes since the last commit outside the state directories that a commit can contain, with untracked
+    /// files listed one by one.
     ///
     /// # Errors
     /// Fails with [`GitError`], also outside a working tree.
     pub async fn changed_files(&self, directory: &Path) -> Result<Vec<StatusChange>, GitError> {
         let repository = self.repository(directory).await?;
-        let command = self
-            .status_command(&repository)
-            .await?
-            .args(["--untracked-files=all", "--ignore-submodules=dirty"]);
+        let command = self.commit_status_command(&repository).await?;
+        let command = command.args(["--no-renames", "--untracked-files=all"]);
         let printed = listing(command.args(super::changes::WORK), "status").await?;
         Ok(super::parse_status(&printed).changes)
     }

@@ -16,6 +16,7 @@ use loopgate_home::{Repository, RepositoryError};
 use serde::{Deserialize, Serialize};
 
 use super::changes::{WORK, committer_variables};
+use super::published::parse_changed_submodules;
 use super::status::{StatusChange, parse_status};
 use super::{DropPolicy, Git, GitError, checked, finish, time};
 use crate::process::{Command, Stdin};
@@ -30,8 +31,6 @@ const INDEX: &str = "loopgate-index";
 const MAX_INDEX: u64 = 512 * 1024 * 1024;
 /// The empty tree, which is built into git.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-/// Mode of a submodule or nested repository in a tree.
-const REPOSITORY_MODE: &str = "160000";
 
 /// A saved commit and its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,41 +47,107 @@ pub struct SavedWork {
 
 impl Git {
     /// Saves what would be lost with a worktree: unstaged and staged changes, and commits of HEAD that are on
-    /// no branch, tag or remote. Returns the name; `None` when nothing would be lost.
+    /// no branch, tag or remote; the same in its submodules that are worktrees of the clone's. Returns the names.
     ///
     /// # Errors
-    /// Fails with [`GitError`], also when the worktree contains changes that cannot be committed: a nested
-    /// repository, or changes in a submodule. The commits of HEAD are saved even then.
-    pub async fn save_worktree(&self, directory: &Path) -> Result<Option<String>, GitError> {
+    /// Fails with [`GitError`], also when the worktree contains work that cannot be saved: a nested repository, or a
+    /// submodule whose repository is part of the worktree and has work that no remote has. All other work is saved even
+    /// then.
+    pub async fn save_worktree(&self, directory: &Path) -> Result<Vec<String>, GitError> {
         let repository = self.repository(directory).await?;
-        if !repository.is_root() || repository.git_dir == repository.common_dir {
+        if !repository.is_root() || !is_linked(&repository) {
             return Err(refused("it is not a worktree"));
         }
         let key = key_of(directory);
+        let mut saved = Vec::new();
+        let submodules = self.save_submodules(&repository, &key, &mut saved).await;
+        let own = self.save_checkout(&repository, &key).await;
+        saved.extend(own?);
+        submodules.map(|()| saved)
+    }
+
+    /// Saves the work in all submodules of a worktree. Continues after a failure, which is returned at the end.
+    async fn save_submodules(
+        &self,
+        repository: &Arc<Repository>,
+        key: &str,
+        saved: &mut Vec<String>,
+    ) -> Result<(), GitError> {
+        let mut result = Ok(());
+        for submodule in self.submodule_checkouts(repository).await? {
+            let path = submodule.root.strip_prefix(&repository.root).unwrap_or(&submodule.root);
+            let key = format!("{key}-{}", slug(&path.to_string_lossy()));
+            let outcome = if is_linked(&submodule) {
+                self.save_checkout(&submodule, &key).await.map(|name| saved.extend(name))
+            } else if self.has_work(&submodule).await? {
+                Err(GitError::SubmoduleWork(path.to_owned()))
+            } else {
+                Ok(())
+            };
+            result = result.and(outcome);
+        }
+        result
+    }
+
+    async fn save_checkout(
+        &self,
+        repository: &Arc<Repository>,
+        key: &str,
+    ) -> Result<Option<String>, GitError> {
+        let directory = repository.root.as_path();
         let head = self.commit_of(directory, "HEAD").await?;
-        let committed_files = self.commit_of_files(&repository, head.as_deref()).await;
+        let committed_files = self.commit_of_files(repository, head.as_deref()).await;
         if let Ok(Some(commit)) = &committed_files {
-            return self.save(directory, &key, commit).await.map(Some);
+            return self.save(directory, key, commit).await.map(Some);
         }
         let saved = match head {
-            Some(head) => self.save_head(directory, directory, &head).await?,
+            Some(head) => self.save_head(directory, key, &head).await?,
             None => None,
         };
         committed_files.map(|_| saved)
+    }
+
+    /// Returns whether a repository has uncommitted changes, or commits of any ref, also a stash, that no remote has.
+    async fn has_work(&self, repository: &Arc<Repository>) -> Result<bool, GitError> {
+        let root = repository.root.as_path();
+        if !self.changes(root).await?.is_empty() {
+            return Ok(true);
+        }
+        let args = ["rev-list", "-n", "1", "--all", "HEAD", "--not", "--remotes"];
+        Ok(!self.text(root, &args, time::LOCAL).await?.is_empty())
+    }
+
+    /// Returns whether a submodule of a working tree has commits that are neither on a remote nor on a branch or tag of
+    /// the clone's submodule.
+    ///
+    /// # Errors
+    /// Fails with [`GitError`], also when a submodule cannot be examined.
+    pub async fn has_unpushed_submodules(&self, directory: &Path) -> Result<bool, GitError> {
+        for submodule in self.submodule_checkouts(&self.repository(directory).await?).await? {
+            let has_work = if is_linked(&submodule) {
+                self.has_unpushed_commits(&submodule.root).await?
+            } else {
+                self.has_work(&submodule).await?
+            };
+            if has_work {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Saves the commits of a worktree's HEAD that are on no branch, tag or remote, and not saved yet.
     pub(super) async fn save_head(
         &self,
         repository: &Path,
-        worktree: &Path,
+        key: &str,
         head: &str,
     ) -> Result<Option<String>, GitError> {
         let args = ["rev-list", "-n", "1", head, "--not", "--branches", "--tags", "--remotes", NOT_SAVED];
         if self.text(repository, &args, time::LOCAL).await?.is_empty() {
             return Ok(None);
         }
-        self.save(repository, &key_of(worktree), head).await.map(Some)
+        self.save(repository, key, head).await.map(Some)
     }
 
     /// Saves the commits of a branch that are neither on `base`, nor on any remote, nor saved yet. Returns
@@ -210,10 +275,16 @@ impl Git {
         if new_tree == head_tree && staged.as_ref().is_none_or(|staged| *staged == head_tree) {
             return Ok(None);
         }
-        let differs =
-            self.in_index(root, index, &["diff-tree", "-r", &head_tree, &new_tree], Vec::new()).await?;
+        let args = ["diff-tree", "-r", "-z", "--ignore-submodules=none", &head_tree, &new_tree];
+        let differs = self.in_index(root, index, &args, Vec::new()).await?;
+        let mut repositories = parse_changed_submodules(differs.as_bytes());
+        if !repositories.is_empty() {
+            // Submodules are saved separately.
+            let submodules = self.submodule_roots(root).await?;
+            repositories.retain(|(path, _)| !submodules.contains(&root.join(path)));
+        }
         // A nested repository would be recorded as a commit id only, and its content lost.
-        if differs.lines().any(|line| line.split(' ').nth(1) == Some(REPOSITORY_MODE)) {
+        if !repositories.is_empty() {
             return Err(refused("it contains another repository"));
         }
         let branch = self.current_branch(root).await?.unwrap_or_else(|| "a detached HEAD".to_owned());
@@ -226,14 +297,16 @@ impl Git {
         self.commit_tree(root, &new_tree, &parents, &subject).await.map(Some)
     }
 
-    /// Returns the changes outside the state directories between an index and the working tree.
+    /// Returns the changes outside the state directories between an index and the working tree, without those inside of
+    /// submodules.
     async fn unstaged(
         &self,
         repository: &Arc<Repository>,
         index: &Path,
     ) -> Result<Vec<StatusChange>, GitError> {
         let args = ["status"];
-        let command = self.status_command(repository).await?.args(WORK).env("GIT_INDEX_FILE", index);
+        let command = self.commit_status_command(repository).await?.arg("--no-renames").args(WORK);
+        let command = command.env("GIT_INDEX_FILE", index);
         let output = checked(&args, finish(&command, &args, time::USER_OPERATION, DropPolicy::Kill).await?)?;
         let changes = parse_status(&output.stdout).changes.into_iter();
         Ok(changes.filter(|change| change.tree != ' ').collect())
@@ -292,8 +365,13 @@ fn copy_index(repository: &Repository) -> io::Result<()> {
     }
 }
 
+/// Returns whether the objects and refs of a working tree are in the repository of another one, so that they survive it.
+fn is_linked(repository: &Repository) -> bool {
+    repository.git_dir != repository.common_dir
+}
+
 /// Returns the key under which the work of a worktree is saved: the name of its directory as a slug.
-fn key_of(directory: &Path) -> String {
+pub(super) fn key_of(directory: &Path) -> String {
     let name: PathBuf = directory.file_name().unwrap_or_default().into();
     slug(&name.to_string_lossy())
 }

@@ -100,6 +100,12 @@ impl Status {
 }
 
 impl StatusChange {
+    /// Returns whether the file has conflicts. Both sides may have added or deleted it.
+    #[must_use]
+    pub fn is_unmerged(&self) -> bool {
+        matches!((self.index, self.tree), ('U', _) | (_, 'U') | ('A', 'A') | ('D', 'D'))
+    }
+
     /// Returns the path as text, with invalid UTF-8 replaced.
     #[must_use]
     pub fn name(&self) -> String {

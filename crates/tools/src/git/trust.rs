@@ -14,6 +14,7 @@ use loopgate_home::{Directory, EntryKind, Repository, Sandbox, TrustStore, expan
 use sha2::{Digest as _, Sha256};
 
 use super::config::{self, ConfigVariable};
+use super::lfs::is_missing;
 use super::{Git, GitError};
 
 /// Files of a working tree that make a program run: read by the assistant or the reviewer, or executed by a
@@ -98,14 +99,23 @@ impl Git {
     }
 
     /// Adds a list of the programs that were disabled to the error of a failed command, because the command
-    /// may depend on them. An error without messages on standard error, such as nothing to commit, is left
+    /// may depend on them, or names git-lfs if it is missing. An error without messages on standard error, such as nothing to commit, is left
     /// unchanged.
     pub(super) async fn with_hint<T>(
         &self,
         directory: &Path,
         result: Result<T, GitError>,
     ) -> Result<T, GitError> {
+        // Trust does not help then.
+        let lfs_is_missing = result.as_ref().is_err_and(is_missing);
         let Err(GitError::Failed { command, code, stdout, mut stderr }) = result else { return result };
+        if lfs_is_missing {
+            stderr.push_str(
+                "\ngit-lfs, which this repository needs, is not installed or not on Loopgate's PATH. Install it, and restart \
+                 Loopgate if the PATH changed.",
+            );
+            return Err(GitError::Failed { command, code, stdout, stderr });
+        }
         if !stderr.trim().is_empty()
             && let Ok(content) = self.executable_content(directory).await
             && !content.parts.is_empty()

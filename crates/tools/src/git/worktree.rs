@@ -11,6 +11,7 @@ use loopgate_home::untrusted;
 use thiserror::Error;
 
 use super::checkout::CheckoutKind;
+use super::saved::key_of;
 use super::worktree_lock::lock_worktrees;
 use super::{Git, GitError, checked, time};
 
@@ -153,7 +154,7 @@ impl Git {
     }
 
     /// Switches a worktree to a branch without losing its changes. If the branch contains HEAD, it is checked
-    /// out. Otherwise the branch is reset to HEAD, and files and index are left unchanged. Returns the name
+    /// out. Otherwise the branch is reset to HEAD, and files and index are left unchanged. Returns the names
     /// under which work was saved that neither the worktree nor the branch contains now.
     ///
     /// # Errors
@@ -162,7 +163,7 @@ impl Git {
         &self,
         worktree: &Path,
         branch: &BranchName,
-    ) -> Result<Option<String>, GitError> {
+    ) -> Result<Vec<String>, GitError> {
         let (head, full) = (self.head(worktree).await?, format!("refs/heads/{branch}"));
         // Git refuses to switch branches during a rebase. Fails when there is none, which is the usual case.
         let _ = self.change(worktree, &["rebase", "--quit"], time::LOCAL).await;
@@ -173,7 +174,7 @@ impl Git {
                 let checkout =
                     |force| [["checkout", "-q"].as_slice(), force, &[branch.as_str(), "--"]].concat();
                 if self.change(worktree, &checkout(&[]), time::WORKTREE_ADD).await.is_ok() {
-                    return Ok(None);
+                    return Ok(Vec::new());
                 }
                 // Local changes would be overwritten by the checkout.
                 let saved = self.save_worktree(worktree).await?;
@@ -186,7 +187,7 @@ impl Git {
             .await?;
         // `symbolic-ref` moves HEAD without touching the files, unlike a checkout.
         self.change(worktree, &["symbolic-ref", "HEAD", &full], time::LOCAL).await?;
-        Ok(saved)
+        Ok(saved.into_iter().collect())
     }
 
     /// Removes the records of worktrees whose directories do not exist, after saving commits that only their
@@ -196,7 +197,7 @@ impl Git {
             for prunable in self.worktrees(repository).await?.into_iter().filter(|worktree| worktree.prunable)
             {
                 if let Some(head) = &prunable.head {
-                    self.save_head(repository, &prunable.path, head).await?;
+                    self.save_head(repository, &key_of(&prunable.path), head).await?;
                 }
             }
             self.change(repository, &["worktree", "prune"], time::LOCAL).await
@@ -230,7 +231,7 @@ impl Git {
         written.map_err(std::io::Error::other)?
     }
 
-    /// Removes a worktree after saving the work in it that exists nowhere else. Returns the name under which
+    /// Removes a worktree after saving the work in it that exists nowhere else. Returns the names under which
     /// it was saved.
     ///
     /// # Errors
@@ -239,7 +240,7 @@ impl Git {
         &self,
         repository: &Path,
         directory: &Path,
-    ) -> Result<Option<String>, RemoveWorktreeError> {
+    ) -> Result<Vec<String>, RemoveWorktreeError> {
         let path = directory.to_owned();
         let holds_files = tokio::task::spawn_blocking(move || {
             std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
@@ -248,7 +249,7 @@ impl Git {
             is_removable(repository, directory).await?;
             self.save_worktree(directory).await.map_err(RemoveWorktreeError::Unsaved)?
         } else {
-            None
+            Vec::new()
         };
         self.worktree_delete(repository, directory).await?;
         Ok(saved)

@@ -19,7 +19,7 @@ use super::super::retry::{DeliveryError, ensure_not_cancelled, repeat};
 use crate::jobs::store::OutboxMessage;
 use crate::jobs::{Job, ProcessKind, ProcessRecord, TestRunRecord};
 use crate::process::spawn;
-use crate::workspace::worktree::SETUP_SCRIPT;
+use crate::workspace::worktree::{SETUP_SCRIPT, complete};
 
 // 16 MiB. Additional output is discarded by run_tests.sh, so that a noisy test suite cannot fill the disk.
 pub(super) const MAX_LOG: u64 = 16 * 1024 * 1024;
@@ -206,6 +206,7 @@ impl TestSite<'_> {
         let add =
             async || Ok(finalizer.git.worktree_add_detached(&self.clone, &record.worktree, commit).await?);
         repeat(self.outcome, "creating a worktree for the tests", add).await?;
+        complete(&finalizer.git, &record.worktree).await;
         Ok(record)
     }
 

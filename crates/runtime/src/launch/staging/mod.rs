@@ -37,6 +37,8 @@ pub(crate) const CONTEXT_DIR: &str = ".loopgate/context";
 const AGENTS: &str = ".claude/agents";
 // The user's request.
 const PROMPT_MD: &str = "prompt.md";
+// What the worktree lacks.
+const WORKTREE_MD: &str = "worktree.md";
 // Feature under evaluation.
 const FEATURE_MD: &str = "feature.md";
 
@@ -110,6 +112,22 @@ pub(crate) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result
         staged.inputs = candidates.into_iter().filter(|path| untrusted::is_file(path)).collect();
     }
     Ok(staged)
+}
+
+/// Stages what the worktrees of a loop lack, and removes the list of an earlier loop. Performs blocking I/O.
+///
+/// # Errors
+/// Fails on any I/O error.
+pub(crate) fn stage_gaps(gaps: &[String], work_dir: &Path, staged: &mut StagedInputs) -> io::Result<()> {
+    let path = work_dir.join(WORKTREE_MD);
+    if gaps.is_empty() {
+        return remove_if_exists(&path);
+    }
+    let lines: String = gaps.iter().map(|gap| format!("- {gap}\n")).collect();
+    let text = format!("# The worktree is incomplete\n\nBuilds and tests may fail because of it.\n\n{lines}");
+    write_private(&path, text.as_bytes())?;
+    staged.inputs.push(path);
+    Ok(())
 }
 
 /// Creates the work directory of a peer repository, and removes the result of an earlier loop from it.

@@ -7,7 +7,7 @@ use loopgate_home::SandboxedPath;
 use loopgate_tools::git::PreservedState;
 
 use super::{TicketLaunchError, TicketLaunchRequest, TicketLauncher, blocking, branch_of, failed};
-use crate::workspace::worktree::LOOP_BRANCHES;
+use crate::workspace::worktree::{LOOP_BRANCHES, complete};
 
 impl TicketLauncher {
     /// Creates the worktree; returns the name of its start commit, or `None` when it already exists.
@@ -35,6 +35,7 @@ impl TicketLauncher {
                 blocking(move || preserved.restore().map_err(failed)).await?;
                 return Err(failed(error));
             }
+            complete(&self.git, place).await;
             Some(name)
         };
         // Also restores the state that an interrupted launch had moved aside.

@@ -3,6 +3,7 @@
 //! A PLAN starts in a fresh checkout; an EXECUTE continues in that of its plan. Unpushed work is saved before
 //! a worktree is removed or its branch is reset.
 
+mod completion;
 mod repair;
 
 use std::ffi::OsStr;
@@ -15,7 +16,9 @@ use loopgate_api::ids::{BranchName, LoopId};
 use loopgate_api::redact;
 use loopgate_home::{RepositoryError, Sandbox, SandboxedPath};
 use loopgate_tools::code_host::CodeHost;
-use loopgate_tools::git::{Git, PreservedState, remove_stale_locks, rename_aside, time};
+use loopgate_tools::git::{
+    Git, GitError, PreservedState, RemoveWorktreeError, remove_stale_locks, rename_aside, time,
+};
 use loopgate_tools::process::{Command, Limits};
 
 use crate::jobs::reservations::{Reservation, Reservations};
@@ -24,6 +27,7 @@ use crate::workspace::naming::{WorktreeNames, loop_directory};
 use crate::workspace::worktree_layout::WorktreeLayout;
 use loopgate_tools::environment::ProcessEnvironment;
 
+pub(crate) use completion::complete;
 pub(crate) use repair::deliver_from_branch;
 use repair::return_to_branch;
 
@@ -77,6 +81,8 @@ pub(crate) struct PreparedWorktree {
     pub created: bool,
     /// Messages for the user about earlier work at this path.
     pub notes: Vec<String>,
+    /// What the worktree lacks, for the user and the assistant.
+    pub gaps: Vec<String>,
 }
 
 /// Error of preparing a worktree.
@@ -167,7 +173,7 @@ async fn prepare_once(
     let fresh = matches!(request.checkout, WorktreeSource::Fresh { .. });
     if !fresh && let Some((dir, branch)) = reusable(worktrees, request).await? {
         reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
-        return Ok(ready(worktrees, dir, Some(branch), false, Vec::new()).await);
+        return Ok(ready(worktrees, dir, Some(branch), None, Vec::new()).await);
     }
     let visit = request.checkout == WorktreeSource::ExistingOrDetached;
     let branch = (!visit).then(|| request.naming.branch.clone());
@@ -185,27 +191,34 @@ async fn prepare_once(
         match return_to_branch(worktrees, dir.as_path(), &request.naming.branch).await {
             Ok(note) => {
                 notes.extend(note);
-                return Ok(ready(worktrees, dir, branch, false, notes).await);
+                return Ok(ready(worktrees, dir, branch, None, notes).await);
             }
             Err(error) => repair::check_branch_free(worktrees, request, error).await?,
         }
     }
     create(worktrees, request, &dir, reservation, &mut notes).await?;
-    Ok(ready(worktrees, dir, branch, true, notes).await)
+    Ok(ready(worktrees, dir, branch, Some(reservation), notes).await)
 }
 
+/// Completes a worktree. For one that was created now, runs the set-up script of the repository until the reservation is
+/// cancelled.
 async fn ready(
     worktrees: &Worktrees,
     dir: SandboxedPath,
     branch: Option<BranchName>,
-    created: bool,
+    created: Option<&Reservation>,
     notes: Vec<String>,
 ) -> PreparedWorktree {
-    if !created {
+    if created.is_none() {
         remove_stale_locks(worktrees.sandbox.clone(), dir.as_path()).await;
     }
     if let Err(error) = worktrees.git.hide_state_dir(dir.as_path()).await {
         tracing::info!(%error, "cannot hide the state directory from git");
+    }
+    let gaps = complete(&worktrees.git, dir.as_path()).await;
+    if let Some(reservation) = created {
+        // A cancellation only ends the script; the launch checks for it before the process starts.
+        let _ = reservation.unless_cancelled(set_up(worktrees, dir.as_path())).await;
     }
     for note in &notes {
         tracing::info!(worktree = %dir.as_path().display(), note, "earlier work at the path of a worktree");
@@ -215,7 +228,7 @@ async fn ready(
         head_moves: worktrees.git.head_moves(dir.as_path()).await.map_or(0, |moves| moves.len()),
         has_unpushed_commits: worktrees.git.has_unpushed_commits(dir.as_path()).await.unwrap_or(true),
     };
-    PreparedWorktree { dir, start_sha, start, branch, created, notes }
+    PreparedWorktree { dir, start_sha, start, branch, created: created.is_some(), notes, gaps }
 }
 
 fn new_worktree_path(
@@ -270,7 +283,15 @@ async fn clear(
         }
         reservation.claim(&path).map_err(WorktreeError::Busy)?;
         match worktrees.git.worktree_remove(repository, &path).await {
-            Ok(saved) => notes.extend(saved.map(|name| saved_note(&name))),
+            Ok(saved) => notes.extend(saved.iter().map(|name| saved_note(name))),
+            // The repository of the submodule is part of git's records of the worktree, which a renamed one loses.
+            Err(RemoveWorktreeError::Unsaved(error @ GitError::SubmoduleWork(_))) => {
+                return Err(WorktreeError::Failed(format!(
+                    "the earlier worktree {path} cannot be removed, because {error}. Commit and push them there, or discard \
+                     them with: git worktree remove --force {path}",
+                    path = path.display()
+                )));
+            }
             Err(error) => {
                 tracing::info!(%error, "cannot remove an earlier worktree; renaming it");
                 notes.push(renamed_note(&blocking(move || rename_aside(&path)).await?));
@@ -327,8 +348,6 @@ async fn create(
     blocking(move || preserved.restore()).await?;
     let saved = added.map_err(|error| WorktreeError::failed(&error))?;
     notes.extend(saved.map(|name| saved_note(&name)));
-    // A cancellation only ends the script; the launch checks for it before the process starts.
-    let _ = reservation.unless_cancelled(set_up(worktrees, dir.as_path())).await;
     Ok(())
 }
 

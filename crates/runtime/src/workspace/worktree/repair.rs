@@ -135,7 +135,7 @@ pub(crate) async fn return_to_branch(
     let saved = worktrees.git.return_to_branch(worktree, branch).await?;
     let previous = previous.map_or_else(|| "no branch".to_owned(), |previous| format!("branch {previous}"));
     let mut note = format!("The worktree was on {previous}; it is on {branch} again, with its changes.");
-    if let Some(name) = saved {
+    for name in saved {
         note.push(' ');
         note.push_str(&super::saved_note(&name));
     }

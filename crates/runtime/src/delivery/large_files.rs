@@ -1,0 +1,70 @@
+//! Uploads the content of files in Git LFS, which git itself does not push.
+
+use loopgate_api::event::LoopEvent;
+use loopgate_api::ids::BranchName;
+use loopgate_api::redact;
+use serde_json::json;
+
+use super::outcome::LoopOutcome;
+use super::result::DeliveryContext;
+use super::retry::{DeliveryError, repeat};
+use crate::jobs::store::OutboxMessage;
+
+/// Warning of a loop whose branch refers to content that Git LFS does not have.
+const LFS_NOT_UPLOADED: &str = "LFS_NOT_UPLOADED";
+
+/// Uploads the content for a branch. Content that cannot be uploaded on this machine is a warning of the loop.
+///
+/// # Errors
+/// Fails with [`DeliveryError`] when the upload fails.
+pub(super) async fn upload(
+    outcome: &LoopOutcome<'_>,
+    context: &DeliveryContext,
+    branch: &BranchName,
+) -> Result<(), DeliveryError> {
+    let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
+    let known = [context.base_revision.clone()];
+    let attempt = async || Ok(git.upload_large_files(directory, branch, &known).await?);
+    match repeat(outcome, "uploading files to Git LFS", attempt).await? {
+        Some(reason) => warn(outcome, &reason).await,
+        None => Ok(()),
+    }
+}
+
+/// As [`upload`], for a branch that was pushed already: a failed upload is a warning as well.
+///
+/// # Errors
+/// Fails with [`DeliveryError`] when the warning cannot be stored, and when the loop is cancelled.
+pub(super) async fn upload_pushed(
+    outcome: &LoopOutcome<'_>,
+    context: &DeliveryContext,
+    branch: &str,
+) -> Result<(), DeliveryError> {
+    let Ok(branch) = branch.parse() else { return Ok(()) };
+    match upload(outcome, context, &branch).await {
+        Err(DeliveryError::Git(error)) => {
+            let reason = format!(
+                "the upload to Git LFS failed ({}). Run in the worktree: git lfs push origin {branch}",
+                redact::cause(&error.to_string())
+            );
+            warn(outcome, &reason).await
+        }
+        result => result,
+    }
+}
+
+async fn warn(outcome: &LoopOutcome<'_>, reason: &str) -> Result<(), DeliveryError> {
+    tracing::warn!(loop_id = %outcome.id, reason, "delivered branch is incomplete without Git LFS");
+    let text = format!("The delivered branch is incomplete without Git LFS: {reason}.");
+    let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
+    outcome
+        .finalizer
+        .jobs
+        .change(outcome.id, |now| {
+            now.job.warn(LFS_NOT_UPLOADED);
+            now.send(OutboxMessage::event(&event));
+            Ok(())
+        })
+        .await?;
+    Ok(())
+}
