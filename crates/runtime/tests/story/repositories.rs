@@ -3,7 +3,7 @@
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_runtime::jobs::Job;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Desktop, IMPLEMENTS, new_id, request, start};
 
