@@ -63,13 +63,14 @@ impl TicketLauncher {
         requested: Option<&BranchName>,
     ) -> Result<(String, String), TicketLaunchError> {
         let mut names = Vec::new();
+        let remote = self.git.remotes(repository).await.map_err(failed)?.base;
         names.extend(
             requested
                 .into_iter()
-                .flat_map(|requested| [requested.to_string(), format!("origin/{requested}")]),
+                .flat_map(|requested| [requested.to_string(), format!("{remote}/{requested}")]),
         );
         let default = self.git.default_branch(repository).await.map_err(failed)?;
-        names.extend(default.map(|branch| format!("origin/{branch}")));
+        names.extend(default.map(|branch| format!("{remote}/{branch}")));
         names.push("HEAD".to_owned());
         for name in names {
             if let Some(commit) = self.git.commit_of(repository, &name).await.map_err(failed)? {

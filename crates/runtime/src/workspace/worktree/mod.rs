@@ -15,7 +15,7 @@ use loopgate_api::ids::{BranchName, LoopId};
 use loopgate_api::redact;
 use loopgate_home::{RepositoryError, Sandbox, SandboxedPath};
 use loopgate_tools::code_host::CodeHost;
-use loopgate_tools::git::{Git, PreservedState, remove_stale_locks, rename_aside, time};
+use loopgate_tools::git::{Git, GitError, PreservedState, remove_stale_locks, rename_aside, time};
 use loopgate_tools::process::{Command, Limits};
 
 use crate::jobs::reservations::{Reservation, Reservations};
@@ -288,12 +288,11 @@ async fn create(
     notes: &mut Vec<String>,
 ) -> Result<(), WorktreeError> {
     let repository = request.repository.as_path();
-    if !request.fetched
-        && let Some(Err(error)) = reservation.unless_cancelled(worktrees.git.fetch(repository)).await
-    {
-        tracing::info!(%error, "cannot fetch the repository; using its current state");
-    }
     let base = &request.base;
+    if !request.fetched {
+        let fetched = fetch_with_base(&worktrees.git, repository, base, request.checkout);
+        reservation.unless_cancelled(fetched).await.transpose().map_err(WorktreeError::Failed)?;
+    }
     let base_ref = worktrees.git.base_ref(repository, base).await;
     let from = base_ref.map_err(|error| WorktreeError::failed(&error))?;
     let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
@@ -332,16 +331,44 @@ async fn create(
     Ok(())
 }
 
+/// Fetches a clone and the base branch of the work. A clone that cannot be fetched is used in its current state.
+///
+/// # Errors
+/// Fails with a reason for the user when the remote does not have the branch, and work is to be delivered to it: the
+/// pull request could not be opened.
+pub(crate) async fn fetch_with_base(
+    git: &Git,
+    clone: &Path,
+    base: &BranchName,
+    checkout: WorktreeSource,
+) -> Result<(), String> {
+    let fetch = async {
+        let is_at_remote = git.fetch_base(clone, base).await?;
+        if !is_at_remote && checkout.is_delivered() {
+            return Ok(Some(git.remotes(clone).await?.base_name().to_owned()));
+        }
+        git.fetch(clone).await.map(|()| None)
+    };
+    match fetch.await {
+        Ok(None) => {}
+        Ok(Some(remote)) => {
+            let text = "push it first, or choose a branch that exists there";
+            return Err(format!("branch \"{base}\" is not at {remote}; {text}"));
+        }
+        Err(error) => {
+            let error: GitError = error;
+            tracing::info!(%error, "cannot fetch the repository; using its current state");
+        }
+    }
+    Ok(())
+}
+
 /// Returns the remote-tracking branch of an open pull request that earlier loops created for the same
 /// document. A further loop continues from it: a branch with a new start could not be pushed without force.
 async fn open_pull_request(worktrees: &Worktrees, request: &WorktreeRequest<'_>) -> Option<String> {
-    let continues = match request.checkout {
-        WorktreeSource::Fresh { is_retained, .. } => is_retained,
-        WorktreeSource::Continued => true,
-        WorktreeSource::ExistingOrDetached => false,
-    };
+    let continues = request.checkout.is_delivered();
     let (clone, branch) = (request.repository.as_path(), &request.naming.branch);
-    let tracked = format!("refs/remotes/origin/{branch}");
+    let tracked = worktrees.git.remotes(clone).await.ok()?.pushed_ref(branch.as_str());
     if !continues || worktrees.git.commit_of(clone, &tracked).await.ok()?.is_none() {
         return None;
     }
@@ -368,7 +395,7 @@ async fn has_work(
         let args = ["rev-list", "-n", "1", &commit, "--not", base];
         Ok(!git.text(repository, &args, time::LOCAL).await?.is_empty())
     };
-    check.await.map_err(|error: loopgate_tools::git::GitError| WorktreeError::failed(&error))
+    check.await.map_err(|error: GitError| WorktreeError::failed(&error))
 }
 
 fn saved_note(name: &str) -> String {
