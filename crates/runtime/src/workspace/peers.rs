@@ -116,8 +116,11 @@ async fn find(
     if let Err(reason) =
         worktree::fetch_with_base(&repositories.git, allowed.as_path(), &branch, checkout).await
     {
-        let text = format!("Additional repo {label} cannot be used: {reason}");
-        return Err(refuse(code::PRE_RUN_VALIDATION_FAILED, text));
+        // A branch that does not exist at all is reported by the caller.
+        if matches!(repositories.git.base_ref(allowed.as_path(), &branch).await, Ok(Some(_))) {
+            let text = format!("Additional repo {label} cannot be used: {reason}");
+            return Err(refuse(code::PRE_RUN_VALIDATION_FAILED, text));
+        }
     }
     Ok(Peer { repository: LoopRepository { path: allowed, full_name: full_name.or(origin) }, branch, label })
 }

@@ -12,6 +12,7 @@ mod graphql;
 mod list;
 mod name;
 mod open;
+mod permission;
 mod pull_request;
 mod reviews;
 

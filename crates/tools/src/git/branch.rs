@@ -7,8 +7,8 @@ use loopgate_api::ids::BranchName;
 use super::{DropPolicy, Git, GitError, finish, time};
 use crate::process::Stdin;
 
-/// Namespace of the branches that loops create. A commit that is reachable only from these is not considered safe.
-const LOOP_NAMESPACE: &str = "orchestrator/";
+/// Namespace of the branches that loops create.
+pub const LOOP_NAMESPACE: &str = "orchestrator";
 
 impl Git {
     /// Returns the current branch, also when it has no commit yet; `None` when HEAD is detached.
@@ -161,9 +161,17 @@ impl Git {
     }
 }
 
-/// Returns whether a full ref is a branch that a loop created, in the clone or at a remote.
+/// Returns whether a branch has the name of one that a loop created: `orchestrator/<key>`, or `orchestrator-<key>` in a
+/// repository with a branch `orchestrator`.
+#[must_use]
+pub fn is_loop_branch(name: &str) -> bool {
+    name.strip_prefix(LOOP_NAMESPACE).is_some_and(|rest| rest.starts_with(['/', '-']))
+}
+
+/// Returns whether a full ref is a branch that a loop created, in the clone or at a remote. A commit that is reachable
+/// only from these is not considered safe.
 fn is_of_loop(name: &str) -> bool {
     let remote = name.strip_prefix("refs/remotes/").and_then(|rest| rest.split_once('/'));
     let branch = name.strip_prefix("refs/heads/").or(remote.map(|(_, branch)| branch));
-    branch.is_some_and(|branch| branch.starts_with(LOOP_NAMESPACE))
+    branch.is_some_and(is_loop_branch)
 }

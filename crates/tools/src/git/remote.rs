@@ -59,8 +59,8 @@ impl Git {
     /// Fails with [`GitError`], for example when a remote cannot be reached.
     pub async fn fetch(&self, directory: &Path) -> Result<(), GitError> {
         let Remotes { base, push, .. } = self.remotes(directory).await?;
-        let both = ["fetch", "--multiple", &base, &push];
-        let args = if base == push { ["fetch", &base].as_slice() } else { &both };
+        let (one, both) = (["fetch", &base], ["fetch", "--multiple", &base, &push]);
+        let args: &[&str] = if base == push { &one } else { &both };
         self.change(directory, args, time::FETCH).await.map(drop)
     }
 

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use loopgate_api::ids::BranchName;
 use loopgate_home::SandboxedPath;
-use loopgate_tools::git::PreservedState;
+use loopgate_tools::git::{PreservedState, is_loop_branch};
 
 use super::{TicketLaunchError, TicketLaunchRequest, TicketLauncher, blocking, branch_of, failed};
-use crate::workspace::worktree::LOOP_BRANCHES;
 
 impl TicketLauncher {
     /// Creates the worktree; returns the name of its start commit, or `None` when it already exists.
@@ -49,7 +48,7 @@ impl TicketLauncher {
     /// with a ticket.
     async fn check_not_of_loop(&self, place: &Path) -> Result<(), TicketLaunchError> {
         let branch = self.git.current_branch(place).await.map_err(failed)?;
-        match branch.filter(|branch| branch.starts_with(LOOP_BRANCHES)) {
+        match branch.filter(|branch| is_loop_branch(branch)) {
             Some(branch) => Err(failed(format!("a loop's worktree, on {branch}, is at its path"))),
             None => Ok(()),
         }

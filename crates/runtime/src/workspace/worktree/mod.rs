@@ -15,7 +15,9 @@ use loopgate_api::ids::{BranchName, LoopId};
 use loopgate_api::redact;
 use loopgate_home::{RepositoryError, Sandbox, SandboxedPath};
 use loopgate_tools::code_host::CodeHost;
-use loopgate_tools::git::{Git, GitError, PreservedState, remove_stale_locks, rename_aside, time};
+use loopgate_tools::git::{
+    Git, GitError, LOOP_NAMESPACE, PreservedState, remove_stale_locks, rename_aside, time,
+};
 use loopgate_tools::process::{Command, Limits};
 
 use crate::jobs::reservations::{Reservation, Reservations};
@@ -45,9 +47,6 @@ const EXCLUDED: [&str; 7] = [
     "/.loopgate/bootstrap-metadata.json",
     "/.loopgate/*.local.md",
 ];
-
-/// Prefix of the branches of loops.
-pub(crate) const LOOP_BRANCHES: &str = "orchestrator/";
 
 /// Parameters of a worktree.
 #[derive(Debug, Clone)]
@@ -131,7 +130,24 @@ impl Worktrees {
         request: &WorktreeRequest<'_>,
         reservation: &Reservation,
     ) -> Result<PreparedWorktree, WorktreeError> {
-        prepare(self, request, reservation).await
+        let mut request = request.clone();
+        if self.is_namespace_taken(request.repository.as_path()).await? {
+            let naming = request.naming.outside_namespace();
+            request.naming = naming.map_err(|error| WorktreeError::Failed(error.to_string()))?;
+        }
+        prepare(self, &request, reservation).await
+    }
+
+    /// Returns whether a branch has the name of the namespace of loops, in the clone or where loops push.
+    async fn is_namespace_taken(&self, clone: &Path) -> Result<bool, WorktreeError> {
+        let failed = |error: GitError| WorktreeError::failed(&error);
+        let pushed = self.git.remotes(clone).await.map_err(failed)?.pushed_ref(LOOP_NAMESPACE);
+        for name in [format!("refs/heads/{LOOP_NAMESPACE}"), pushed] {
+            if self.git.commit_of(clone, &name).await.map_err(failed)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Waits until an ended or cancelled loop has released its worktrees. Returns false when the loop is
@@ -289,13 +305,15 @@ async fn create(
 ) -> Result<(), WorktreeError> {
     let repository = request.repository.as_path();
     let base = &request.base;
+    let mut base_at_remote = Ok(());
     if !request.fetched {
-        let fetched = fetch_with_base(&worktrees.git, repository, base, request.checkout);
-        reservation.unless_cancelled(fetched).await.transpose().map_err(WorktreeError::Failed)?;
+        let fetch = fetch_with_base(&worktrees.git, repository, base, request.checkout);
+        base_at_remote = reservation.unless_cancelled(fetch).await.unwrap_or(Ok(()));
     }
     let base_ref = worktrees.git.base_ref(repository, base).await;
     let from = base_ref.map_err(|error| WorktreeError::failed(&error))?;
     let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
+    base_at_remote.map_err(WorktreeError::Failed)?;
     let pushed = open_pull_request(worktrees, request).await;
     let mut continues = pushed.is_some();
     let mut from = pushed.unwrap_or(from);
