@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::commands::{Run, TestDesktop};
 use crate::test_system::git;
 
-const FORK: &str = "octo-dev/shop";
+const FORK: &str = "octo-dev/garden-notes";
 const BRANCH: &str = "orchestrator/shop-7";
 
 /// An EXECUTE that changes a file. Its commit conversation does nothing, so that Loopgate delivers.
@@ -39,7 +39,7 @@ fn order(changes: Value) -> Value {
 /// Checks that the work is on the fork, and proposed once to the parent repository.
 fn check_proposal(desktop: &TestDesktop, run: &Run) -> Result<()> {
     let result = run.completed("execute")?;
-    ensure!(result["prUrl"] == "https://github.com/acme/shop/pull/1", "{}", run.last);
+    ensure!(result["prUrl"] == "https://github.com/acme/garden-notes/pull/1", "{}", run.last);
     ensure!(desktop.testbed.remotes.branches(FORK)?.contains_key(BRANCH), "not pushed to the fork");
     ensure!(!desktop.testbed.remotes.branches(story::REPOSITORY)?.contains_key(BRANCH));
     let pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
@@ -74,9 +74,9 @@ async fn work_of_a_fork_is_proposed_to_its_upstream() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn push_url_and_push_default_select_the_fork() -> Result<()> {
     for settings in [
-        vec![vec!["config", "remote.origin.pushurl", "git@github.com:octo-dev/shop.git"]],
+        vec![vec!["config", "remote.origin.pushurl", "git@github.com:octo-dev/garden-notes.git"]],
         vec![
-            vec!["remote", "add", "mine", "git@github.com:octo-dev/shop.git"],
+            vec!["remote", "add", "mine", "git@github.com:octo-dev/garden-notes.git"],
             vec!["config", "remote.pushDefault", "mine"],
         ],
     ] {
@@ -100,18 +100,18 @@ async fn selected_default_repository_and_only_remote_are_used() -> Result<()> {
     fork(&desktop)?;
     git(&desktop.clone, &["remote", "rename", "origin", "upstream"])?;
     git(&desktop.clone, &["remote", "add", "origin", &GitRemotes::url(FORK)])?;
-    // As `gh repo set-default octo-dev/shop` records it.
+    // As `gh repo set-default octo-dev/garden-notes` records it.
     git(&desktop.clone, &["config", "remote.origin.gh-resolved", "base"])?;
     let run = desktop.run(order(json!({"repo": {"fullName": FORK, "branch": "main"}}))).await?;
     let result = run.completed("execute")?;
-    ensure!(result["prUrl"] == "https://github.com/octo-dev/shop/pull/1", "{}", run.last);
+    ensure!(result["prUrl"] == "https://github.com/octo-dev/garden-notes/pull/1", "{}", run.last);
     ensure!(desktop.testbed.host.pull_requests(FORK).len() == 1);
 
     let desktop = self::desktop().await?;
     git(&desktop.clone, &["remote", "rename", "origin", "acme"])?;
     let run = desktop.run(order(json!({}))).await?;
     let result = run.completed("execute")?;
-    ensure!(result["prUrl"] == "https://github.com/acme/shop/pull/1", "{}", run.last);
+    ensure!(result["prUrl"] == "https://github.com/acme/garden-notes/pull/1", "{}", run.last);
     Ok(())
 }
 
@@ -156,13 +156,13 @@ async fn work_that_the_host_would_refuse_does_not_start() -> Result<()> {
     git(&desktop.clone, &["branch", "local-only"])?;
     let repo = json!({"fullName": story::REPOSITORY, "branch": "local-only"});
     let (_, status, answer) = desktop.order(order(json!({"repo": repo}))).await?;
-    let text = "Failed to materialize EXECUTE branch: branch \"local-only\" is not at acme/shop; push it first, or choose \
+    let text = "Failed to materialize EXECUTE branch: branch \"local-only\" is not at acme/garden-notes; push it first, or choose \
                 a branch that exists there";
     ensure!(status == 500 && answer["error"] == text, "{status} {answer}");
 
     desktop.testbed.host.make_read_only(story::REPOSITORY);
     let (_, status, answer) = desktop.order(order(json!({}))).await?;
-    let text = "The work could not be delivered: your account at the code host cannot push to acme/shop; request write \
+    let text = "The work could not be delivered: your account at the code host cannot push to acme/garden-notes; request write \
                 access, or work in a fork: gh repo fork --remote";
     ensure!(status == 400 && answer["error"] == text, "{status} {answer}");
     ensure!(desktop.testbed.model.requests_of("execute").is_empty());
@@ -185,11 +185,11 @@ async fn branch_with_the_name_of_the_namespace_is_avoided() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clone_of_another_owner_does_not_block_its_place() -> Result<()> {
     let desktop = desktop().await?;
-    desktop.testbed.add_remote("other/shop", &[("README.md", "Other\n")])?;
-    let repo = json!({"fullName": "other/shop", "branch": "main"});
+    desktop.testbed.add_remote("other/garden-notes", &[("README.md", "Other\n")])?;
+    let repo = json!({"fullName": "other/garden-notes", "branch": "main"});
     let run = desktop.run(order(json!({"repo": repo}))).await?;
     run.completed("execute")?;
-    ensure!(desktop.testbed.sandbox().join("shop-other/README.md").is_file());
-    ensure!(desktop.testbed.host.pull_requests("other/shop").len() == 1);
+    ensure!(desktop.testbed.sandbox().join("garden-notes-other/README.md").is_file());
+    ensure!(desktop.testbed.host.pull_requests("other/garden-notes").len() == 1);
     Ok(())
 }

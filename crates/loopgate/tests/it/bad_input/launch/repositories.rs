@@ -55,7 +55,8 @@ async fn repository_must_exist_in_the_sandbox() -> Result<()> {
     let list = fixture.testbed.sandbox().join(".loopgate/config/repos.json");
     let listed = std::fs::read(&list)?;
     let unknown = "Failed to complete GitHub operation. Check logs for details.";
-    let text = &format!("Repository not found locally: other/garden-notes. It could not be cloned: {unknown}");
+    let text =
+        &format!("Repository not found locally: other/garden-notes. It could not be cloned: {unknown}");
     let change = |body: &mut Value| body["repo"]["fullName"] = json!("other/garden-notes");
     fixture.refuses(change, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
 
