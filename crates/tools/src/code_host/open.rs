@@ -126,7 +126,7 @@ impl CodeHost {
     }
 
     async fn find(&self, directory: &Path, branch: &str) -> Option<PullRequest> {
-        self.pr_view(directory, &branch.parse().ok()?).await.ok()?
+        self.open_pull_of(directory, branch).await.ok()?
     }
 }
 

@@ -76,15 +76,21 @@ impl CodeHost {
         directory: &Path,
         branch: &BranchName,
     ) -> Result<Option<PullRequest>, CodeHostError> {
+        self.open_pull_of(directory, branch.as_str()).await
+    }
+
+    /// As [`CodeHost::pr_view`], for a branch of the user, whose name may contain any character.
+    pub(super) async fn open_pull_of(
+        &self,
+        directory: &Path,
+        branch: &str,
+    ) -> Result<Option<PullRequest>, CodeHostError> {
         // Not `gh pr view <branch>`, which finds a fork's branch only by the name of its owner, and also returns
         // pull requests that are closed.
         let args = ["pr", "list", "--state", "open", "--limit", LIST_LIMIT, "--json", LIST_FIELDS];
         let base = self.base_options(directory).await?;
-        let args: Vec<&str> = args
-            .into_iter()
-            .chain(["--head", branch.as_str()])
-            .chain(base.iter().map(String::as_str))
-            .collect();
+        let args: Vec<&str> =
+            args.into_iter().chain(["--head", branch]).chain(base.iter().map(String::as_str)).collect();
         let output = self.output(directory, &args, time::VIEW).await?;
         if !output.status.success() {
             return Err(CodeHostError::failed(&output));
