@@ -22,7 +22,7 @@ fuzz_target!(|output: &[u8]| {
     }
     let files = parse_name_status(output);
     assert!(files.modified.len() + files.created.len() + files.deleted.len() <= parts(0));
-    let _ = parse_refs(output);
+    let _ = parse_refs(output, "origin");
     for end in [0, b'\n'] {
         assert!(parse_worktrees(output, end).len() <= parts(end));
     }

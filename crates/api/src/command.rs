@@ -46,6 +46,18 @@ pub enum WorktreeSource {
     ExistingOrDetached,
 }
 
+impl WorktreeSource {
+    /// Returns whether the work in the worktree, or in a later loop that continues in it, is delivered.
+    #[must_use]
+    pub const fn is_delivered(self) -> bool {
+        match self {
+            Self::Fresh { is_retained, .. } => is_retained,
+            Self::Continued => true,
+            Self::ExistingOrDetached => false,
+        }
+    }
+}
+
 /// Access of a command to peer repositories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peers {

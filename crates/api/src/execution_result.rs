@@ -53,8 +53,11 @@ pub enum ResultEntry {
 pub struct SuccessEntry {
     /// Full name of the repository, `<org>/<repo>`.
     pub full_name: String,
-    /// URL of the pull request: `https://github.com/<fullName>/pull/<prNumber>`.
+    /// URL of the pull request: `https://github.com/<repository>/pull/<prNumber>`, with `prRepository` or `fullName`.
     pub pr_url: String,
+    /// Full name of the repository of the pull request, when `fullName` is a fork of it; absent when they are the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pr_repository: Option<String>,
     /// Number of the pull request in its repository.
     pub pr_number: u64,
     /// Head branch of the pull request, as pushed.
@@ -85,6 +88,14 @@ pub struct SuccessEntry {
     /// run them.
     #[serde(default, deserialize_with = "if_known", skip_serializing_if = "Option::is_none")]
     pub tests: Option<Box<TestEvidence>>,
+}
+
+impl SuccessEntry {
+    /// Returns the full name of the repository in which the pull request is.
+    #[must_use]
+    pub fn pull_request_repository(&self) -> &str {
+        self.pr_repository.as_deref().unwrap_or(&self.full_name)
+    }
 }
 
 /// Deserializes test evidence and maps an unknown form to `None`.
@@ -151,7 +162,7 @@ impl ResultEntry {
         let Self::Success(entry) = self else { return Ok(()) };
         // The assistant can write the result file. The URL of another repository would be shown to users as
         // the pull request of this loop.
-        if entry.pr_url != pull_request_url(&entry.full_name, entry.pr_number) {
+        if entry.pr_url != pull_request_url(entry.pull_request_repository(), entry.pr_number) {
             return Err(InvalidEntry::PrUrl);
         }
         if entry.branch_name.parse::<BranchName>().is_err() {
@@ -322,6 +333,7 @@ impl ResultV1 {
             {
                 ResultEntry::Success(SuccessEntry {
                     pr_url: pull_request_url(&full_name, pr_number),
+                    pr_repository: None,
                     full_name,
                     pr_number,
                     branch_name: self.branch_name,

@@ -160,10 +160,15 @@ pub async fn authorize(
     let forbidden: Vec<&str> =
         repos.iter().filter(|repo| find(repo).is_none()).map(|repo| repo.full_name.as_str()).collect();
     if !forbidden.is_empty() {
-        return Err(forbidden_repositories(
-            "Repositories not allowed for loops (an administrator can add them)",
-            &forbidden,
-        ));
+        // On a user's own machine, a missing clone is more likely than a missing permission.
+        let reason = match app.config.machine_repositories {
+            Some(_) => {
+                "Repositories neither found on this machine nor added by an administrator (Loopgate searches the sandbox \
+                 directory for clones, three levels deep, when it starts)"
+            }
+            None => "Repositories not allowed for loops (an administrator can add them)",
+        };
+        return Err(forbidden_repositories(reason, &forbidden));
     }
     refuse_missing_branches(repos.iter().copied().filter(|repo| lacks_branch(repo)).collect())
 }

@@ -14,6 +14,7 @@ mod origin;
 mod path_resolution;
 mod program;
 mod project_files;
+mod remotes;
 mod repos;
 mod repository;
 mod sandbox;
@@ -38,6 +39,7 @@ pub use origin::{InvalidOrigin, normalize_origin};
 pub use path_resolution::{expand_home, leads_through};
 pub use program::{Program, ProgramPath};
 pub use project_files::ProjectFiles;
+pub use remotes::{RemoteRepository, Remotes};
 pub use repos::{AddRepoError, Repos, ReposError, ReposFile};
 pub use repository::{Repository, RepositoryError, RepositoryHandles, origin_of_clone};
 pub use sandbox::{

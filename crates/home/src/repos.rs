@@ -199,16 +199,19 @@ impl Repos {
     }
 
     /// Finds the clone of a listed repository by the URL of its `origin` remote. An exact match takes
-    /// precedence over one that differs in case.
+    /// precedence over one that differs in case, and that over the clone of a fork.
     ///
     /// # Errors
     /// Fails with [`ReposError`] when the list cannot be read.
     pub fn find(&self, name: &RepoFullName) -> Result<Option<PathBuf>, ReposError> {
         let clones = self.clones_with_origin()?;
         let exact = clones.iter().find(|(_, origin)| origin == name);
-        Ok(exact
-            .or_else(|| clones.iter().find(|(_, origin)| origin.same_as(name)))
-            .map(|(path, _)| path.clone()))
+        let own = exact.or_else(|| clones.iter().find(|(_, origin)| origin.same_as(name)));
+        let is_fork = |path: &Path| {
+            self.sandbox.repository_at(path).is_some_and(|repository| repository.is_clone_of(name))
+        };
+        let found = own.or_else(|| clones.iter().find(|(path, _)| is_fork(path)));
+        Ok(found.map(|(path, _)| path.clone()))
     }
 
     /// Returns the full names of all listed repositories that have an `origin` remote.

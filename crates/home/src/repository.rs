@@ -15,6 +15,7 @@ use loopgate_api::ids::RepoFullName;
 use thiserror::Error;
 
 use crate::git_config::{ConfigEntry, parse_git_config};
+use crate::remotes::Remotes;
 use crate::sandbox::{Directory, EntryKind, Sandbox, SandboxedPath};
 
 /// Maximum size in bytes of a file that contains one path, such as `.git` or `commondir`: twice `PATH_MAX`.
@@ -105,7 +106,8 @@ impl Sandbox {
         self.repository(directory).ok().filter(Repository::is_root)
     }
 
-    /// Returns the full name from the URL of the `origin` remote of a clone or worktree. Reads the disk.
+    /// Returns the full name from the URL of the `origin` remote, or of the only one, of a clone or worktree. Reads the
+    /// disk.
     #[must_use]
     pub fn origin_of(&self, checkout: &Path) -> Option<RepoFullName> {
         self.repository_at(checkout)?.origin()
@@ -296,14 +298,28 @@ impl Repository {
         self.prefix.as_os_str().is_empty()
     }
 
-    /// Returns the full name from the URL of the `origin` remote.
+    /// Returns the remotes of the repository's own configuration.
     #[must_use]
-    pub fn origin(&self) -> Option<RepoFullName> {
-        origin_in(&self.config)
+    pub fn remotes(&self) -> Remotes {
+        Remotes::of(&self.config)
     }
 
-    /// Returns the branch of `refs/remotes/origin/HEAD`; without it, the branch that is checked out in the
-    /// clone.
+    /// Returns the full name from the URL of the `origin` remote, or of the only one.
+    #[must_use]
+    pub fn origin(&self) -> Option<RepoFullName> {
+        self.remotes().clone_repository
+    }
+
+    /// Returns whether the repository is a clone of this one, or of a fork whose work is proposed to it.
+    #[must_use]
+    pub fn is_clone_of(&self, name: &RepoFullName) -> bool {
+        let Remotes { clone_repository, base_repository, .. } = self.remotes();
+        let base = base_repository.map(|repository| repository.full_name);
+        clone_repository.into_iter().chain(base).any(|own| own.same_as(name))
+    }
+
+    /// Returns the default branch of the base repository as recorded in the clone; without it, the branch that is
+    /// checked out in the clone.
     #[must_use]
     pub fn default_branch(&self) -> Option<String> {
         let branch_in = |file: &str, prefix: &str| {
@@ -311,8 +327,8 @@ impl Repository {
             let text = String::from_utf8(bytes).ok()?;
             Some(text.trim().strip_prefix("ref: ")?.strip_prefix(prefix)?.to_owned())
         };
-        branch_in("refs/remotes/origin/HEAD", "refs/remotes/origin/")
-            .or_else(|| branch_in("HEAD", "refs/heads/"))
+        let prefix = self.remotes().base_ref("");
+        branch_in(&format!("{prefix}HEAD"), &prefix).or_else(|| branch_in("HEAD", "refs/heads/"))
     }
 
     /// Returns the last value of a variable without a subsection, from the repository's own files.
@@ -323,19 +339,12 @@ impl Repository {
     }
 }
 
-/// Returns the full name from the URL of the `origin` remote of a clone outside or inside the sandbox. Only
-/// for paths that the user chose. Reads the disk.
+/// Returns the full name from the URL of the `origin` remote, or of the only one, of a clone outside or inside the
+/// sandbox. Only for paths that the user chose. Reads the disk.
 #[must_use]
 pub fn origin_of_clone(clone: &Path) -> Option<RepoFullName> {
     let bytes = Directory::of(clone).ok()?.read(Path::new(".git/config"), MAX_CONFIG).ok()?;
-    origin_in(&parse_git_config(&bytes)?)
-}
-
-fn origin_in(config: &[ConfigEntry]) -> Option<RepoFullName> {
-    let url = config.iter().find(|entry| {
-        entry.section == "remote" && entry.subsection.as_deref() == Some("origin") && entry.name == "url"
-    })?;
-    RepoFullName::from_remote_url(url.value.as_deref()?)
+    Remotes::of(&parse_git_config(&bytes)?).clone_repository
 }
 
 /// Returns whether git would take a directory for a bare repository.

@@ -60,9 +60,8 @@ async fn restore(
     base: &BranchName,
 ) -> Result<bool, MergedError> {
     let head = git.head(worktree).await?;
-    let merge_base = git
-        .text(worktree, &["merge-base", "HEAD", &format!("refs/remotes/origin/{base}")], time::LOCAL)
-        .await?;
+    let base = git.remotes(worktree).await?.base_ref(base.as_str());
+    let merge_base = git.text(worktree, &["merge-base", "HEAD", &base], time::LOCAL).await?;
     // A worktree with its own commits or with uncommitted changes is reviewed as it is.
     if head != merge_base || !git.changes(worktree).await?.is_empty() {
         return Ok(false);

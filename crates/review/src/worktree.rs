@@ -122,7 +122,7 @@ impl ReviewWorktree {
     /// leave the worktree as it was: a review of an older state is better than none.
     async fn update(&self, git: &Git, branch: &BranchName) -> Result<(), ReviewWorktreeError> {
         let place = self.worktree.as_path();
-        let tracked = format!("refs/remotes/origin/{branch}");
+        let tracked = git.remotes(place).await?.base_ref(branch.as_str());
         let checked_out =
             git.change(place, &["checkout", "-q", branch.as_str(), "--"], time::WORKTREE_ADD).await;
         if let Err(error) = checked_out {

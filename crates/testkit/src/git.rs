@@ -89,6 +89,16 @@ impl GitRemotes {
         Ok(bare)
     }
 
+    /// Creates a fork: a repository with the branches and commits of another one.
+    pub fn fork(&self, full_name: &str, fork: &str) -> anyhow::Result<PathBuf> {
+        let bare = self.bare(fork);
+        let parent = bare.parent().context("the bare repository has no parent directory")?;
+        std::fs::create_dir_all(parent)?;
+        let (from, to) = (self.bare(full_name), bare.to_string_lossy().into_owned());
+        git(parent, &["clone", "--quiet", "--bare", &from.to_string_lossy(), &to])?;
+        Ok(bare)
+    }
+
     /// Adds a commit to a branch, which is created from `main` if it does not exist. Returns the commit's
     /// hash.
     pub fn commit(

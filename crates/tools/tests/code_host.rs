@@ -131,17 +131,16 @@ async fn hanging_clone_is_killed_with_its_descendants() {
 }
 
 #[tokio::test]
-async fn only_open_pull_request_is_returned() {
+async fn only_pull_request_of_the_own_branch_is_returned() {
     let fixture = ScriptedCodeHost::new(
-        r#"echo '{"number":7,"state":"OPEN","url":"https://github.com/acme/widget/pull/7"}'"#,
+        r#"echo '[{"number":5,"url":"https://github.com/acme/widget/pull/5","isCrossRepository":true,"headRepositoryOwner":null},
+            {"number":7,"url":"https://github.com/acme/widget/pull/7","isCrossRepository":false,"headRepositoryOwner":null}]'"#,
     );
     let pull = fixture.host.pr_view(&fixture.code(), &branch("x")).await.unwrap().unwrap();
     assert_eq!((pull.number, pull.url.as_str()), (7, "https://github.com/acme/widget/pull/7"));
-    assert_eq!(fixture.recorded_args()[..2], ["pr", "view"]);
+    assert_eq!(fixture.recorded_args()[..4], ["pr", "list", "--state", "open"]);
 
-    let closed = ScriptedCodeHost::new(r#"echo '{"number":7,"state":"MERGED","url":"https://x/pull/7"}'"#);
-    assert_eq!(closed.host.pr_view(&closed.code(), &branch("x")).await.unwrap(), None);
-    let none = ScriptedCodeHost::new(r#"echo 'no pull requests found for branch "x"' >&2; exit 1"#);
+    let none = ScriptedCodeHost::new("echo '[]'");
     assert_eq!(none.host.pr_view(&none.code(), &branch("x")).await.unwrap(), None);
     let refused = ScriptedCodeHost::new("echo 'HTTP 403: denied' >&2; exit 1");
     let error = refused.host.pr_view(&refused.code(), &branch("x")).await.unwrap_err();
@@ -156,7 +155,7 @@ async fn pull_request_is_created_with_literal_arguments() {
     let fixture =
         ScriptedCodeHost::new("echo 'Creating pull request'; echo https://github.com/acme/widget/pull/31");
     let (main, head) = (branch("main"), branch("orchestrator/a"));
-    let new = NewPullRequest { title: "$(rm -rf) \"it\"", body: "Why", base: &main, head: Some(&head) };
+    let new = NewPullRequest { title: "$(rm -rf) \"it\"", body: "Why", base: &main, head: &head };
     let created = fixture.host.pr_create(&fixture.code(), &new).await.unwrap();
     assert_eq!(created.number, 31);
     let words = ["pr", "create", "--title", "$(rm -rf) \"it\"", "--body-file", "-"];

@@ -81,7 +81,7 @@ async fn pull_request_is_created_from_a_clone() {
     assert_eq!(fixture.remotes.branches("acme/shop").unwrap()["orchestrator/cart"], commit);
 
     let main = branch("main");
-    let new = NewPullRequest { title: "Cart", body: "A cart.\n", base: &main, head: None };
+    let new = NewPullRequest { title: "Cart", body: "A cart.\n", base: &main, head: &name };
     let created = gh.pr_create(&place, &new).await.unwrap();
     assert_eq!(created.url, "https://github.com/acme/shop/pull/1");
     assert_eq!(gh.pr_view(&place, &name).await.unwrap(), Some(created.clone()));

@@ -4749,9 +4749,11 @@ export interface components {
              * @description Number of the pull request in its repository.
              */
             prNumber: number;
+            /** @description Full name of the repository of the pull request, when `fullName` is a fork of it; absent when they are the same. */
+            prRepository?: string | null;
             /** @description Title of the pull request; absent when unknown. */
             prTitle?: string | null;
-            /** @description URL of the pull request: `https://github.com/<fullName>/pull/<prNumber>`. */
+            /** @description URL of the pull request: `https://github.com/<repository>/pull/<prNumber>`, with `prRepository` or `fullName`. */
             prUrl: string;
             tests?: components["schemas"]["TestEvidence"] | null;
             /** @description Work of the loop that the pull request does not contain. */

@@ -253,7 +253,7 @@ async fn store_pull_requests(
             organization_id: Set(row.organization_id),
             document_id: Set(row.document_id),
             loop_id: Set(row.id),
-            full_name: Set(entry.full_name.clone()),
+            full_name: Set(entry.pull_request_repository().to_owned()),
             number: Set(i64::try_from(entry.pr_number).unwrap_or_default()),
             url: Set(entry.pr_url.clone()),
             title: Set(title),

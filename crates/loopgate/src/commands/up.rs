@@ -46,8 +46,8 @@ pub struct UpArgs {
     ready_file: Option<PathBuf>,
 }
 
-/// Depth of the search for clones below the sandbox, enough for `<sandbox>/<owner>/<repository>`.
-const REPOSITORY_DEPTH: usize = 2;
+/// Depth of the search for clones below the sandbox, enough for `<sandbox>/<host>/<owner>/<repository>`.
+const REPOSITORY_DEPTH: usize = 3;
 /// Time limit of querying the programs' versions. The banner is not delayed further.
 const VERSIONS_LIMIT: Duration = Duration::from_secs(4);
 

@@ -51,6 +51,7 @@ mod pulls;
 mod queue;
 mod records;
 mod relay;
+mod remotes;
 mod repaired_worktrees;
 mod reports;
 mod review;

@@ -123,7 +123,8 @@ async fn request_for_unknown_repository_is_refused() -> Result<()> {
     let refused: Value = refused.json().await?;
     assert_eq!(
         refused["error"],
-        "Repositories not allowed for loops (an administrator can add them): acme/nowhere"
+        "Repositories neither found on this machine nor added by an administrator (Loopgate searches the sandbox \
+         directory for clones, three levels deep, when it starts): acme/nowhere"
     );
     assert_eq!(refused["code"], "REPO_NOT_ALLOWED");
     let loops = system.page.0.get("/loops").await?;

@@ -36,7 +36,7 @@ pub(crate) fn is_review(spec: &CommandSpec) -> bool {
     spec.inputs == Inputs::Review
 }
 
-/// Returns the base of a review: the base branch on `origin`, or else the commit that the loop's work started
+/// Returns the base of a review: the base branch at the remote, or else the commit that the loop's work started
 /// from. Fails with 400 when neither exists.
 pub(crate) async fn base(
     git: &Git,
@@ -53,11 +53,12 @@ pub(crate) async fn base(
         (None, _) => Some(request.base_branch().to_owned()),
     };
     if let Some(branch) = branch.and_then(|branch| branch.parse::<BranchName>().ok())
-        && let Ok(Some(_)) = git.commit_of(&workspace.dir, &format!("refs/remotes/origin/{branch}")).await
+        && let Ok(remotes) = git.remotes(&workspace.dir).await
+        && let Ok(Some(_)) = git.commit_of(&workspace.dir, &remotes.base_ref(branch.as_str())).await
     {
         return Ok(branch.to_string());
     }
-    // Loops without a remote have no `origin` branch to compare with.
+    // Loops without a remote have no remote-tracking branch to compare with.
     let config = workspace.work_dir.join(DRIVER_CONFIG);
     let start = tokio::task::spawn_blocking(move || start_commit(&config)).await.ok().flatten();
     if let Some(start) = start

@@ -225,6 +225,15 @@ fn prompt(job: &Job, context: &DeliveryContext) -> String {
         _ => String::new(),
     };
     let footer = pr_text::footer(job);
+    let push = &context.remotes.push;
+    // The program chooses the repository by the names of the remotes, and expects the branch in it.
+    let (selected, created) = match (&context.remotes.base_repository, context.remotes.head_owner()) {
+        (Some(repository), Some(owner)) => {
+            let head = format!("\"{owner}:$(git branch --show-current)\" -R {repository}");
+            (format!(" {head}"), format!(" --head {head}"))
+        }
+        _ => Default::default(),
+    };
     format!(
         "The implementation in this repository is finished. Deliver it; change no source file any more.
 
@@ -233,10 +242,10 @@ fn prompt(job: &Job, context: &DeliveryContext) -> String {
 `pr-body.md` in the root. Leave out what looks like a secret, and dependencies and build output.
 3. Commit. Follow `.gitmessage` when the repository has one. {prefix}Say what changed and why. Never bypass hooks; \
 when a hook fails, repair what it names and commit again.
-4. Push with `git push -u origin HEAD`.
-5. Look with `gh pr view` whether this branch has an open pull request. If it has, bring its title and text up to \
-date with `gh pr edit`. If it has none, create one with `gh pr create --base {base} --label orchestrator`; leave the \
-label out when it does not exist. Use `.github/pull_request_template.md` for the text when it is there, write the \
+4. Push with `git push -u {push} HEAD`.
+5. Look with `gh pr view{selected}` whether this branch has an open pull request. If it has, bring its title and text \
+up to date with `gh pr edit{selected}`. If it has none, create one with `gh pr create{created} --base {base} \
+--label orchestrator`; leave the label out when it does not exist. Use `.github/pull_request_template.md` for the text when it is there, write the \
 text to `pr-body.md` and pass it with `--body-file`. End the text with these lines:
 
 {footer}

@@ -69,14 +69,14 @@ fn success(
     head: &str,
     held_back: Vec<HeldBackFile>,
 ) -> ExecutionResult {
-    // Clones without an `origin` of the code host have no name; the pull request's URL contains it.
+    // Clones without a remote at the code host have no name; the pull request's URL contains it.
     let url_name = result_file::repository_and_number(&pull_request.url).and_then(|(name, _)| name);
     let name =
         if context.full_name.is_empty() { url_name.unwrap_or_default() } else { context.full_name.clone() };
-    result_file::success(&name, pull_request.number, branch.as_str(), context.base.as_str(), head, held_back)
+    result_file::success(context, &name, pull_request.number, branch.as_str(), head, held_back)
 }
 
-/// Returns the open pull request of an interrupted delivery if `origin` already has the checked-out commit.
+/// Returns the open pull request of an interrupted delivery if the remote already has the checked-out commit.
 pub(super) async fn open_pull_request(
     outcome: &LoopOutcome<'_>,
     context: &DeliveryContext,
@@ -84,7 +84,7 @@ pub(super) async fn open_pull_request(
     let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
     let branch: BranchName = git.current_branch(directory).await.ok()??.parse().ok()?;
     let head = git.head(directory).await.ok()?;
-    let remote = git.commit_of(directory, &format!("refs/remotes/origin/{branch}")).await.ok()??;
+    let remote = git.commit_of(directory, &context.remotes.pushed_ref(branch.as_str())).await.ok()??;
     if head != remote || git.ahead_of(directory, &context.base_revision).await.ok()? == 0 {
         return None;
     }
@@ -176,7 +176,7 @@ async fn push_branch(
     }
 }
 
-/// Returns whether the push was rejected because `origin` has commits that the local branch does not contain.
+/// Returns whether the push was rejected because the remote has commits that the local branch does not contain.
 fn diverged(error: &DeliveryError) -> bool {
     let DeliveryError::Git(error) = error else { return false };
     error
@@ -209,7 +209,7 @@ async fn pull_request(
         None => {
             let body = write_body(job, context, body_file, None).await?;
             let title = subject(outcome, context).await.unwrap_or_else(|| title.to_owned());
-            let new = NewPullRequest { title: &title, body: &body, base: &context.base, head: Some(branch) };
+            let new = NewPullRequest { title: &title, body: &body, base: &context.base, head: branch };
             match host.pr_create(directory, &new).await {
                 Ok(created) => created,
                 // Another process may have created it, or the response was lost after the code host had

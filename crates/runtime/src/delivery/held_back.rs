@@ -85,7 +85,7 @@ pub(super) async fn find(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -
 async fn pushed(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Result<Option<String>, GitError> {
     let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
     let Some(branch) = git.current_branch(directory).await? else { return Ok(None) };
-    let Some(commit) = git.commit_of(directory, &format!("refs/remotes/origin/{branch}")).await? else {
+    let Some(commit) = git.commit_of(directory, &context.remotes.pushed_ref(&branch)).await? else {
         return Ok(None);
     };
     let common = git.merge_base(directory, &commit, "HEAD").await?;

@@ -44,8 +44,9 @@ pub(super) async fn upload_pushed(
     match upload(outcome, context, &branch).await {
         Err(DeliveryError::Git(error)) => {
             let reason = format!(
-                "the upload to Git LFS failed ({}). Run in the worktree: git lfs push origin {branch}",
-                redact::cause(&error.to_string())
+                "the upload to Git LFS failed ({}). Run in the worktree: git lfs push {} {branch}",
+                redact::cause(&error.to_string()),
+                context.remotes.push
             );
             warn(outcome, &reason).await
         }

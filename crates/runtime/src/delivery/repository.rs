@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
-use loopgate_api::ids::BranchName;
+use loopgate_api::ids::{BranchName, RepoFullName};
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_home::untrusted;
 use loopgate_tools::git::remove_stale_locks;
@@ -82,14 +82,16 @@ pub(super) async fn deliver_repository(
     part: &RepositoryWork,
 ) -> Result<DeliveryOutcome, StoreError> {
     let (directory, name, names) = (part.work_dir.clone(), part.full_name.clone(), part.names.clone());
+    let parent = parent_repository(outcome, part).await;
     let stored = tokio::task::spawn_blocking(move || {
-        result_file::authoritative(&directory, name.as_deref()).filter(|result| result.lists_only(&names))
+        result_file::authoritative(&directory, name.as_deref(), parent.as_ref())
+            .filter(|result| result.lists_only(&names))
     });
     if let Some(result) = stored.await.unwrap_or_default() {
         if is_confirmed(outcome, job, part, &result).await {
             return Ok(reuse_result(part, result).await);
         }
-        tracing::warn!(loop_id = %outcome.id, "the result file names a commit that origin does not have; ignoring it");
+        tracing::warn!(loop_id = %outcome.id, "the result file names a commit that the remote does not have; ignoring it");
     }
     let context = match inspect(outcome, part).await {
         Ok(context) => context,
@@ -107,8 +109,14 @@ pub(super) async fn deliver_repository(
     }
 }
 
+/// Returns the repository to which the work of a fork is proposed.
+async fn parent_repository(outcome: &LoopOutcome<'_>, part: &RepositoryWork) -> Option<RepoFullName> {
+    let remotes = outcome.finalizer.git.remotes(part.directory.as_deref()?).await.ok()?;
+    remotes.parent_repository().cloned()
+}
+
 /// Returns whether a stored result may be reused. The assistant can write the file, and the result of a loop that claims
-/// tasks decides about their completion: it counts only if `origin` has its commit. The push of an interrupted delivery
+/// tasks decides about their completion: it counts only if the remote has its commit. The push of an interrupted delivery
 /// has updated the remote-tracking branch.
 async fn is_confirmed(
     outcome: &LoopOutcome<'_>,
@@ -125,7 +133,8 @@ async fn is_confirmed(
     let directory =
         part.directory.as_deref().filter(|directory| outcome.finalizer.layout.allowed(directory).is_some());
     let (Some(directory), Some(commit)) = (directory, &entry.commit_sha) else { return false };
-    let tracked = format!("refs/remotes/origin/{}", entry.branch_name);
+    let Ok(remotes) = outcome.finalizer.git.remotes(directory).await else { return false };
+    let tracked = remotes.pushed_ref(&entry.branch_name);
     let base = outcome.finalizer.git.merge_base(directory, &tracked, commit).await;
     base.ok().flatten().is_some_and(|base| base.starts_with(commit.as_str()))
 }
@@ -199,8 +208,9 @@ pub(super) async fn inspect(
             clone.and_then(|clone| clone.origin()).map(|name| name.to_string()).unwrap_or_default()
         }
     };
+    let remotes = git.remotes(directory).await.map_err(|error| failed(&error.to_string()))?;
     let work_dir = part.work_dir.clone();
-    Ok(DeliveryContext { directory: directory.to_owned(), work_dir, full_name, base, base_revision })
+    Ok(DeliveryContext { directory: directory.to_owned(), work_dir, full_name, remotes, base, base_revision })
 }
 
 async fn deliver_from(
@@ -214,7 +224,7 @@ async fn deliver_from(
     let commit = if job.run.process.as_ref() == Some(&commit_process) {
         assistant_commit::resume(outcome, job, context).await
     } else {
-        // The main process may have committed and pushed by itself, which is accepted if `origin` confirms
+        // The main process may have committed and pushed by itself, which is accepted if the remote confirms
         // it.
         let pushed = verified_claim(outcome, context).await;
         clear_scratch(outcome, context).await;
@@ -297,8 +307,9 @@ async fn verified_claim(outcome: &LoopOutcome<'_>, context: &DeliveryContext) ->
     let scratch = context.directory.join(EXECUTION_RESULT);
     let claim = tokio::task::spawn_blocking(move || result_file::claim(&scratch)).await.ok().flatten()?;
     let ReportedPullRequest { full_name, pr_number, branch, commit } = claim;
-    let same_repository = full_name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(&context.full_name));
-    if !same_repository && !context.full_name.is_empty() {
+    let expected = context.pull_request_repository();
+    let same_repository = full_name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(expected));
+    if !same_repository && !expected.is_empty() {
         tracing::warn!("assistant reported a pull request of another repository");
         return None;
     }
@@ -306,17 +317,18 @@ async fn verified_claim(outcome: &LoopOutcome<'_>, context: &DeliveryContext) ->
     let branch: BranchName = branch.parse().ok()?;
     let git = &outcome.finalizer.git;
     let head = git.head(&context.directory).await.ok()?;
-    let remote = git.commit_of(&context.directory, &format!("refs/remotes/origin/{branch}")).await.ok()??;
+    let remote =
+        git.commit_of(&context.directory, &context.remotes.pushed_ref(branch.as_str())).await.ok()??;
     let agrees = head == remote && head.starts_with(&commit.to_lowercase());
     if !agrees {
-        tracing::warn!("assistant reported a push that origin does not confirm");
+        tracing::warn!("assistant reported a push that the remote does not confirm");
         return None;
     }
     if let Err(error) = git.ensure_submodules_published(&context.directory, &context.base_revision).await {
         tracing::warn!(%error, "assistant pushed a branch that others cannot check out");
         return None;
     }
-    Some(result_file::success(&name, pr_number, branch.as_str(), context.base.as_str(), &head, Vec::new()))
+    Some(result_file::success(context, &name, pr_number, branch.as_str(), &head, Vec::new()))
 }
 
 /// Removes the assistant's scratch files so that they are not committed. Files of these names that the

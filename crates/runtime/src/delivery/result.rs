@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
-use loopgate_api::ids::BranchName;
+use loopgate_api::ids::{BranchName, RepoFullName};
 use loopgate_api::redact;
+use loopgate_home::Remotes;
 
 use super::result_file;
 use crate::jobs::{DeliveryPath, DeliveryStatus};
@@ -73,9 +74,17 @@ pub(super) struct DeliveryContext {
     pub directory: PathBuf,
     pub work_dir: PathBuf,
     pub full_name: String,
+    pub remotes: Remotes,
     pub base: BranchName,
     /// Full ref or commit of the base branch that the work is compared with.
     pub base_revision: String,
+}
+
+impl DeliveryContext {
+    /// Returns the repository in which the pull request is opened, or an empty name when it is not known.
+    pub fn pull_request_repository(&self) -> &str {
+        self.remotes.parent_repository().map_or(&self.full_name, RepoFullName::as_str)
+    }
 }
 
 /// Writes the result into the work directory. A failure makes the outcome an error, because a retry without

@@ -4,19 +4,26 @@ use std::path::Path;
 
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry, SuccessEntry, pull_request_url};
 use loopgate_api::held_back::HeldBackFile;
+use loopgate_api::ids::RepoFullName;
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::redact;
 use loopgate_home::untrusted::{self, write_private};
 use serde_json::{Value, json};
 
+use super::result::DeliveryContext;
+
 // The length of git's default abbreviation. Shorter prefixes are too ambiguous to identify a commit.
 const MIN_SHA: usize = 7;
 
 /// Returns the stored result if the delivery need not be repeated: a pushed commit with its pull request, or
-/// nothing to deliver. Performs blocking I/O.
-pub(super) fn authoritative(work_dir: &Path, full_name: Option<&str>) -> Option<ExecutionResult> {
+/// nothing to deliver. `parent` is the repository to which a fork proposes its work. Performs blocking I/O.
+pub(super) fn authoritative(
+    work_dir: &Path,
+    full_name: Option<&str>,
+    parent: Option<&RepoFullName>,
+) -> Option<ExecutionResult> {
     let mut document = read(&work_dir.join(EXECUTION_RESULT))?;
-    canonicalize(&mut document);
+    canonicalize(&mut document, parent);
     let result = ExecutionResult::parse(&document, full_name).ok()?;
     let is_final = match result.results.first()? {
         ResultEntry::Success(entry) => entry.commit_sha.is_some() || !entry.has_changes,
@@ -65,19 +72,22 @@ pub(super) fn claim(path: &Path) -> Option<ReportedPullRequest> {
 
 /// Returns a result with one entry for a delivered repository.
 pub(super) fn success(
+    context: &DeliveryContext,
     full_name: &str,
     pr_number: u64,
     branch: &str,
-    base: &str,
     commit: &str,
     held_back: Vec<HeldBackFile>,
 ) -> ExecutionResult {
+    let parent = context.remotes.parent_repository().map(RepoFullName::as_str);
+    let parent = parent.filter(|parent| !parent.eq_ignore_ascii_case(full_name));
     ExecutionResult::v2(vec![ResultEntry::Success(SuccessEntry {
         full_name: full_name.to_owned(),
-        pr_url: pull_request_url(full_name, pr_number),
+        pr_url: pull_request_url(parent.unwrap_or(full_name), pr_number),
+        pr_repository: parent.map(str::to_owned),
         pr_number,
         branch_name: branch.to_owned(),
-        base_branch: base.to_owned(),
+        base_branch: context.base.to_string(),
         has_changes: true,
         pr_title: None,
         commit_sha: Some(commit.to_owned()),
@@ -112,14 +122,21 @@ fn read(path: &Path) -> Option<Value> {
     untrusted::read_json(path)
 }
 
-/// Rewrites pull request URLs into the form that the control plane accepts. Removes test evidence and what the loop
-/// left outside of its delivery: only the runtime may report them, and the assistant can write this file.
-fn canonicalize(document: &mut Value) {
+/// Rewrites pull request URLs into the form that the control plane accepts. Removes test evidence, what the loop left
+/// outside of its delivery, and another repository of the pull request than the one of the clone's configuration: only
+/// the runtime may report them, and the assistant can write this file.
+fn canonicalize(document: &mut Value, parent: Option<&RepoFullName>) {
     let Some(entries) = document.get_mut("results").and_then(Value::as_array_mut) else { return };
     for entry in entries {
         if let Some(entry) = entry.as_object_mut() {
             for name in ["tests", "undelivered", "earlyPushes"] {
                 entry.remove(name);
+            }
+            let stated = entry.get("prRepository").and_then(Value::as_str);
+            if !parent
+                .is_some_and(|parent| stated.is_some_and(|name| parent.as_str().eq_ignore_ascii_case(name)))
+            {
+                entry.remove("prRepository");
             }
         }
         let Some((name, number)) = entry.get("prUrl").and_then(Value::as_str).and_then(repository_and_number)
@@ -128,9 +145,10 @@ fn canonicalize(document: &mut Value) {
         };
         let stated_name = entry.get("fullName").and_then(Value::as_str).filter(|name| !name.is_empty());
         let Some(full_name) = stated_name.map(str::to_owned).or_else(|| name.clone()) else { continue };
+        let proposed_to = entry.get("prRepository").and_then(Value::as_str).unwrap_or(&full_name).to_owned();
         // A URL of another repository stays as it is, and is rejected by the validation later.
-        if name.is_none_or(|name| name.eq_ignore_ascii_case(&full_name)) {
-            entry["prUrl"] = json!(pull_request_url(&full_name, number));
+        if name.is_none_or(|name| name.eq_ignore_ascii_case(&proposed_to)) {
+            entry["prUrl"] = json!(pull_request_url(&proposed_to, number));
             entry["fullName"] = json!(full_name);
         }
     }
@@ -141,9 +159,14 @@ mod tests {
     use super::*;
 
     fn authoritative_of(document: Value) -> Option<ExecutionResult> {
+        authoritative_of_fork(document, None)
+    }
+
+    fn authoritative_of_fork(document: Value, parent: Option<&str>) -> Option<ExecutionResult> {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(EXECUTION_RESULT), document.to_string()).unwrap();
-        authoritative(dir.path(), Some("acme/api"))
+        let parent: Option<RepoFullName> = parent.map(|name| name.parse().unwrap());
+        authoritative(dir.path(), Some("acme/api"), parent.as_ref())
     }
 
     fn entry(url: &str) -> Value {
@@ -160,6 +183,21 @@ mod tests {
             assert_eq!(success.pr_url, "https://github.com/acme/api/pull/41");
         }
         assert_eq!(authoritative_of(entry("https://github.com/evil/api/pull/41")), None);
+    }
+
+    #[test]
+    fn pull_request_of_a_fork_is_in_the_repository_of_the_configuration() {
+        let mut of_parent = entry("https://github.com/parent/api/pull/41");
+        of_parent["results"][0]["prRepository"] = json!("parent/api");
+        let result = authoritative_of_fork(of_parent.clone(), Some("parent/api")).unwrap();
+        let ResultEntry::Success(success) = &result.results[0] else { panic!("{result:?}") };
+        assert_eq!(success.pr_url, "https://github.com/parent/api/pull/41");
+        assert_eq!(authoritative_of_fork(of_parent.clone(), Some("other/api")), None);
+        assert_eq!(
+            authoritative_of(of_parent),
+            None,
+            "only the configuration of the clone names another repository"
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use loopgate_api::held_back::{generated_directory, is_secret_name, marked_directory};
 use loopgate_api::undelivered::{UndeliveredPlace, UndeliveredWork};
 use loopgate_home::{Directory, untrusted};
-use loopgate_tools::git::{Git, GitError, IgnoreRule};
+use loopgate_tools::git::{Git, GitError, IgnoreRule, is_loop_branch};
 use serde_json::Value;
 
 use super::early_push::own_commits;
@@ -25,7 +25,6 @@ use super::outcome::LoopOutcome;
 use super::repository::RepositoryWork;
 use crate::jobs::Job;
 use crate::transcript::stream_file;
-use crate::workspace::worktree::LOOP_BRANCHES;
 
 /// Maximum number of ignored files that are listed one by one; more are listed by directory.
 const MAX_FILES: usize = 50;
@@ -263,7 +262,7 @@ impl UndeliveredSearch<'_> {
             // Other loops of the same clone work on branches of their own.
             let is_recent = self.scope == Attribution::SinceStart
                 && self.is_since_start(tip.committed_at)
-                && !tip.name.starts_with(LOOP_BRANCHES);
+                && !is_loop_branch(&tip.name);
             if is_delivered || !(own_set.contains(tip.commit.as_str()) || is_recent) {
                 continue;
             }
@@ -293,7 +292,7 @@ impl UndeliveredSearch<'_> {
         for worktree in git.worktrees(self.directory).await.unwrap_or_default() {
             let is_assistants = assistants.iter().flatten().any(|parent| worktree.path.starts_with(parent))
                 || worktree.path.starts_with(self.directory);
-            let is_of_loop = worktree.branch.as_ref().is_some_and(|branch| branch.starts_with(LOOP_BRANCHES));
+            let is_of_loop = worktree.branch.as_deref().is_some_and(is_loop_branch);
             let is_candidate = is_assistants || (self.scope == Attribution::SinceStart && !is_of_loop);
             let (link, spawned) = (worktree.path.join(".git"), self.spawned);
             if worktree.main || worktree.path == self.directory || !is_candidate {

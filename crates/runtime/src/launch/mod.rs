@@ -23,7 +23,7 @@ mod url_policy;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use loopgate_api::command::InputRequirement;
+use loopgate_api::command::{InputRequirement, Peers};
 use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Harness;
 use loopgate_api::redact;
@@ -297,6 +297,11 @@ impl Launcher {
         let peers = peers::resolve(&self.repositories, &request, repository.as_ref()).await?;
         if repository.is_none() && request.command.spec().repository == InputRequirement::Required {
             return Err(repository::required().into());
+        }
+        // Changes are delivered only by commands that deliver those in peers, too.
+        if request.command.spec().peers == Peers::ReadWrite {
+            let clones = repository.iter().chain(peers.iter().map(|peer| &peer.repository));
+            repository::check_delivery(&self.repositories, clones).await?;
         }
         Ok((request, repository, peers))
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use loopgate_api::ids::{BranchName, InvalidId, LoopId, slug};
+use loopgate_tools::git::LOOP_NAMESPACE;
 use sha2::{Digest as _, Sha256};
 
 /// Characters of a slug that remain when a hash is appended: with `-` and 6 digits, a name has at most 50.
@@ -28,7 +29,13 @@ impl WorktreeNames {
         // Keeps the branch of a loop id apart from the branches of documents.
         let alone = if document.is_none() && prefix.is_empty() { "loop-" } else { "" };
         let key = format!("{prefix}{}", document.unwrap_or_else(|| id.stable()));
-        Ok(Self { branch: format!("orchestrator/{alone}{key}").parse()?, key })
+        Ok(Self { branch: format!("{LOOP_NAMESPACE}/{alone}{key}").parse()?, key })
+    }
+
+    /// Returns the names with a branch outside of the namespace of loops, for a repository with a branch of that name:
+    /// git stores branches as files, and the namespace as their directory.
+    pub fn outside_namespace(self) -> Result<Self, InvalidId> {
+        Ok(Self { branch: self.branch.as_str().replacen('/', "-", 1).parse()?, ..self })
     }
 
     /// Returns the key of a document's worktree; `None` for a slug without alphanumeric characters.
@@ -42,7 +49,7 @@ impl WorktreeNames {
         // Distinguishes clones of equally named repositories.
         let place = hex::encode(sha1::Sha1::digest(repository.as_os_str().as_encoded_bytes()));
         let key = format!("{}-{}-{}", self.key, slug(branch.as_str()), &place[..8]);
-        Ok(Self { branch: format!("orchestrator/{key}").parse()?, key })
+        Ok(Self { branch: format!("{LOOP_NAMESPACE}/{key}").parse()?, key })
     }
 }
 

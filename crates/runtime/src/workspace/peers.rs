@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use futures_util::future::join_all;
-use loopgate_api::command::WorktreeSource;
+use loopgate_api::command::{WorkLocation, WorktreeSource};
 use loopgate_api::event::code;
 use loopgate_api::ids::{BranchName, RepoFullName};
 use loopgate_api::launch::PeerRef;
@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::request::LoopRequest;
 use crate::workspace::naming::WorktreeNames;
 use crate::workspace::repository::{self, LoopRepository, Repositories};
-use crate::workspace::worktree::{PreparedWorktree, WorktreeError, WorktreeRequest, Worktrees};
+use crate::workspace::worktree::{self, PreparedWorktree, WorktreeError, WorktreeRequest, Worktrees};
 
 /// Limit of peer repositories per loop.
 const MAX_PEERS: usize = 5;
@@ -54,7 +54,13 @@ pub(crate) async fn resolve(
         let text = format!("additionalRepos exceeds maximum of {MAX_PEERS} entries (got {requested})");
         return Err(refuse(code::PRE_RUN_VALIDATION_FAILED, text));
     }
-    let resolved = join_all(request.additional_repos.iter().map(|peer| find(repositories, peer))).await;
+    let checkout = match request.command.spec().location {
+        WorkLocation::Worktree(checkout) => checkout,
+        // Commands without a worktree only read the peers.
+        WorkLocation::TempDir => WorktreeSource::ExistingOrDetached,
+    };
+    let resolved =
+        join_all(request.additional_repos.iter().map(|peer| find(repositories, peer, checkout))).await;
     let mut peers = Vec::with_capacity(requested);
     for peer in resolved {
         let peer = peer?;
@@ -70,7 +76,11 @@ pub(crate) async fn resolve(
     Ok(peers)
 }
 
-async fn find(repositories: &Repositories, requested: &PeerRef) -> Result<Peer, Refusal> {
+async fn find(
+    repositories: &Repositories,
+    requested: &PeerRef,
+    checkout: WorktreeSource,
+) -> Result<Peer, Refusal> {
     let non_empty = |text: &Option<String>| {
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
@@ -101,9 +111,16 @@ async fn find(repositories: &Repositories, requested: &PeerRef) -> Result<Peer, 
         name => name.to_owned(),
     };
     let unknown = || format!("Branch \"{branch}\" not found in additional repo: {label}");
-    let branch = branch.parse().map_err(|_| refuse(code::PRE_RUN_VALIDATION_FAILED, unknown()))?;
-    if let Err(error) = repositories.git.fetch(allowed.as_path()).await {
-        tracing::info!(%error, "cannot fetch a repository; using its current state");
+    let branch: BranchName =
+        branch.parse().map_err(|_| refuse(code::PRE_RUN_VALIDATION_FAILED, unknown()))?;
+    if let Err(reason) =
+        worktree::fetch_with_base(&repositories.git, allowed.as_path(), &branch, checkout).await
+    {
+        // A branch that does not exist at all is reported by the caller.
+        if matches!(repositories.git.base_ref(allowed.as_path(), &branch).await, Ok(Some(_))) {
+            let text = format!("Additional repo {label} cannot be used: {reason}");
+            return Err(refuse(code::PRE_RUN_VALIDATION_FAILED, text));
+        }
     }
     Ok(Peer { repository: LoopRepository { path: allowed, full_name: full_name.or(origin) }, branch, label })
 }

@@ -4,12 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use loopgate_api::command::InputRequirement;
 use loopgate_api::event::code;
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::redact;
 use loopgate_home::{AddRepoError, Repos, Sandbox, SandboxedPath, SettingsStore, expand_home};
-use loopgate_tools::code_host::CodeHost;
+use loopgate_tools::code_host::{CloneError, CodeHost};
 use loopgate_tools::git::Git;
 
 use crate::error::LoopRequestError;
@@ -80,17 +81,32 @@ async fn requested(
     }
 }
 
+/// Rejects a loop whose work the code host would refuse in the end.
+pub(crate) async fn check_delivery(
+    repositories: &Repositories,
+    clones: impl Iterator<Item = &LoopRepository>,
+) -> Result<(), Refusal> {
+    let checks = clones.map(|clone| repositories.code_host.delivery_obstacle(clone.path.as_path()));
+    match join_all(checks).await.into_iter().flatten().next() {
+        Some(obstacle) => {
+            let error = LoopRequestError::bad_request(format!("The work could not be delivered: {obstacle}"));
+            Err(Refusal::with_same_event(error, code::PRE_RUN_VALIDATION_FAILED))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Returns the error for a request that requires a repository and names none.
 pub(crate) fn required() -> LoopRequestError {
     LoopRequestError::bad_request(REQUIRED)
 }
 
 async fn by_name(repositories: &Repositories, name: &str) -> Result<LoopRepository, Refusal> {
-    let not_found = || {
-        let error = LoopRequestError::new(404, format!("Repository not found locally: {name}"));
+    let not_found = |reason: &str| {
+        let error = LoopRequestError::new(404, format!("Repository not found locally: {name}{reason}"));
         Refusal::with_same_event(error, code::REPO_NOT_FOUND)
     };
-    let name: RepoFullName = name.parse().map_err(|_| not_found())?;
+    let name: RepoFullName = name.parse().map_err(|_| not_found(""))?;
     match find(repositories, &name).await {
         Some(path) => {
             let path = repositories.sandbox.check(&path).map_err(|_| {
@@ -109,7 +125,7 @@ async fn by_name(repositories: &Repositories, name: &str) -> Result<LoopReposito
                     Ok(LoopRepository { path, full_name: Some(name) })
                 } else {
                     tracing::warn!(repository = %name, reason, "repository not found locally and cannot be cloned");
-                    Err(not_found())
+                    Err(not_found(&format!(". It could not be cloned: {reason}")))
                 }
             }
         },
@@ -136,8 +152,8 @@ async fn by_path(
     Ok(LoopRepository { path: allowed, full_name: requested_name.or(origin) })
 }
 
-/// Finds a local clone: in the list of repositories, as the sandbox directory itself, or as its child of that
-/// name. A directory whose `origin` is another repository does not match.
+/// Finds a local clone: in the list of repositories, as the sandbox directory itself, or at one of the usual places below
+/// it. The clone of a fork matches the repository that it was forked from only if it has a remote of it.
 pub(crate) async fn find(repositories: &Repositories, name: &RepoFullName) -> Option<PathBuf> {
     let (repos, sandbox, name) = (repositories.repos.clone(), repositories.sandbox.clone(), name.clone());
     let search = tokio::task::spawn_blocking(move || {
@@ -149,38 +165,51 @@ pub(crate) async fn find(repositories: &Repositories, name: &RepoFullName) -> Op
         }
         let base = sandbox.base()?;
         let itself = base.file_name().is_some_and(|last| last == name.name()).then(|| base.clone());
-        let candidates = itself.into_iter().chain([base.join(name.name())]);
+        let layouts = [base.join(name.as_str()), base.join("github.com").join(name.as_str())];
+        let candidates = itself.into_iter().chain(new_clone_places(&base, &name)).chain(layouts);
         candidates.into_iter().find(|place| is_clone_of(&sandbox, place, &name))
     });
     search.await.ok().flatten()
 }
 
+/// Returns where a repository is cloned to. The second place is for a repository of another owner with the same name.
+fn new_clone_places(base: &Path, name: &RepoFullName) -> [PathBuf; 2] {
+    [base.join(name.name()), base.join(format!("{}-{}", name.name(), name.org()))]
+}
+
 fn is_clone_of(sandbox: &Sandbox, place: &Path, name: &RepoFullName) -> bool {
-    sandbox.origin_of(place).is_some_and(|origin| origin.same_as(name))
+    sandbox.repository_at(place).is_some_and(|repository| repository.is_clone_of(name))
 }
 
 /// Clones into the sandbox directory. The clone gets its name only when it is complete, so that a failed one
 /// does not block the next attempt.
+///
+/// # Errors
+/// Fails with a reason that is safe to show.
 async fn clone(repositories: &Repositories, name: &RepoFullName) -> Result<SandboxedPath, String> {
     let base = repositories
         .settings
         .get()
         .sandbox_base_directory
         .clone()
-        .ok_or("no sandbox directory is configured")?;
+        .ok_or("no sandbox directory is configured; choose one in the settings")?;
     if !base.is_dir() {
-        return Err("the sandbox directory does not exist".to_owned());
+        return Err("the sandbox directory does not exist; create it".to_owned());
     }
-    let place = base.join(name.name());
-    if place.symlink_metadata().is_ok() {
-        return Err("the destination already exists".to_owned());
-    }
+    let places = new_clone_places(&base, name);
+    let Some(place) = places.iter().find(|place| place.symlink_metadata().is_err()).cloned() else {
+        return Err(occupied(&repositories.sandbox, &places));
+    };
     repositories.sandbox.check(&place).map_err(|_| "the destination is outside the sandbox".to_owned())?;
-    repositories
-        .code_host
-        .clone_repository(name, &place)
-        .await
-        .map_err(|error| redact::message(&error.to_string()))?;
+    repositories.code_host.clone_repository(name, &place).await.map_err(|error| {
+        let detail = redact::message(&error.to_string());
+        tracing::warn!(repository = %name, detail, "cannot clone a repository");
+        match error {
+            // The output of the program can contain secrets.
+            CloneError::CodeHost(error) => error.user_message().to_owned(),
+            CloneError::Exists | CloneError::NoParent | CloneError::Io(_) => detail,
+        }
+    })?;
     // Checked again: the path may have been replaced by a symbolic link during the clone.
     let Ok(path) = repositories.sandbox.check(&place) else {
         discard(&place).await;
@@ -193,6 +222,19 @@ async fn clone(repositories: &Repositories, name: &RepoFullName) -> Result<Sandb
         Err(error) => tracing::warn!(%error, "cannot add the clone to the list of repositories"),
     }
     Ok(path)
+}
+
+/// Explains that the places for a clone are in use.
+fn occupied(sandbox: &Sandbox, places: &[PathBuf]) -> String {
+    let describe = |place: &PathBuf| {
+        let name = place.file_name().unwrap_or_default().to_string_lossy();
+        match sandbox.origin_of(place) {
+            Some(origin) => format!("{name} is a clone of {origin}"),
+            None => format!("{name} is not a clone"),
+        }
+    };
+    let described: Vec<String> = places.iter().map(describe).collect();
+    format!("in the sandbox directory, {}; move one of them away", described.join(" and "))
 }
 
 async fn discard(place: &Path) {

@@ -24,7 +24,8 @@ use crate::jobs::reservations::{Reservation, Reservations};
 use crate::jobs::store::{JobStore, StoreError};
 use crate::workspace::worktree_layout::WorktreeLayout;
 
-/// Prefix of the branches of loops.
+/// Prefix of the branches of loops. Branches of users may begin with `orchestrator-`, the other form; worktrees on those
+/// are recognized by the records of their loops.
 const LOOP_BRANCHES: &str = "orchestrator/";
 /// Worktrees that are inspected concurrently.
 const CONCURRENCY: usize = 4;

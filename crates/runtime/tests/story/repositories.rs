@@ -105,7 +105,11 @@ async fn submodule_is_checked_out_and_its_unpublished_commit_is_not_delivered() 
     assert_eq!(last["results"][0]["status"], "success", "{last}");
     assert_eq!(job.warnings(), ["WORK_NOT_DELIVERED"], "{last}");
     let undelivered = &last["results"][0]["undelivered"];
-    assert_eq!(*undelivered, json!([{"name": "lib", "place": "submodule", "detail": "1 changed file"}]), "{last}");
+    assert_eq!(
+        *undelivered,
+        json!([{"name": "lib", "place": "submodule", "detail": "1 changed file"}]),
+        "{last}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -163,7 +163,9 @@ async fn missing_repository_is_cloned_and_listed() {
     );
     let id = new_id();
     let error = start(&runtime, &request(id, "PLAN")).await.unwrap_err();
-    assert_eq!((error.status, error.message.as_str()), (404, "Repository not found locally: acme/api"));
+    let text = "Repository not found locally: acme/api. It could not be cloned: Failed to complete GitHub operation. Check \
+                logs for details.";
+    assert_eq!((error.status, error.message.as_str()), (404, text));
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "REPO_NOT_FOUND");
 }
 

@@ -164,11 +164,19 @@ impl GraphView<'_> {
             body: string(&input["body"]),
             base: string(&input["baseRefName"]),
             head: branch_of(&string(&input["headRefName"])),
+            head_repository: self.fork_of(&full_name, &string(&input["headRefName"])),
             draft: input["draft"] == true,
         };
         check_branches(self.remotes, &full_name, &new).map_err(GraphError::unprocessable)?;
         let number = self.state.open_pull(&full_name, new).map_err(GraphError::unprocessable)?;
         Ok(self.payload(&full_name, number))
+    }
+
+    /// Returns the repository of a head such as `owner:branch` when the owner is another one.
+    fn fork_of(&self, full_name: &str, head: &str) -> Option<String> {
+        let (owner, _) = head.split_once(':')?;
+        let is_fork = |name: &&String| *name != full_name && name.split('/').next() == Some(owner);
+        self.state.repositories.keys().find(is_fork).cloned()
     }
 
     fn update_pull(&mut self, input: &Value) -> Result<Value, GraphError> {
@@ -285,8 +293,9 @@ impl GraphView<'_> {
 
 /// Rejects a pull request with missing branches or without commits, with the messages of GitHub.
 pub(super) fn check_branches(remotes: &GitRemotes, full_name: &str, new: &NewPull) -> Result<(), String> {
-    let branches = remotes.branches(full_name).map_err(|error| error.to_string())?;
-    for (branch, end) in [(&new.head, "Head"), (&new.base, "Base")] {
+    let head_repository = new.head_repository.as_deref().unwrap_or(full_name);
+    for (repository, branch, end) in [(head_repository, &new.head, "Head"), (full_name, &new.base, "Base")] {
+        let branches = remotes.branches(repository).map_err(|error| error.to_string())?;
         if !branches.contains_key(branch) {
             return Err(format!("{end} sha can't be blank, {end} ref must be a branch"));
         }

@@ -190,10 +190,20 @@ impl TestCodeHost {
                 description: String::new(),
                 private: false,
                 labels: ["orchestrator", "bug"].map(label).to_vec(),
+                read_only: false,
                 pulls: Vec::new(),
             });
         });
         Ok(())
+    }
+
+    /// Makes a repository read-only for the authenticated user.
+    pub fn make_read_only(&self, full_name: &str) {
+        self.host.write(|state| {
+            if let Some(repository) = state.repositories.get_mut(full_name) {
+                repository.read_only = true;
+            }
+        });
     }
 
     /// Renames a repository. Requests for the old name are redirected to the new one.

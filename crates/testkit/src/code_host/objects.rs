@@ -17,7 +17,8 @@ pub(super) fn pull_url(full_name: &str, number: u64) -> String {
     format!("{}/pull/{number}", repository_url(full_name))
 }
 
-/// Data of a pull request that comes from git. Empty when its branch does not exist.
+/// Data of a pull request that comes from git. Empty when its branch does not exist. Commits and files of a fork are not
+/// read.
 #[derive(Debug, Default)]
 pub(super) struct GitFacts {
     pub(super) head_sha: String,
@@ -28,11 +29,12 @@ pub(super) struct GitFacts {
 
 impl GitFacts {
     pub(super) fn read(remotes: &GitRemotes, full_name: &str, pull: &HostedPull) -> Self {
-        let branches = remotes.branches(full_name).unwrap_or_default();
-        let sha = |branch: &str| branches.get(branch).cloned().unwrap_or_default();
+        let sha = |full_name: &str, branch: &str| {
+            remotes.branches(full_name).unwrap_or_default().remove(branch).unwrap_or_default()
+        };
         Self {
-            head_sha: sha(&pull.head),
-            base_sha: sha(&pull.base),
+            head_sha: sha(pull.head_repository.as_deref().unwrap_or(full_name), &pull.head),
+            base_sha: sha(full_name, &pull.base),
             commits: remotes.commits(full_name, &pull.base, &pull.head).unwrap_or_default(),
             files: remotes.changes(full_name, &pull.base, &pull.head).unwrap_or_default(),
         }
@@ -105,8 +107,8 @@ pub(super) mod graphql {
             .collect();
         let reviews: Vec<Value> = pull.reviews.iter().map(|r| review(&url, pull, r, git)).collect();
         let comments: Vec<Value> = pull.comments.iter().map(|c| comment(&url, viewer, c)).collect();
-        // The host has no forks, so base and head are in the same repository.
-        let head_repository = self::repository(full_name, repository);
+        let head_name = pull.head_repository.as_deref().unwrap_or(full_name);
+        let head_repository = self::repository(head_name, repository);
         let mut object = json!({
             "__typename": "PullRequest", "id": pull_id(full_name, pull.number), "number": pull.number,
             "title": pull.title, "body": pull.body, "state": pull.state.as_str(), "url": url,
@@ -114,9 +116,10 @@ pub(super) mod graphql {
             "authorAssociation": "OWNER", "createdAt": pull.created_at, "updatedAt": pull.updated_at,
             "closedAt": if closed { json!(pull.updated_at) } else { Value::Null },
             "mergedAt": if merged { json!(pull.updated_at) } else { Value::Null },
-            "baseRefName": pull.base, "headRefName": pull.head, "isCrossRepository": false,
+            "baseRefName": pull.base, "headRefName": pull.head,
+            "isCrossRepository": pull.head_repository.is_some(),
             "baseRefOid": git.base_sha, "headRefOid": git.head_sha,
-            "headRepository": head_repository, "headRepositoryOwner": owner_of(full_name),
+            "headRepository": head_repository, "headRepositoryOwner": owner_of(head_name),
             "maintainerCanModify": true, "mergeable": "MERGEABLE", "mergeStateStatus": "CLEAN",
             "additions": git.sum(|f| f.additions), "deletions": git.sum(|f| f.deletions),
             "changedFiles": git.files.len(),
@@ -245,7 +248,7 @@ pub(super) mod rest {
                "default_branch": repository.default_branch, "owner": user(owner),
                "html_url": repository_url(full_name), "clone_url": format!("https://github.com/{full_name}.git"),
                "ssh_url": format!("git@github.com:{full_name}.git"), "fork": false, "archived": false,
-               "permissions": {"admin": true, "maintain": true, "push": true, "triage": true, "pull": true}})
+               "permissions": {"admin": !repository.read_only, "push": !repository.read_only, "pull": true}})
     }
 
     pub(in super::super) fn pull(full_name: &str, pull: &HostedPull, git: &GitFacts) -> Value {

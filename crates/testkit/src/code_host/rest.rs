@@ -201,6 +201,7 @@ async fn create_pull(
         body: text(&body, "body"),
         base: text(&body, "base"),
         head: branch_of(&text(&body, "head")),
+        head_repository: None,
         draft: body["draft"] == true,
     };
     check_branches(&host.remotes, &full_name, &new).map_err(|message| invalid(&message))?;

@@ -90,6 +90,9 @@ pub struct HostedPull {
     pub base: String,
     /// Branch with the proposed commits.
     pub head: String,
+    /// The fork with this branch; `None` for a branch of the repository itself.
+    #[serde(default)]
+    pub head_repository: Option<String>,
     pub labels: Vec<String>,
     /// Comments on the pull request, oldest first.
     pub comments: Vec<HostedComment>,
@@ -108,6 +111,9 @@ pub struct HostedRepository {
     pub description: String,
     pub private: bool,
     pub labels: Vec<Label>,
+    /// Whether the authenticated user can only read the repository.
+    #[serde(default)]
+    pub read_only: bool,
     /// Pull requests, oldest first.
     pub pulls: Vec<HostedPull>,
 }
@@ -172,7 +178,10 @@ impl HostState {
             .get_mut(full_name)
             .ok_or_else(|| format!("Could not resolve to a Repository with the name '{full_name}'."))?;
         let is_duplicate = |pull: &&HostedPull| {
-            pull.state == PullState::Open && pull.head == new.head && pull.base == new.base
+            pull.state == PullState::Open
+                && pull.head == new.head
+                && pull.head_repository == new.head_repository
+                && pull.base == new.base
         };
         if repository.pulls.iter().any(|pull| is_duplicate(&pull)) {
             let owner = full_name.split('/').next().unwrap_or_default();
@@ -189,6 +198,7 @@ impl HostState {
             draft: new.draft,
             base: new.base,
             head: new.head,
+            head_repository: new.head_repository,
             labels: Vec::new(),
             comments: Vec::new(),
             reviews: Vec::new(),
@@ -271,6 +281,7 @@ pub(super) struct NewPull {
     pub(super) body: String,
     pub(super) base: String,
     pub(super) head: String,
+    pub(super) head_repository: Option<String>,
     pub(super) draft: bool,
 }
 

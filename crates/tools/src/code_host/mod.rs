@@ -12,6 +12,7 @@ mod graphql;
 mod list;
 mod name;
 mod open;
+mod permission;
 mod pull_request;
 mod reviews;
 
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_api::ids::RepoFullName;
-use loopgate_home::Program;
+use loopgate_home::{Program, Remotes, RepositoryError};
 
 pub use clone::CloneError;
 pub use comment::{CommentResult, CommentTarget, InlineComment, PostedComment, PullRequestReply};
@@ -34,7 +35,7 @@ pub use open::{OpenPullRequestError, OpenResult, Proposal};
 pub use pull_request::{NewPullRequest, PullRequest, parse_pull_request};
 pub use reviews::{ReviewerVerdict, ReviewerVerdicts};
 
-use crate::git::Git;
+use crate::git::{Git, GitError};
 use crate::process::{Command, Limits, Output, Stdin};
 use crate::programs::Programs;
 
@@ -95,6 +96,21 @@ impl CodeHost {
             .env("GCM_INTERACTIVE", "never")
             .env("NO_COLOR", "1")
             .env("LC_ALL", "C")
+    }
+
+    /// Returns the options that select the base repository of a clone. Without them the program chooses among the
+    /// remotes by their names.
+    async fn base_options(&self, directory: &Path) -> Result<Vec<String>, CodeHostError> {
+        let remotes = self.remotes(directory).await?;
+        Ok(remotes.base_repository.iter().flat_map(|base| ["-R".to_owned(), base.to_string()]).collect())
+    }
+
+    async fn remotes(&self, directory: &Path) -> Result<Remotes, CodeHostError> {
+        match self.git.remotes(directory).await {
+            // The program itself reports that there is no repository.
+            Err(GitError::Repository(RepositoryError::None)) => Ok(Remotes::of(&[])),
+            remotes => Ok(remotes?),
+        }
     }
 
     /// Creates a command in a clone. The git that the program starts is restricted as our own.

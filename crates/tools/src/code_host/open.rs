@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use loopgate_api::ids::RepoFullName;
 use thiserror::Error;
 
 use super::error::NO_COMMITS;
 use super::pull_request::pull_requests_in;
-use super::{CodeHost, CodeHostError, PullRequest, explain, time};
-use crate::git::{self, Git, GitError};
+use super::{CodeHost, CodeHostError, PullRequest, explain};
+use crate::git::{Git, GitError};
 
 const DETACHED: &str = "Cannot create a PR from a detached HEAD";
 
@@ -67,7 +66,7 @@ impl OpenPullRequestError {
 }
 
 impl CodeHost {
-    /// Pushes the current branch to `origin` and opens a pull request for it. Runs to completion even when
+    /// Pushes the current branch and opens a pull request for it in the base repository. Runs to completion even when
     /// the future is dropped.
     ///
     /// # Errors
@@ -76,12 +75,10 @@ impl CodeHost {
         &self,
         git: &Git,
         directory: &Path,
-        repository: Option<RepoFullName>,
         proposal: Proposal,
     ) -> Result<OpenResult, OpenPullRequestError> {
         let (host, git, directory) = (self.clone(), git.clone(), directory.to_owned());
-        let work =
-            tokio::spawn(async move { host.open(&git, &directory, repository.as_ref(), proposal).await });
+        let work = tokio::spawn(async move { host.open(&git, &directory, proposal).await });
         work.await.unwrap_or(Err(OpenPullRequestError::Interrupted))
     }
 
@@ -89,58 +86,51 @@ impl CodeHost {
         &self,
         git: &Git,
         directory: &Path,
-        repository: Option<&RepoFullName>,
         proposal: Proposal,
     ) -> Result<OpenResult, OpenPullRequestError> {
         let branch = git.current_branch(directory).await?.ok_or(OpenPullRequestError::Detached)?;
         if default_branch(git, directory).await.as_ref() == Some(&branch) {
             return Err(OpenPullRequestError::DefaultBranch);
         }
-        let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
-        git.change(directory, &["push", "-u", "origin", &refspec], git::time::USER_OPERATION).await?;
+        git.push_here(directory).await?;
         // With `--head`, the program does not offer to push or fork, which would require a prompt.
-        let mut args =
-            vec!["pr", "create", "--head", &branch, "--title", &proposal.title, "--body-file", "-"];
-        args.extend(repository.iter().flat_map(|name| ["-R", name.as_str()]));
+        let (head, base) = (git.remotes(directory).await?.head(&branch), self.base_options(directory).await?);
+        let mut args = vec!["pr", "create", "--head", &head, "--title", &proposal.title, "--body-file", "-"];
+        args.extend(base.iter().map(String::as_str));
         match self.run_with_input(directory, &args, proposal.body.into_bytes()).await {
-            Ok(printed) => Ok(self.created(directory, &printed).await),
-            Err(error) => match self.existing(directory, &error).await {
+            Ok(printed) => Ok(self.created(directory, &branch, &printed).await),
+            Err(error) => match self.existing(directory, &branch, &error).await {
                 Some(opened) => Ok(opened),
                 None => Err(error.into()),
             },
         }
     }
 
-    async fn created(&self, directory: &Path, printed: &str) -> OpenResult {
+    async fn created(&self, directory: &Path, branch: &str, printed: &str) -> OpenResult {
         let pull = match pull_requests_in(printed).next() {
             // The program also succeeds without printing a URL, for example with a wrapper script.
             Some(pull) => Some(pull),
-            None => self.view_current(directory).await.ok(),
+            None => self.find(directory, branch).await,
         };
         OpenResult { pull, existed: false }
     }
 
     /// Returns the existing pull request if that is why the program failed.
-    async fn existing(&self, directory: &Path, error: &CodeHostError) -> Option<OpenResult> {
+    async fn existing(&self, directory: &Path, branch: &str, error: &CodeHostError) -> Option<OpenResult> {
         let CodeHostError::Failed { printed, .. } = error else { return None };
         if !printed.to_lowercase().contains("already exists") {
             return None;
         }
-        let pull = self.view_current(directory).await.ok()?;
+        let pull = self.find(directory, branch).await?;
         Some(OpenResult { pull: Some(pull), existed: true })
     }
 
-    /// Returns the pull request of the current branch.
-    async fn view_current(&self, directory: &Path) -> Result<PullRequest, CodeHostError> {
-        let output = self.output(directory, &["pr", "view", "--json", "url,number"], time::READ).await?;
-        if !output.status.success() {
-            return Err(CodeHostError::failed(&output));
-        }
-        serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)
+    async fn find(&self, directory: &Path, branch: &str) -> Option<PullRequest> {
+        self.open_pull_of(directory, branch).await.ok()?
     }
 }
 
-/// Returns the default branch as recorded in the clone, else as reported by `origin`.
+/// Returns the default branch as recorded in the clone, else as reported by the remote.
 async fn default_branch(git: &Git, directory: &Path) -> Option<String> {
     match git.default_branch(directory).await {
         Ok(Some(branch)) => Some(branch),

@@ -26,17 +26,29 @@ pub struct NewPullRequest<'a> {
     pub body: &'a str,
     /// Base branch, into which the pull request is to be merged.
     pub base: &'a BranchName,
-    /// Head branch; the current branch when `None`.
-    pub head: Option<&'a BranchName>,
+    /// Head branch, as pushed.
+    pub head: &'a BranchName,
 }
 
-/// The output of `gh pr view`.
+/// An entry of `gh pr list`.
 #[derive(Deserialize)]
-struct PullRequestView {
+#[serde(rename_all = "camelCase")]
+struct ListedPullRequest {
     #[serde(flatten)]
     pull: PullRequest,
-    state: Option<String>,
+    is_cross_repository: bool,
+    /// `null` when the account was deleted.
+    head_repository_owner: Option<Owner>,
 }
+
+#[derive(Deserialize)]
+struct Owner {
+    login: String,
+}
+
+/// Number of pull requests that a lookup reads: those of all forks with a branch of the same name.
+const LIST_LIMIT: &str = "100";
+const LIST_FIELDS: &str = "url,number,isCrossRepository,headRepositoryOwner";
 
 static URL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"https?://[^\s]+/pull/([0-9]+)").ok());
 
@@ -55,7 +67,7 @@ pub fn parse_pull_request(printed: &str) -> Option<PullRequest> {
 }
 
 impl CodeHost {
-    /// Returns the open pull request of a branch.
+    /// Returns the open pull request of a pushed branch.
     ///
     /// # Errors
     /// Fails with [`CodeHostError`], for example when the host cannot be reached.
@@ -64,17 +76,37 @@ impl CodeHost {
         directory: &Path,
         branch: &BranchName,
     ) -> Result<Option<PullRequest>, CodeHostError> {
-        let args = ["pr", "view", "--json", "url,number,state", branch.as_str()];
+        self.open_pull_of(directory, branch.as_str()).await
+    }
+
+    /// As [`CodeHost::pr_view`], for a branch of the user, whose name may contain any character.
+    pub(super) async fn open_pull_of(
+        &self,
+        directory: &Path,
+        branch: &str,
+    ) -> Result<Option<PullRequest>, CodeHostError> {
+        // Not `gh pr view <branch>`, which finds a fork's branch only by the name of its owner, and also returns
+        // pull requests that are closed.
+        let args = ["pr", "list", "--state", "open", "--limit", LIST_LIMIT, "--json", LIST_FIELDS];
+        let base = self.base_options(directory).await?;
+        let args: Vec<&str> =
+            args.into_iter().chain(["--head", branch]).chain(base.iter().map(String::as_str)).collect();
         let output = self.output(directory, &args, time::VIEW).await?;
         if !output.status.success() {
-            let is_missing = output.stderr_text().to_lowercase().contains("no pull requests found");
-            return if is_missing { Ok(None) } else { Err(CodeHostError::failed(&output)) };
+            return Err(CodeHostError::failed(&output));
         }
-        let view: PullRequestView =
+        let listed: Vec<ListedPullRequest> =
             serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)?;
-        // Without an open pull request, the program shows the latest merged or closed one.
-        let open = view.state.is_none_or(|state| state.eq_ignore_ascii_case("open"));
-        Ok(open.then_some(view.pull))
+        // Everybody can propose a branch of this name from a fork. The owner of the base repository is not compared: it
+        // may have been renamed.
+        let remotes = self.remotes(directory).await?;
+        let is_own = |listed: &ListedPullRequest| match (remotes.head_owner(), &listed.head_repository_owner)
+        {
+            (Some(owner), Some(head)) => head.login.eq_ignore_ascii_case(owner),
+            (Some(_), None) => false,
+            (None, _) => !listed.is_cross_repository,
+        };
+        Ok(listed.into_iter().find(is_own).map(|listed| listed.pull))
     }
 
     /// Creates a pull request and returns its URL and number.
@@ -88,9 +120,10 @@ impl CodeHost {
     ) -> Result<PullRequest, CodeHostError> {
         let mut args = vec!["pr", "create", "--title", new.title, "--body-file", "-"];
         args.extend(["--base", new.base.as_str()]);
-        if let Some(head) = new.head {
-            args.extend(["--head", head.as_str()]);
-        }
+        let remotes = self.remotes(directory).await?;
+        let (head, base) = (remotes.head(new.head.as_str()), self.base_options(directory).await?);
+        args.extend(["--head", &head]);
+        args.extend(base.iter().map(String::as_str));
         let output = self.change_with(directory, &args, new.body.into(), time::CREATE).await?;
         parse_pull_request(&output.stdout_text()).ok_or(CodeHostError::Unreadable)
     }
@@ -105,7 +138,10 @@ impl CodeHost {
         number: u64,
         label: &str,
     ) -> Result<(), CodeHostError> {
-        let args = ["pr", "edit", &number.to_string(), "--add-label", label];
+        let number = number.to_string();
+        let base = self.base_options(directory).await?;
+        let mut args = vec!["pr", "edit", &number, "--add-label", label];
+        args.extend(base.iter().map(String::as_str));
         self.change(directory, &args, time::EDIT).await.map(drop)
     }
 
@@ -118,7 +154,10 @@ impl CodeHost {
         struct PullRequestBody {
             body: String,
         }
-        let args = ["pr", "view", &number.to_string(), "--json", "body"];
+        let number = number.to_string();
+        let base = self.base_options(directory).await?;
+        let mut args = vec!["pr", "view", &number, "--json", "body"];
+        args.extend(base.iter().map(String::as_str));
         let output = self.output(directory, &args, time::VIEW).await?;
         if !output.status.success() {
             return Err(CodeHostError::failed(&output));
@@ -133,7 +172,10 @@ impl CodeHost {
     /// # Errors
     /// Fails with [`CodeHostError`], for example when the pull request does not exist.
     pub async fn pr_edit_body(&self, directory: &Path, number: u64, body: &str) -> Result<(), CodeHostError> {
-        let args = ["pr", "edit", &number.to_string(), "--body-file", "-"];
+        let number = number.to_string();
+        let base = self.base_options(directory).await?;
+        let mut args = vec!["pr", "edit", &number, "--body-file", "-"];
+        args.extend(base.iter().map(String::as_str));
         self.change_with(directory, &args, body.into(), time::EDIT).await.map(drop)
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::{ChangedFiles, DropPolicy, Git, GitError, checked, finish, time};
 
-/// The remote branches that [`Git::sync_status`] compares with, in order of preference.
-const TRUNKS: [&str; 2] = ["refs/remotes/origin/main", "refs/remotes/origin/master"];
+/// The branches of the base repository that [`Git::sync_status`] compares with, in order of preference.
+const TRUNKS: [&str; 2] = ["main", "master"];
 
 /// An operation that a client can request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub enum Action {
     Branch,
     /// Stage and commit all changes below the directory.
     Commit,
-    /// Push the branch to `origin`.
+    /// Push the branch.
     Push,
-    /// Pull the branch from `origin`.
+    /// Pull the branch from where it is pushed to.
     Pull,
     /// List the changes of the branch since its merge base with another one.
     BranchDiff,
@@ -103,7 +103,7 @@ pub struct BranchDiff {
 pub struct SyncStatus {
     /// Name of the branch; `None` when HEAD is detached.
     pub branch: Option<String>,
-    /// The trunk as `origin/<name>`; `None` when `origin` has neither `main` nor `master`.
+    /// The trunk as `<remote>/<name>`; `None` when the base repository has neither `main` nor `master`.
     pub trunk: Option<String>,
     /// Commits on the branch that are not on the trunk.
     pub ahead: u64,
@@ -171,36 +171,38 @@ impl Git {
         self.text(directory, &["rev-parse", "--short", "HEAD"], time::LOCAL).await
     }
 
-    /// Pushes the current branch to `origin` and sets it as the upstream. Returns the name of the branch.
+    /// Pushes the current branch and sets its upstream. Returns the name of the branch.
     ///
     /// # Errors
     /// Fails with [`GitError`], also when HEAD is detached.
     pub async fn push_here(&self, directory: &Path) -> Result<String, GitError> {
         let branch = self.require_branch(directory).await?;
+        let push = self.remotes(directory).await?.push;
         let full = format!("refs/heads/{branch}");
         let refspec = format!("{full}:{full}");
-        self.change(directory, &["push", "origin", &refspec, "--set-upstream"], time::USER_OPERATION).await?;
+        self.change(directory, &["push", &push, &refspec, "--set-upstream"], time::USER_OPERATION).await?;
         Ok(branch)
     }
 
-    /// Pulls the current branch from `origin`, by merge or rebase as the user configured. Returns the name of
-    /// the branch.
+    /// Pulls the current branch from where it is pushed to, by merge or rebase as the user configured. Returns the name
+    /// of the branch.
     ///
     /// # Errors
     /// Fails with [`GitError`], also when HEAD is detached. Conflicts stay in the working tree.
     pub async fn pull_here(&self, directory: &Path) -> Result<String, GitError> {
         let branch = self.require_branch(directory).await?;
+        let remotes = self.remotes(directory).await?;
         let full = format!("refs/heads/{branch}");
-        self.change(directory, &["pull", "origin", &full], time::USER_OPERATION).await?;
+        self.change(directory, &["pull", remotes.push_source(), &full], time::USER_OPERATION).await?;
         Ok(branch)
     }
 
-    /// Lists the changes since the merge base with a branch of `origin`, as of the last fetch.
+    /// Lists the changes since the merge base with a branch of the base repository, as of the last fetch.
     ///
     /// # Errors
     /// Fails with [`GitError`], for example when the clone has no remote-tracking branch of this name.
     pub async fn branch_diff(&self, directory: &Path, base: &str) -> Result<BranchDiff, GitError> {
-        let range = format!("refs/remotes/origin/{base}...HEAD");
+        let range = format!("{}...HEAD", self.remotes(directory).await?.base_ref(base));
         let args = [
             "diff",
             "--name-status",
@@ -218,18 +220,20 @@ impl Git {
         Ok(BranchDiff { branch, files: parse_name_status(&diff.stdout) })
     }
 
-    /// Fetches, and counts the commits between the branch and the trunk of `origin`.
+    /// Fetches, and counts the commits between the branch and the trunk of the base repository.
     ///
     /// # Errors
     /// Fails with [`GitError`], for example when the remote cannot be reached.
     pub async fn sync_status(&self, directory: &Path) -> Result<SyncStatus, GitError> {
         self.fetch(directory).await?;
-        let [main, master] = TRUNKS;
+        let remotes = self.remotes(directory).await?;
+        let trunks = TRUNKS.map(|name| remotes.base_ref(name));
+        let [main, master] = &trunks;
         let args = ["for-each-ref", "--format=%(refname)", main, master];
         let refs = async { self.text(directory, &args, time::LOCAL).await };
         let (branch, refs) = tokio::try_join!(self.current_branch(directory), refs)?;
         // The pattern `origin/main` of `for-each-ref` also matches `origin/main/x`.
-        let Some(trunk) = TRUNKS.into_iter().find(|trunk| refs.lines().any(|line| line == *trunk)) else {
+        let Some(trunk) = trunks.iter().find(|trunk| refs.lines().any(|line| line == *trunk)) else {
             return Ok(SyncStatus { branch, trunk: None, ahead: 0, behind: 0 });
         };
         let (ahead, behind) = match self.ahead_behind(directory, "HEAD", trunk).await {

@@ -7,9 +7,8 @@ use loopgate_api::ids::BranchName;
 use super::{DropPolicy, Git, GitError, finish, time};
 use crate::process::Stdin;
 
-/// Prefixes of the branches that loops create. A commit that is reachable only from these is not considered
-/// safe.
-const LOOP_NAMESPACES: [&str; 2] = ["refs/heads/orchestrator/", "refs/remotes/origin/orchestrator/"];
+/// Namespace of the branches that loops create.
+pub const LOOP_NAMESPACE: &str = "orchestrator";
 
 impl Git {
     /// Returns the current branch, also when it has no commit yet; `None` when HEAD is detached.
@@ -52,13 +51,14 @@ impl Git {
         self.text(directory, &["rev-parse", "--verify", "HEAD"], time::LOCAL).await
     }
 
-    /// Returns the full ref of a branch: the remote-tracking branch of `origin`, else the local branch, else
+    /// Returns the full ref of a branch: the remote-tracking branch of the base repository, else the local branch, else
     /// `None`. Tags and hashes are not resolved.
     ///
     /// # Errors
     /// Fails with [`GitError`] when git cannot run.
     pub async fn base_ref(&self, directory: &Path, branch: &BranchName) -> Result<Option<String>, GitError> {
-        for name in [format!("refs/remotes/origin/{branch}"), format!("refs/heads/{branch}")] {
+        let tracked = self.remotes(directory).await?.base_ref(branch.as_str());
+        for name in [tracked, format!("refs/heads/{branch}")] {
             if self.commit_of(directory, &name).await?.is_some() {
                 return Ok(Some(name));
             }
@@ -66,15 +66,16 @@ impl Git {
         Ok(None)
     }
 
-    /// Returns the default branch of `origin` as recorded in the clone; `None` when it is not recorded.
+    /// Returns the default branch of the base repository as recorded in the clone; `None` when it is not recorded.
     ///
     /// # Errors
     /// Fails with [`GitError`] when git cannot run.
     pub async fn default_branch(&self, directory: &Path) -> Result<Option<String>, GitError> {
-        let args = ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"];
+        let prefix = self.remotes(directory).await?.base_ref("");
+        let args = ["symbolic-ref", "--quiet", &format!("{prefix}HEAD")];
         let output = self.output(directory, &args, time::LOCAL).await?;
         let text = output.stdout_text();
-        Ok(text.trim().strip_prefix("refs/remotes/origin/").map(str::to_owned))
+        Ok(text.trim().strip_prefix(&prefix).map(str::to_owned))
     }
 
     /// Returns the merge base of two revisions; `None` when their histories are unrelated.
@@ -144,7 +145,6 @@ impl Git {
     pub async fn head_is_kept_elsewhere(&self, directory: &Path) -> Result<bool, GitError> {
         let args = ["for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags"];
         let listed = self.text(directory, &args, time::LOCAL).await?;
-        let is_of_loop = |name: &&str| LOOP_NAMESPACES.iter().any(|prefix| name.starts_with(prefix));
         let other_refs: Vec<&str> = listed.lines().filter(|name| !is_of_loop(name)).collect();
         if other_refs.is_empty() {
             return Ok(false);
@@ -159,4 +159,19 @@ impl Git {
         let output = super::checked(&args, output)?;
         Ok(output.stdout.trim_ascii().is_empty())
     }
+}
+
+/// Returns whether a branch has the name of one that a loop created: `orchestrator/<key>`, or `orchestrator-<key>` in a
+/// repository with a branch `orchestrator`.
+#[must_use]
+pub fn is_loop_branch(name: &str) -> bool {
+    name.strip_prefix(LOOP_NAMESPACE).is_some_and(|rest| rest.starts_with(['/', '-']))
+}
+
+/// Returns whether a full ref is a branch that a loop created, in the clone or at a remote. A commit that is reachable
+/// only from these is not considered safe.
+fn is_of_loop(name: &str) -> bool {
+    let remote = name.strip_prefix("refs/remotes/").and_then(|rest| rest.split_once('/'));
+    let branch = name.strip_prefix("refs/heads/").or(remote.map(|(_, branch)| branch));
+    branch.is_some_and(is_loop_branch)
 }

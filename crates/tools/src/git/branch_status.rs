@@ -84,18 +84,21 @@ impl BranchStatusBatch {
 
     /// Returns the ref of `main`, else of the remote's default branch.
     async fn main_of_remote(&self, checkout: &Path) -> Option<String> {
-        let main = "refs/remotes/origin/main".to_owned();
+        let remotes = self.git.remotes(checkout).await.ok()?;
+        let main = remotes.base_ref("main");
         if self.git.commit_of(checkout, &main).await.ok()?.is_some() {
             return Some(main);
         }
         let default = self.git.default_branch(checkout).await.ok()??;
-        Some(format!("refs/remotes/origin/{default}"))
+        Some(remotes.base_ref(&default))
     }
 
     async fn remote_branches(&self, checkout: &Path) -> Option<Arc<HashSet<String>>> {
         let shared = self.git.repository(checkout).await.ok()?.common_dir.clone();
         let query = async {
-            let printed = self.git.text(checkout, &["ls-remote", "--heads", "origin"], TIMEOUT).await;
+            let remotes = self.git.remotes(checkout).await.ok()?;
+            let args = ["ls-remote", "--heads", remotes.push_source()];
+            let printed = self.git.text(checkout, &args, TIMEOUT).await;
             printed.ok().map(|printed| Arc::new(parse_heads(&printed)))
         };
         self.remotes.get_with(shared, query).await

@@ -5,14 +5,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use loopgate_home::Remotes;
+
 use super::{Git, GitError, Worktree, checked, time};
 
 /// One line per ref, with fields separated by NUL, which no ref contains.
 const FORMAT: &str =
     "--format=%(refname)%00%(symref)%00%(HEAD)%00%(committerdate:unix)%00%(committerdate:iso-strict)";
-/// The symbolic ref to the remote's default branch, and the prefix of remote-tracking branches.
-const ORIGIN_HEAD: &str = "refs/remotes/origin/HEAD";
-const ORIGIN_PREFIX: &str = "refs/remotes/origin/";
 /// The default branch of a repository where neither the remote nor HEAD names one.
 const FALLBACK_DEFAULT: &str = "main";
 
@@ -28,7 +27,7 @@ pub struct Branches {
 /// The branches and worktrees of a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BranchListing {
-    /// The default branch of `origin`, else the current branch.
+    /// The default branch of the base repository, else the current branch.
     pub default: String,
     /// The default branch first, then by commit date, newest first.
     pub branches: Vec<Branch>,
@@ -39,10 +38,10 @@ pub struct BranchListing {
 /// The parsed output of `git for-each-ref`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Refs {
-    /// Local branches, then branches of `origin` without a local one, then branches of other remotes with the
-    /// remote's name as prefix. Symbolic refs are omitted.
+    /// Local branches, then branches of the base repository without a local one, then branches of other remotes with
+    /// the remote's name as prefix. Symbolic refs are omitted.
     pub branches: Vec<Branch>,
-    /// Default branch of `origin`, as recorded in the clone.
+    /// Default branch of the base repository, as recorded in the clone.
     pub default: Option<String>,
     /// The current branch; `None` when it has no commit.
     pub current: Option<String>,
@@ -62,9 +61,9 @@ pub struct ListedWorktree {
 /// A branch that can be selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
-    /// Name of the branch, without `origin/`.
+    /// Name of the branch, without the name of the remote.
     pub name: String,
-    /// Whether the branch exists at `origin` but not locally.
+    /// Whether the branch exists in the base repository but not locally.
     pub remote: bool,
     /// Date of its last commit, ISO 8601.
     pub last_commit: Option<String>,
@@ -72,9 +71,12 @@ pub struct Branch {
     seconds: Option<i64>,
 }
 
-/// Parses the output of `git for-each-ref` in [`FORMAT`].
+/// Parses the output of `git for-each-ref` in [`FORMAT`]. `remote` is that of the base repository.
 #[must_use]
-pub fn parse_refs(printed: &[u8]) -> Refs {
+pub fn parse_refs(printed: &[u8], remote: &str) -> Refs {
+    // The prefix of remote-tracking branches, and the symbolic ref to the remote's default branch.
+    let prefix = format!("refs/remotes/{remote}/");
+    let head_of_remote = format!("{prefix}HEAD");
     let mut refs = Refs::default();
     let mut seen = HashSet::new();
     for line in printed.split(|byte| *byte == b'\n') {
@@ -86,15 +88,15 @@ pub fn parse_refs(printed: &[u8]) -> Refs {
         else {
             continue;
         };
-        if full == ORIGIN_HEAD {
-            refs.default = target.strip_prefix(ORIGIN_PREFIX).map(str::to_owned);
+        if full == head_of_remote {
+            refs.default = target.strip_prefix(&prefix).map(str::to_owned);
         }
         if !target.is_empty() {
             continue;
         }
         let (name, remote) = match (full.strip_prefix("refs/heads/"), full.strip_prefix("refs/remotes/")) {
             (Some(local), _) => (local, false),
-            (None, Some(name)) => match name.strip_prefix("origin/") {
+            (None, Some(name)) => match full.strip_prefix(&prefix) {
                 Some(name) => (name, true),
                 None => (name, false),
             },
@@ -135,6 +137,11 @@ impl Git {
     /// Fails with [`GitError`] when git cannot run.
     pub async fn listing(&self, repository: &Path) -> Result<BranchListing, GitError> {
         let git_dir = git_directory(repository).await;
+        // From the repository's own files, without starting git: pages list branches often.
+        let remote = match self.repository(repository).await {
+            Ok(repository) => repository.remotes().base,
+            Err(_) => Remotes::of(&[]).base,
+        };
         let worktrees = async {
             match &git_dir {
                 // Without `worktrees`, git would list only this directory, so its start is saved.
@@ -142,13 +149,13 @@ impl Git {
                 _ => or_default(self.worktrees(repository).await),
             }
         };
-        let refs = async { or_default(self.refs(repository).await) };
+        let refs = async { or_default(self.refs(repository, &remote).await) };
         let (worktrees, refs) = tokio::try_join!(worktrees, refs)?;
         let Refs { mut branches, mut default, current } = refs;
         // A symbolic ref whose target does not exist is not printed by `for-each-ref`.
         let is_dangling = async {
             match &git_dir {
-                Some(git_dir) => exists(&git_dir.join(ORIGIN_HEAD)).await,
+                Some(git_dir) => exists(&git_dir.join(format!("refs/remotes/{remote}/HEAD"))).await,
                 None => true,
             }
         };
@@ -164,10 +171,10 @@ impl Git {
         Ok(BranchListing { default, branches, worktrees })
     }
 
-    async fn refs(&self, repository: &Path) -> Result<Refs, GitError> {
+    async fn refs(&self, repository: &Path, remote: &str) -> Result<Refs, GitError> {
         let args = ["for-each-ref", FORMAT, "refs/heads", "refs/remotes"];
         let output = checked(&args, self.output(repository, &args, time::LOCAL).await?)?;
-        Ok(parse_refs(&output.stdout))
+        Ok(parse_refs(&output.stdout, remote))
     }
 }
 
@@ -240,7 +247,7 @@ mod tests {
         let printed = "refs/heads/main|||-5|1969-12-31T23:59:55Z\nrefs/heads/x#HEAD||*|40|d40\n\
             refs/remotes/fork/main|| |10|d10\nrefs/remotes/origin/HEAD|refs/remotes/origin/main| |20|d20\n\
             refs/remotes/origin/main|| |20|d20\nrefs/remotes/origin/new|| ||\nrefs/tags/v1|| |1|d1\n";
-        let Refs { branches, default, current } = parse_refs(printed.replace('|', "\0").as_bytes());
+        let Refs { branches, default, current } = parse_refs(printed.replace('|', "\0").as_bytes(), "origin");
         assert_eq!((default.as_deref(), current.as_deref()), (Some("main"), Some("x#HEAD")));
         let parsed: Vec<_> = branches
             .iter()
@@ -261,7 +268,7 @@ mod tests {
         #[test]
         fn arbitrary_bytes_do_not_panic(printed in proptest::collection::vec(any::<u8>(), 0..300)) {
             let lines = printed.split(|byte| *byte == b'\n').count();
-            prop_assert!(parse_refs(&printed).branches.len() <= lines);
+            prop_assert!(parse_refs(&printed, "origin").branches.len() <= lines);
         }
 
         #[test]
@@ -271,7 +278,7 @@ mod tests {
             let line = |(name, date): (&String, &String)| format!("refs/heads/{name}\0\0 \x001\0{date}\n");
             let printed: String = refs.iter().map(line).collect();
             let parsed_refs: std::collections::BTreeMap<_, _> =
-                parse_refs(printed.as_bytes()).branches.into_iter().map(|b| (b.name, b.last_commit.unwrap())).collect();
+                parse_refs(printed.as_bytes(), "origin").branches.into_iter().map(|b| (b.name, b.last_commit.unwrap())).collect();
             prop_assert_eq!(parsed_refs, refs);
         }
 

@@ -1,4 +1,4 @@
-//! Removal of worktrees of pull requests whose branches were deleted at `origin`.
+//! Removal of worktrees of pull requests whose branches were deleted at the remote.
 //!
 //! Only clean worktrees are removed, and only after the remote reported that the branch does not exist.
 
@@ -62,7 +62,7 @@ fn has_pull_request_name(name: &str) -> bool {
 }
 
 impl Git {
-    /// Removes those worktrees whose branch does not exist at `origin`.
+    /// Removes those worktrees whose branch does not exist at a remote.
     pub async fn remove_merged_worktrees(&self, worktrees: Vec<PathBuf>) -> CleanupOutcome {
         let deadline = Instant::now() + TOTAL_TIMEOUT;
         let mut decisions = futures_util::stream::iter(worktrees)
@@ -104,21 +104,29 @@ impl Git {
         }
         // Without a branch there is nothing to look up at the remote, so the worktree is kept.
         let Ok(Some(branch)) = self.current_branch(worktree).await else { return CleanupDecision::Keep };
-        match self.is_at_origin(worktree, &branch).await {
+        match self.is_at_remote(worktree, &branch).await {
             Ok(true) => CleanupDecision::Keep,
             Ok(false) => CleanupDecision::Remove,
             Err(error) => CleanupDecision::Unknown(error.to_string()),
         }
     }
 
-    /// Queries `origin` for exactly this branch.
-    async fn is_at_origin(&self, directory: &Path, branch: &str) -> Result<bool, GitError> {
+    /// Queries the base repository, and the one that is pushed to, for exactly this branch.
+    async fn is_at_remote(&self, directory: &Path, branch: &str) -> Result<bool, GitError> {
+        let remotes = self.remotes(directory).await?;
+        let mut places = vec![remotes.base.as_str(), remotes.push_source()];
+        places.dedup();
         let full = format!("refs/heads/{branch}");
-        let args = ["ls-remote", "--heads", "origin", &full];
-        let command = self.command(directory).await?.session().args(args);
-        let output = checked(&args, finish(&command, &args, time::FETCH, DropPolicy::Kill).await?)?;
-        // The pattern of `ls-remote` also matches refs that end with this name.
-        Ok(output.stdout_text().lines().any(|line| line.split('\t').nth(1) == Some(&full)))
+        for place in places {
+            let args = ["ls-remote", "--heads", place, &full];
+            let command = self.command(directory).await?.session().args(args);
+            let output = checked(&args, finish(&command, &args, time::FETCH, DropPolicy::Kill).await?)?;
+            // The pattern of `ls-remote` also matches refs that end with this name.
+            if output.stdout_text().lines().any(|line| line.split('\t').nth(1) == Some(&full)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     async fn remove_clean(&self, worktree: &Path) -> Result<(), GitError> {

@@ -197,7 +197,7 @@ impl ConfigVariable {
     }
 
     /// Splits the key. The subsection, which may contain dots, is between the first and the last dot.
-    fn entry(&self) -> Option<ConfigEntry> {
+    pub(super) fn entry(&self) -> Option<ConfigEntry> {
         let (section, rest) = self.key.split_once('.')?;
         let (subsection, name) = match rest.rsplit_once('.') {
             Some((subsection, name)) => (Some(subsection.to_owned()), name),

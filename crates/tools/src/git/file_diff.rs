@@ -141,7 +141,7 @@ impl Git {
         limited(FileDiff { old, new })
     }
 
-    /// Returns a file as of a branch of `origin` and as of HEAD. A version that does not exist is `None`.
+    /// Returns a file as of a branch of the base repository and as of HEAD. A version that does not exist is `None`.
     ///
     /// # Errors
     /// Fails with [`FileDiffError`] when git cannot run, or a version is too large.
@@ -153,7 +153,7 @@ impl Git {
     ) -> Result<FileDiff, FileDiffError> {
         let repository = self.repository(directory).await?;
         let path = path.below(&repository.prefix);
-        let base = format!("refs/remotes/origin/{base}");
+        let base = self.remotes(directory).await?.base_ref(base);
         let [old, new] = self.files_in(&repository, [&base, "HEAD"], &path).await;
         let at = async |revision, content: BlobContent| match content {
             Some((_, content)) => Ok(Some(content)),

@@ -73,13 +73,17 @@ impl Git {
                 repository.clone_root().display()
             )));
         }
-        let args = ["lfs", "push", "origin", branch.as_str()];
+        let remote = self.remotes(directory).await?.push;
+        let args = ["lfs", "push", &remote, branch.as_str()];
         let command = self.command(directory).await?.session().args(args);
-        match checked(&args, finish(&command, &args, time::LFS_PUSH, DropPolicy::Complete).await?) {
+        match checked(
+            &args,
+            finish(&command, &args, self.idle_limit(time::LFS_PUSH), DropPolicy::Complete).await?,
+        ) {
             Ok(_) => Ok(None),
             Err(error) if is_missing(&error) => Ok(Some(format!(
                 "the content of {names} was not uploaded to Git LFS, because git-lfs is not installed or not on Loopgate's \
-                 PATH. Install it and run in the worktree: git lfs push origin {branch}"
+                 PATH. Install it and run in the worktree: git lfs push {remote} {branch}"
             ))),
             Err(error) => Err(error),
         }

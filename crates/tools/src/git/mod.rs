@@ -42,6 +42,7 @@ use std::time::Duration;
 use loopgate_home::{Program, Sandbox, TrustStore};
 
 pub use actions::{Action, BranchDiff, SwitchName, SyncStatus, is_base_name, parse_name_status};
+pub use branch::{LOOP_NAMESPACE, is_loop_branch};
 pub use branch_status::{BranchStatus, BranchStatusBatch};
 pub use branches::{Branch, BranchListing, Branches, ListedWorktree, Refs, parse_refs, ticket_in};
 pub use changes::committer_variables;

@@ -13,12 +13,12 @@ use crate::routes::directory::existing_directory;
 /// A clone in a request.
 pub(super) struct LocalClone {
     pub(super) directory: PathBuf,
-    /// Repository at the code host; `None` when `origin` is elsewhere or missing.
+    /// Base repository at the code host; `None` when its remote is elsewhere or missing.
     pub(super) origin: Option<RepoFullName>,
 }
 
 impl LocalClone {
-    /// Resolves the directory and reads the URL of `origin`.
+    /// Resolves the directory and reads the URL of the base repository.
     ///
     /// # Errors
     /// 403 when it is outside the sandbox; 404 when it does not exist.

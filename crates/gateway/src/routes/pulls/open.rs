@@ -21,7 +21,7 @@ use crate::route::Endpoint;
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "title": "Add a dark theme", "body": "Follows the system's setting.", "ticketUrl": "https://tickets.example.com/AB-1"}))]
 struct OpenPullRequest {
-    /// Path of the clone, whose current branch is pushed to `origin` first.
+    /// Path of the clone, whose current branch is pushed first.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
@@ -71,9 +71,9 @@ async fn open(
     let path = body.repo_path.ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
     let title = body.title.ok_or_else(|| HttpError::missing_field("title is required"))?;
     let text = full_text(&body.body.unwrap_or_default(), body.ticket_url.as_deref());
-    let LocalClone { directory, origin } = LocalClone::open(&app, &path).await?;
+    let LocalClone { directory, .. } = LocalClone::open(&app, &path).await?;
     let proposal = Proposal { title, body: text };
-    let result = app.code_host.open_pull_request(&app.git, &directory, origin, proposal).await;
+    let result = app.code_host.open_pull_request(&app.git, &directory, proposal).await;
     match result {
         Ok(opened) => Ok(Json(opened.into())),
         // The caller can fix this one, by checking out a branch.

@@ -149,7 +149,8 @@ async fn invalid_loop_request_is_refused_without_side_effects() -> Result<()> {
             LOOP,
             launch(|body| body["repo"]["fullName"] = json!("acme/without_repository")),
             404,
-            "Repository not found locally: acme/without_repository",
+            "Repository not found locally: acme/without_repository. It could not be cloned: Repository not found or no \
+             access.",
             "not_found",
         ),
         refused(launch(six_peers), "additionalRepos exceeds maximum of 5 entries (got 6)"),

@@ -29,7 +29,7 @@ async fn cli_errors_are_translated() -> Result<()> {
         failed.refused(500, sentence, "operation_failed")?;
     }
     // Without a URL in the output, the number is requested separately.
-    let script = "case \"$2\" in create) cat >/dev/null; echo done;; view) echo '{\"url\":\"https://h/pull/9\",\"number\":9}';; esac";
+    let script = "case \"$2\" in create) cat >/dev/null; echo done;; list) echo '[{\"url\":\"https://h/pull/9\",\"number\":9,\"isCrossRepository\":false}]';; esac";
     desktop.replace_gh("gh-4", script).await?;
     let opened = desktop.local.post("git/pr", body.clone()).await?.ok()?;
     assert_eq!(

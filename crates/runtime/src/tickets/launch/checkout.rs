@@ -4,10 +4,10 @@ use std::path::Path;
 
 use loopgate_api::ids::BranchName;
 use loopgate_home::SandboxedPath;
-use loopgate_tools::git::PreservedState;
+use loopgate_tools::git::{PreservedState, is_loop_branch};
 
 use super::{TicketLaunchError, TicketLaunchRequest, TicketLauncher, blocking, branch_of, failed};
-use crate::workspace::worktree::{LOOP_BRANCHES, complete};
+use crate::workspace::worktree::complete;
 
 impl TicketLauncher {
     /// Creates the worktree; returns the name of its start commit, or `None` when it already exists.
@@ -50,7 +50,7 @@ impl TicketLauncher {
     /// with a ticket.
     async fn check_not_of_loop(&self, place: &Path) -> Result<(), TicketLaunchError> {
         let branch = self.git.current_branch(place).await.map_err(failed)?;
-        match branch.filter(|branch| branch.starts_with(LOOP_BRANCHES)) {
+        match branch.filter(|branch| is_loop_branch(branch)) {
             Some(branch) => Err(failed(format!("a loop's worktree, on {branch}, is at its path"))),
             None => Ok(()),
         }
@@ -64,13 +64,14 @@ impl TicketLauncher {
         requested: Option<&BranchName>,
     ) -> Result<(String, String), TicketLaunchError> {
         let mut names = Vec::new();
+        let remote = self.git.remotes(repository).await.map_err(failed)?.base;
         names.extend(
             requested
                 .into_iter()
-                .flat_map(|requested| [requested.to_string(), format!("origin/{requested}")]),
+                .flat_map(|requested| [requested.to_string(), format!("{remote}/{requested}")]),
         );
         let default = self.git.default_branch(repository).await.map_err(failed)?;
-        names.extend(default.map(|branch| format!("origin/{branch}")));
+        names.extend(default.map(|branch| format!("{remote}/{branch}")));
         names.push("HEAD".to_owned());
         for name in names {
             if let Some(commit) = self.git.commit_of(repository, &name).await.map_err(failed)? {

@@ -17,7 +17,8 @@ use loopgate_api::redact;
 use loopgate_home::{RepositoryError, Sandbox, SandboxedPath};
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::{
-    Git, GitError, PreservedState, RemoveWorktreeError, remove_stale_locks, rename_aside, time,
+    Git, GitError, LOOP_NAMESPACE, PreservedState, RemoveWorktreeError, remove_stale_locks, rename_aside,
+    time,
 };
 use loopgate_tools::process::{Command, Limits};
 
@@ -49,9 +50,6 @@ const EXCLUDED: [&str; 7] = [
     "/.loopgate/bootstrap-metadata.json",
     "/.loopgate/*.local.md",
 ];
-
-/// Prefix of the branches of loops.
-pub(crate) const LOOP_BRANCHES: &str = "orchestrator/";
 
 /// Parameters of a worktree.
 #[derive(Debug, Clone)]
@@ -137,7 +135,24 @@ impl Worktrees {
         request: &WorktreeRequest<'_>,
         reservation: &Reservation,
     ) -> Result<PreparedWorktree, WorktreeError> {
-        prepare(self, request, reservation).await
+        let mut request = request.clone();
+        if self.is_namespace_taken(request.repository.as_path()).await? {
+            let naming = request.naming.outside_namespace();
+            request.naming = naming.map_err(|error| WorktreeError::Failed(error.to_string()))?;
+        }
+        prepare(self, &request, reservation).await
+    }
+
+    /// Returns whether a branch has the name of the namespace of loops, in the clone or where loops push.
+    async fn is_namespace_taken(&self, clone: &Path) -> Result<bool, WorktreeError> {
+        let failed = |error: GitError| WorktreeError::failed(&error);
+        let pushed = self.git.remotes(clone).await.map_err(failed)?.pushed_ref(LOOP_NAMESPACE);
+        for name in [format!("refs/heads/{LOOP_NAMESPACE}"), pushed] {
+            if self.git.commit_of(clone, &name).await.map_err(failed)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Waits until an ended or cancelled loop has released its worktrees. Returns false when the loop is
@@ -309,15 +324,16 @@ async fn create(
     notes: &mut Vec<String>,
 ) -> Result<(), WorktreeError> {
     let repository = request.repository.as_path();
-    if !request.fetched
-        && let Some(Err(error)) = reservation.unless_cancelled(worktrees.git.fetch(repository)).await
-    {
-        tracing::info!(%error, "cannot fetch the repository; using its current state");
-    }
     let base = &request.base;
+    let mut base_at_remote = Ok(());
+    if !request.fetched {
+        let fetch = fetch_with_base(&worktrees.git, repository, base, request.checkout);
+        base_at_remote = reservation.unless_cancelled(fetch).await.unwrap_or(Ok(()));
+    }
     let base_ref = worktrees.git.base_ref(repository, base).await;
     let from = base_ref.map_err(|error| WorktreeError::failed(&error))?;
     let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
+    base_at_remote.map_err(WorktreeError::Failed)?;
     let pushed = open_pull_request(worktrees, request).await;
     let mut continues = pushed.is_some();
     let mut from = pushed.unwrap_or(from);
@@ -351,16 +367,44 @@ async fn create(
     Ok(())
 }
 
+/// Fetches a clone and the base branch of the work. A clone that cannot be fetched is used in its current state.
+///
+/// # Errors
+/// Fails with a reason for the user when the remote does not have the branch, and work is to be delivered to it: the
+/// pull request could not be opened.
+pub(crate) async fn fetch_with_base(
+    git: &Git,
+    clone: &Path,
+    base: &BranchName,
+    checkout: WorktreeSource,
+) -> Result<(), String> {
+    let fetch = async {
+        let is_at_remote = git.fetch_base(clone, base).await?;
+        if !is_at_remote && checkout.is_delivered() {
+            return Ok(Some(git.remotes(clone).await?.base_name().to_owned()));
+        }
+        git.fetch(clone).await.map(|()| None)
+    };
+    match fetch.await {
+        Ok(None) => {}
+        Ok(Some(remote)) => {
+            let text = "push it first, or choose a branch that exists there";
+            return Err(format!("branch \"{base}\" is not at {remote}; {text}"));
+        }
+        Err(error) => {
+            let error: GitError = error;
+            tracing::info!(%error, "cannot fetch the repository; using its current state");
+        }
+    }
+    Ok(())
+}
+
 /// Returns the remote-tracking branch of an open pull request that earlier loops created for the same
 /// document. A further loop continues from it: a branch with a new start could not be pushed without force.
 async fn open_pull_request(worktrees: &Worktrees, request: &WorktreeRequest<'_>) -> Option<String> {
-    let continues = match request.checkout {
-        WorktreeSource::Fresh { is_retained, .. } => is_retained,
-        WorktreeSource::Continued => true,
-        WorktreeSource::ExistingOrDetached => false,
-    };
+    let continues = request.checkout.is_delivered();
     let (clone, branch) = (request.repository.as_path(), &request.naming.branch);
-    let tracked = format!("refs/remotes/origin/{branch}");
+    let tracked = worktrees.git.remotes(clone).await.ok()?.pushed_ref(branch.as_str());
     if !continues || worktrees.git.commit_of(clone, &tracked).await.ok()?.is_none() {
         return None;
     }
@@ -387,7 +431,7 @@ async fn has_work(
         let args = ["rev-list", "-n", "1", &commit, "--not", base];
         Ok(!git.text(repository, &args, time::LOCAL).await?.is_empty())
     };
-    check.await.map_err(|error: loopgate_tools::git::GitError| WorktreeError::failed(&error))
+    check.await.map_err(|error: GitError| WorktreeError::failed(&error))
 }
 
 fn saved_note(name: &str) -> String {

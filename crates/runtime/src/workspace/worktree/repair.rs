@@ -6,10 +6,10 @@ use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::{BranchName, LoopId, TicketId};
 use loopgate_api::names::WORK_DIR;
 use loopgate_home::{SandboxedPath, untrusted};
-use loopgate_tools::git::GitError;
+use loopgate_tools::git::{GitError, is_loop_branch};
 use serde_json::json;
 
-use super::{LOOP_BRANCHES, WorktreeError, WorktreeRequest, Worktrees};
+use super::{WorktreeError, WorktreeRequest, Worktrees};
 
 /// Returns whether a usable worktree of loops of this repository is at the path. A worktree that git cannot
 /// use does not count.
@@ -31,7 +31,7 @@ pub(super) async fn is_worktree_of_loop(
     };
     match branch_of_worktree(worktrees, request.repository.as_path(), place).await {
         Ok(None) => Ok(true),
-        Ok(Some(branch)) if branch.starts_with(LOOP_BRANCHES) => Ok(true),
+        Ok(Some(branch)) if is_loop_branch(&branch) => Ok(true),
         Ok(Some(branch)) if is_of_ticket(request, dir, &branch) || !was_of_loop(worktrees, place).await => {
             foreign(&format!(", on branch {branch}"))
         }

@@ -34,7 +34,8 @@ async fn repository_must_exist_in_the_sandbox() -> Result<()> {
     let text = format!("Repository not found locally: {missing}");
     let change = |body: &mut Value| body["localRepoPath"] = json!(missing);
     fixture.refuses(change, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
-    let text = "Repository not found locally: acme/without_repository";
+    let text = "Repository not found locally: acme/without_repository. It could not be cloned: Repository not found or no \
+                access.";
     let change = |body: &mut Value| body["repo"]["fullName"] = json!("acme/without_repository");
     fixture.refuses(change, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
 
@@ -53,7 +54,9 @@ async fn repository_must_exist_in_the_sandbox() -> Result<()> {
     // A directory with the right name counts only if its origin matches.
     let list = fixture.testbed.sandbox().join(".loopgate/config/repos.json");
     let listed = std::fs::read(&list)?;
-    let text = "Repository not found locally: other/garden-notes";
+    let unknown = "Failed to complete GitHub operation. Check logs for details.";
+    let text =
+        &format!("Repository not found locally: other/garden-notes. It could not be cloned: {unknown}");
     let change = |body: &mut Value| body["repo"]["fullName"] = json!("other/garden-notes");
     fixture.refuses(change, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
 
@@ -65,7 +68,8 @@ async fn repository_must_exist_in_the_sandbox() -> Result<()> {
     let unusable = ["acme/secret", "acme/outside", "acme/linked"].map(|name| (name, failing.clone()));
     for (name, script) in unusable.into_iter().chain([("acme/away", linking)]) {
         fixture.testbed.home.script("gh", &script)?;
-        let text = format!("Repository not found locally: {name}");
+        let reason = if name == "acme/away" { "the clone is outside the sandbox" } else { unknown };
+        let text = format!("Repository not found locally: {name}. It could not be cloned: {reason}");
         let change = |body: &mut Value| body["repo"]["fullName"] = json!(name);
         fixture.refuses(change, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
     }
