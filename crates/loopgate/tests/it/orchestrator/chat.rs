@@ -336,7 +336,8 @@ async fn text_of_a_usage_limit_is_not_stored_as_an_answer() -> Result<()> {
             format!("The usage limit of claude is reached: {limit}. Wait until it resets, then try again.");
         ensure!(events[1]["error"] == error && events[2]["success"] == false, "{events:?}");
     }
-    let history = shop.get("chat-history/SHOP-7").await?.ok()?;
+    let history = std::fs::read(shop.repo.join(".loopgate/work/chat-history.json"))?;
+    let history: Value = serde_json::from_slice(&history)?;
     let roles: Vec<_> = history["messages"].as_array().into_iter().flatten().map(|m| &m["role"]).collect();
     ensure!(roles == ["user", "user"], "{history}");
     Ok(())
