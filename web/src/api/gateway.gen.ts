@@ -3707,7 +3707,7 @@ export interface components {
         OpenPullRequest: {
             /** @description Description in Markdown. */
             body?: string | null;
-            /** @description Path of the clone, whose current branch is pushed to `origin` first. */
+            /** @description Path of the clone, whose current branch is pushed first. */
             repoPath: string;
             /** @description URL of the ticket, appended to the description. */
             ticketUrl?: string | null;

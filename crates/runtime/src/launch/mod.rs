@@ -271,7 +271,7 @@ impl Launcher {
             self.mcp.start(McpHost::Assistant, url);
         }
         // Cloning can take minutes and must not delay a cancellation.
-        let resolved = reservation.unless_cancelled(self.resolve(request)).await;
+        let resolved = reservation.unless_cancelled(Box::pin(self.resolve(request))).await;
         let (request, repository, peers) = resolved.unwrap_or_else(|| Err(Refusal::cancelled()))?;
         let workspace = self.workspaces.prepare(&request, repository.as_ref(), peers, reservation).await?;
         match Box::pin(self.spawn_on(&request, headers, repository.as_ref(), &workspace)).await {
