@@ -97,7 +97,7 @@ impl CodeHost {
         }
         let listed: Vec<ListedPullRequest> =
             serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)?;
-        // Everybody can propose a branch of this name from a fork. The owner of the base repository is not compared: it
+        // Any user can propose a branch of this name from a fork. The owner of the base repository is not compared: it
         // may have been renamed.
         let remotes = self.remotes(directory).await?;
         let is_own = |listed: &ListedPullRequest| match (remotes.head_owner(), &listed.head_repository_owner)
