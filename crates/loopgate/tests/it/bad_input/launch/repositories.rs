@@ -62,7 +62,7 @@ async fn repository_must_exist_in_the_sandbox() -> Result<()> {
 
     // The output of the code-host CLI may contain secrets, and a clone may be a link out of the sandbox.
     // Neither an entry of the list nor a link makes a repository outside the sandbox usable.
-    let hex = "0123456789abcdef0123456789abcdef01234567";
+    let hex = "0123456789abcdef0123456789abcdef0123456789abcdef";
     let failing = format!("#!/bin/sh\necho 'fatal: https://u:hunter2@host {hex}' >&2\nexit 1\n");
     let linking = format!("#!/bin/sh\nfor last; do :; done\nln -s '{}' \"$last\"\n", outside.display());
     let unusable = ["acme/secret", "acme/outside", "acme/linked"].map(|name| (name, failing.clone()));
