@@ -1,14 +1,13 @@
 //! The error of a git command.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use loopgate_api::redact;
 use loopgate_home::RepositoryError;
 use thiserror::Error;
 
 use super::{UnfinishedOperation, UnpublishedSubmodule};
-use crate::process::{Output, ProcessStatus, StartError};
+use crate::process::{Limits, Output, ProcessStatus, StartError};
 
 /// An error of a git command. Its `Display` text is safe to show: credentials and escape sequences are
 /// removed.
@@ -23,12 +22,12 @@ pub enum GitError {
         source: StartError,
     },
     /// Git, or a hook that it ran, exceeded its time limit and was terminated.
-    #[error("{}", timed_out(command, *limit, program.as_deref()))]
+    #[error("{}", timed_out(command, *limits, program.as_deref()))]
     TimedOut {
         /// Name of the sub-command.
         command: String,
-        /// The time limit of the command.
-        limit: Duration,
+        /// The limits of the command.
+        limits: Limits,
         /// What git printed until then; not redacted.
         printed: String,
         /// Program that git had started last, for example a hook.
@@ -72,11 +71,14 @@ pub enum GitError {
     Unreadable(&'static str),
 }
 
-fn timed_out(command: &str, limit: Duration, program: Option<&str>) -> String {
+fn timed_out(command: &str, limits: Limits, program: Option<&str>) -> String {
+    let seconds = limits.time.as_secs();
+    if !limits.idle {
+        return format!("git {command} took longer than {seconds} seconds and was terminated");
+    }
     let program = program.map(|program| format!(", last in `{program}`")).unwrap_or_default();
-    let limit = limit.as_secs();
     format!(
-        "git {command} showed no activity for {limit} seconds{program}, and was terminated. If it needs more time, raise \
+        "git {command} showed no activity for {seconds} seconds{program}, and was terminated. If it needs more time, raise \
          `git_idle_limit_seconds` in the settings"
     )
 }
@@ -107,13 +109,13 @@ impl GitError {
         Self::Start { command: failed_command(args), source }
     }
 
-    pub(super) fn check_limits(args: &[&str], output: Output, limit: Duration) -> Result<Output, Self> {
+    pub(super) fn check_limits(args: &[&str], output: Output, limits: Limits) -> Result<Output, Self> {
         let command = || args.first().copied().unwrap_or_default().to_owned();
         match output.status {
             ProcessStatus::TimedOut => {
                 let (stdout, stderr) = (output.stdout_text(), output.stderr_text());
                 let printed = first_output("", &stdout, &stderr).trim().to_owned();
-                Err(Self::TimedOut { command: command(), limit, printed, program: output.last_program })
+                Err(Self::TimedOut { command: command(), limits, printed, program: output.last_program })
             }
             ProcessStatus::OutputTooLarge => Err(Self::TooMuchOutput { command: command() }),
             ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) => Ok(output),

@@ -285,7 +285,7 @@ mod tests {
         }
         let late = |command: &str, program: Option<&str>| GitError::TimedOut {
             command: command.to_owned(),
-            limit: std::time::Duration::from_secs(60),
+            limits: crate::process::Limits::idle(std::time::Duration::from_secs(60)),
             printed: String::new(),
             program: program.map(str::to_owned),
         };

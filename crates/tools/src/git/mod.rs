@@ -211,10 +211,13 @@ pub async fn finish(
     within: Duration,
     on_drop: DropPolicy,
 ) -> Result<Output, GitError> {
+    let limits = match on_drop {
+        DropPolicy::Kill => Limits::time(within),
+        DropPolicy::Interrupt | DropPolicy::Complete => Limits::idle(within),
+    };
     let run = async || match on_drop {
-        DropPolicy::Kill => command.run(Limits::time(within)).await,
-        DropPolicy::Interrupt => command.run(Limits::idle(within)).await,
-        DropPolicy::Complete => command.run_to_completion(Limits::idle(within)).await,
+        DropPolicy::Kill | DropPolicy::Interrupt => command.run(limits).await,
+        DropPolicy::Complete => command.run_to_completion(limits).await,
     };
     let mut output = run().await.map_err(|source| GitError::not_started(args, source))?;
     for _ in 0..INCOMPLETE_RETRIES {
@@ -224,7 +227,7 @@ pub async fn finish(
         tokio::time::sleep(INCOMPLETE_DELAY).await;
         output = run().await.map_err(|source| GitError::not_started(args, source))?;
     }
-    GitError::check_limits(args, output, within)
+    GitError::check_limits(args, output, limits)
 }
 
 /// Returns whether git failed because of a concurrent `git worktree add`, which creates the files of a

@@ -146,6 +146,6 @@ impl Git {
 pub(super) async fn listing(command: Command, name: &str) -> Result<Vec<u8>, GitError> {
     let limits = Limits::time(time::COMMIT).output(LISTING_CAP);
     let output = command.run(limits).await.map_err(|source| GitError::not_started(&[name], source))?;
-    let output = GitError::check_limits(&[name], output, time::COMMIT)?;
+    let output = GitError::check_limits(&[name], output, limits)?;
     Ok(checked(&[name], output)?.stdout)
 }
