@@ -45,6 +45,8 @@ pub struct WorkRecord {
 struct RepositoryState {
     /// Whether the directory is the root of a repository or a worktree.
     is_root: bool,
+    /// Whether the directory contains the repository. A worktree has only a file that names it, which can be restored.
+    has_git_dir: bool,
     /// Full name of the branch that was checked out at the last comparison; `None` for a detached HEAD.
     branch: Option<String>,
     /// Commit that was checked out at the last comparison.
@@ -80,6 +82,7 @@ impl RepositoryState {
     async fn of(git: &ProjectGit<'_>, directory: &Path) -> Self {
         Self {
             is_root: directory.join(".git").symlink_metadata().is_ok(),
+            has_git_dir: directory.join(".git").is_dir(),
             branch: git.branch_ref().await,
             head: git.head().await,
             left: BTreeMap::new(),
@@ -99,8 +102,11 @@ struct RepositoryComparison<'a> {
 
 impl RepositoryComparison<'_> {
     async fn run(&mut self, state: &mut RepositoryState) {
+        // Without it, git may find another repository further up.
         if state.is_root && self.directory.join(".git").symlink_metadata().is_err() {
-            self.findings.push(format!("the git directory of {} was removed", self.directory.display()));
+            if state.has_git_dir {
+                self.findings.push(format!("the git directory of {} was removed", self.directory.display()));
+            }
             return;
         }
         let (branch, head) = (self.git.branch_ref().await, self.git.head().await);
