@@ -93,7 +93,7 @@ async fn submodule_is_checked_out_and_its_unpublished_commit_is_not_delivered() 
          cd lib; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m Work; cd .."
     );
     let (job, last) = run(&desktop, "EXECUTE", &driver).await;
-    assert_eq!(job.warnings(), ["GIT_PUSH_FAILED"], "{last}");
+    assert_eq!(job.warnings(), ["GIT_PUSH_FAILED", "WORK_NOT_DELIVERED"], "{last}");
     let (worktree, result) = (desktop.at("box/api-loop-plan-5"), &last["results"][0]);
     assert_eq!(std::fs::read_to_string(worktree.join("feature.txt")).unwrap(), "library\n");
     let error = result["error"].as_str().unwrap();

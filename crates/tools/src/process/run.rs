@@ -123,15 +123,17 @@ impl Deadline {
     /// Returns whether the run must end, at the time of a check.
     async fn is_over(&mut self) -> bool {
         let Some(pid) = self.pid else { return true };
+        // Before the sample, which can take longer on a loaded machine than the output that is not read meanwhile.
+        let now = Instant::now();
         let sample = tokio::task::spawn_blocking(move || sample_process_tree(pid)).await.ok().flatten();
         let Some(sample) = sample else { return true };
-        if sample.cpu_ms > self.cpu_ms {
-            self.note_activity();
+        if self.limits.idle && sample.cpu_ms > self.cpu_ms {
+            self.last_activity = now;
         }
         self.cpu_ms = sample.cpu_ms;
         self.last_program = sample.last_started;
         self.next_check = Instant::now() + self.limits.time / CHECKS;
-        self.last_activity.elapsed() >= self.limits.time
+        now.duration_since(self.last_activity) >= self.limits.time
     }
 }
 
