@@ -80,7 +80,7 @@ pub fn record_start(workdir: &Path, task: &str) -> Result<(), String> {
 /// Returns the line to print, also when no start is recorded.
 pub fn list(workdir: &Path, start: &str) -> Result<String, String> {
     let git = BlockingGit::new()?;
-    list_of(&git, &Comparison::since(&git, workdir, start)?)
+    list_of(&git, &TreeComparison::since(&git, workdir, start)?)
 }
 
 /// Writes the changes as a patch into the work directory, and returns the path of the patch, followed by the list of
@@ -90,7 +90,7 @@ pub fn list(workdir: &Path, start: &str) -> Result<String, String> {
 /// Returns the line to print, also when no start is recorded.
 pub fn write_patch(workdir: &Path, start: &str) -> Result<String, String> {
     let git = BlockingGit::new()?;
-    let comparison = Comparison::since(&git, workdir, start)?;
+    let comparison = TreeComparison::since(&git, workdir, start)?;
     let mut text = String::new();
     for TreePair { repository, from, to } in &comparison.pairs {
         let patch =
@@ -137,13 +137,13 @@ pub fn tree_pairs(git: &BlockingGit, workdir: &Path, start: &str) -> Result<Vec<
 }
 
 /// Files of all repositories of a loop, at a recorded start and now.
-struct Comparison {
+struct TreeComparison {
     pairs: Vec<TreePair>,
     /// Repositories that git cannot compare.
     unknown: Vec<ProjectRepository>,
 }
 
-impl Comparison {
+impl TreeComparison {
     fn since(git: &BlockingGit, workdir: &Path, start: &str) -> Result<Self, String> {
         let trees = read(workdir).remove(start).ok_or_else(|| no_start(start))?;
         let (mut pairs, mut unknown) = (Vec::new(), Vec::new());
@@ -184,7 +184,7 @@ pub fn start_trees(workdir: &Path) -> Trees {
     read(workdir).remove(START).unwrap_or_default()
 }
 
-fn list_of(git: &BlockingGit, comparison: &Comparison) -> Result<String, String> {
+fn list_of(git: &BlockingGit, comparison: &TreeComparison) -> Result<String, String> {
     let mut lines = Vec::new();
     for TreePair { repository, from, to } in &comparison.pairs {
         let changed =

@@ -9,7 +9,7 @@ use super::{CodeHost, time};
 
 /// The parts of `GET /repos/{owner}/{repo}` that can prevent a delivery. Hosts of other versions omit some of them.
 #[derive(Deserialize)]
-struct HostedRepository {
+struct RepositoryPermissions {
     archived: Option<bool>,
     has_pull_requests: Option<bool>,
     permissions: Option<Permissions>,
@@ -39,7 +39,7 @@ impl CodeHost {
         pushed.or(proposed)
     }
 
-    async fn repository(&self, repository: &RemoteRepository) -> Option<HostedRepository> {
+    async fn repository(&self, repository: &RemoteRepository) -> Option<RepositoryPermissions> {
         let path = format!("repos/{}", repository.full_name);
         let mut args = vec!["api", &path];
         args.extend(repository.host.iter().flat_map(|host| ["--hostname", host]));
@@ -49,7 +49,7 @@ impl CodeHost {
     }
 }
 
-fn push_obstacle(repository: &RemoteRepository, hosted: &HostedRepository) -> Option<String> {
+fn push_obstacle(repository: &RemoteRepository, hosted: &RepositoryPermissions) -> Option<String> {
     let name = &repository.full_name;
     if hosted.archived == Some(true) {
         return Some(format!(
@@ -65,7 +65,7 @@ fn push_obstacle(repository: &RemoteRepository, hosted: &HostedRepository) -> Op
     })
 }
 
-fn proposal_obstacle(repository: &RemoteRepository, hosted: &HostedRepository) -> Option<String> {
+fn proposal_obstacle(repository: &RemoteRepository, hosted: &RepositoryPermissions) -> Option<String> {
     let name = &repository.full_name;
     if hosted.archived == Some(true) {
         return Some(format!("{name} is archived and accepts no pull requests; unarchive it first"));

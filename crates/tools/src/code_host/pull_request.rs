@@ -33,16 +33,16 @@ pub struct NewPullRequest<'a> {
 /// An entry of `gh pr list`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ListedPullRequest {
+struct PullRequestEntry {
     #[serde(flatten)]
     pull: PullRequest,
     is_cross_repository: bool,
     /// `null` when the account was deleted.
-    head_repository_owner: Option<Owner>,
+    head_repository_owner: Option<HeadOwner>,
 }
 
 #[derive(Deserialize)]
-struct Owner {
+struct HeadOwner {
     login: String,
 }
 
@@ -95,13 +95,12 @@ impl CodeHost {
         if !output.status.success() {
             return Err(CodeHostError::failed(&output));
         }
-        let listed: Vec<ListedPullRequest> =
+        let listed: Vec<PullRequestEntry> =
             serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)?;
         // Any user can propose a branch of this name from a fork. The owner of the base repository is not compared: it
         // may have been renamed.
         let remotes = self.remotes(directory).await?;
-        let is_own = |listed: &ListedPullRequest| match (remotes.head_owner(), &listed.head_repository_owner)
-        {
+        let is_own = |listed: &PullRequestEntry| match (remotes.head_owner(), &listed.head_repository_owner) {
             (Some(owner), Some(head)) => head.login.eq_ignore_ascii_case(owner),
             (Some(_), None) => false,
             (None, _) => !listed.is_cross_repository,
