@@ -172,8 +172,7 @@ fn unproven_work() -> Vec<Case> {
         Case::execute("work that git ignores")
             .runs("echo '*.txt' >> \"$(git rev-parse --git-common-dir)/info/exclude\"; echo work > work.txt")
             .done()
-            .ends_with("COMPLETED")
-            .reports("work.txt")
+            .ends_with("AWAITING_USER")
             .preserves(WORK),
         Case::execute("a model that does not exist")
             .fails(404, "not_found_error", None)
