@@ -20,6 +20,7 @@ mod proof;
 mod rounds;
 mod scratch_copy;
 mod state;
+mod statements;
 pub(crate) mod structure;
 mod sync;
 mod task_changes;
@@ -47,8 +48,9 @@ pub(crate) use amend::prepare as prepare_amendment;
 pub(crate) use document::PlanLock;
 pub use state::SetStateArgs;
 pub(crate) use state::{await_user, record_phase, set_waiting_until};
+pub(crate) use statements::AgentStatement;
 pub(crate) use task_changes::{START, record_loop_start, start_trees};
-pub(crate) use task_report::{AgentStatement, says_stuck, task_of_answer};
+pub(crate) use task_report::{says_stuck, task_of_answer};
 
 /// Tools for the plan of a work directory.
 #[derive(Debug, clap::Subcommand)]

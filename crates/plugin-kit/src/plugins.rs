@@ -83,7 +83,7 @@ impl Plugins {
         expected.remove_others(Path::new(""), &mut changed)?;
         let wrong: Vec<_> = files.iter().filter(|(path, bytes)| !expected.is_intact(path, bytes)).collect();
         if !wrong.is_empty() {
-            // Written elsewhere and renamed, because running loops may read a file meanwhile.
+            // Renamed into place, because a running loop may be reading the file.
             let parent = self.marketplace.parent().unwrap_or(&self.marketplace);
             let fresh = tempfile::Builder::new().prefix(UNPACKING).tempdir_in(parent)?;
             for (path, bytes) in wrong {

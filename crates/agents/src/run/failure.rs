@@ -189,7 +189,7 @@ mod tests {
             (ProgramExit::Code(143), "was stopped"),
             (ProgramExit::Signal(11), "crashed (signal 11)"),
             (ProgramExit::Code(3), "exited with code 3"),
-            (ProgramExit::Unknown("the shim is gone".to_owned()), "the shim is gone"),
+            (ProgramExit::Unknown("the shim exited".to_owned()), "the shim exited"),
         ] {
             let text = silent_exit("claude", &exit);
             assert!(text.contains(part), "{exit:?}: {text}");

@@ -90,8 +90,12 @@ impl Driver {
         // Recorded even when tasks are blocked, so that the comparison of the next iteration is complete.
         let fingerprint = self.fingerprint().await;
         let is_stalled = self.progress.is_stalled(fingerprint);
+        // The user has to know what the assistant did not bring back.
+        let taken_back = (!self.taken_back.is_empty())
+            .then(|| format!("Work was taken back or hidden: {}.", self.taken_back.join("; ")));
         let stalled = || {
-            let reason = [Some(STALLED), refusals].into_iter().flatten().collect::<Vec<_>>().join(" ");
+            let parts = [Some(STALLED), refusals, taken_back.as_deref()];
+            let reason = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
             let action = format!("{reason} Read the assistant's last answer, and say how to continue.");
             is_stalled.then_some((reason, action))
         };

@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 
 use super::document::{self, PlanLock, tasks};
 use super::paths::plan_path;
-use super::sync;
-use super::task_report::{self, AgentStatement};
+use super::statements::{AgentStatement, confirmed};
+use super::{sync, task_report};
 use crate::hook::answers;
 
 /// File of the agreement, in the state directory of the work directory.
@@ -99,7 +99,7 @@ pub fn reopen_unchecked(
     let completed = read(workdir).unwrap_or_default().completed;
     let mut checked = task_report::completed_by_answers(&answers::all(workdir));
     if let Some(statements) = statements {
-        checked = task_report::confirmed(checked, statements);
+        checked = confirmed(checked, statements);
     }
     let mut unchecked = PlanTasks::of(&plan).completed;
     unchecked.retain(|id| !completed.contains(id) && !checked.contains(id));

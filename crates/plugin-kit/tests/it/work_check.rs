@@ -136,6 +136,18 @@ fn changed_settings_and_ignore_rules_are_findings() {
 }
 
 #[test]
+fn user_who_is_asked_is_told_what_is_hidden() {
+    let project = project();
+    let hide = "echo '*.txt' >> .git/info/exclude; echo x > hidden.txt";
+    // Completion is reported once; afterwards the assistant only talks.
+    project.assistant(&format!("if [ ! -e hidden.txt ]; then {hide}\n{DONE}\nelse\n{MORE}\nfi"));
+    let ended = project.run(&[]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let state = project.read("state.json");
+    assert!(state.contains("AWAITING_USER") && state.contains("hide new files: hidden.txt"), "{state}");
+}
+
+#[test]
 fn further_repositories_are_compared_as_well() {
     let peer = project();
     let project = project().env("LOOPGATE_ADD_DIRS", &peer.root.display().to_string());

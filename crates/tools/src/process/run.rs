@@ -123,7 +123,8 @@ impl Deadline {
     /// Returns whether the run must end, at the time of a check.
     async fn is_over(&mut self) -> bool {
         let Some(pid) = self.pid else { return true };
-        // Before the sample, which can take longer on a loaded machine than the output that is not read meanwhile.
+        // Taken before the sample: reading the process table can take seconds on a loaded machine, and output waits
+        // in the pipe until then.
         let now = Instant::now();
         let sample = tokio::task::spawn_blocking(move || sample_process_tree(pid)).await.ok().flatten();
         let Some(sample) = sample else { return true };

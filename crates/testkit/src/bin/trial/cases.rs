@@ -173,6 +173,7 @@ fn unproven_work() -> Vec<Case> {
             .runs("echo '*.txt' >> \"$(git rev-parse --git-common-dir)/info/exclude\"; echo work > work.txt")
             .done()
             .ends_with("AWAITING_USER")
+            .reports("work.txt")
             .preserves(WORK),
         Case::execute("a model that does not exist")
             .fails(404, "not_found_error", None)
