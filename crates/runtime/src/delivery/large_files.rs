@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::outcome::LoopOutcome;
 use super::result::DeliveryContext;
-use super::retry::{DeliveryError, repeat};
+use super::retry::{DeliveryError, repeat, unless_cancelled};
 use crate::jobs::store::OutboxMessage;
 
 /// Warning of a loop whose branch refers to content that Git LFS does not have.
@@ -24,7 +24,10 @@ pub(super) async fn upload(
 ) -> Result<(), DeliveryError> {
     let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
     let known = [context.base_revision.clone()];
-    let attempt = async || Ok(git.upload_large_files(directory, branch, &known).await?);
+    let attempt = async || {
+        let upload = async { Ok(git.upload_large_files(directory, branch, &known).await?) };
+        unless_cancelled(outcome, upload).await
+    };
     match repeat(outcome, "uploading files to Git LFS", attempt).await? {
         Some(reason) => warn(outcome, &reason).await,
         None => Ok(()),

@@ -29,7 +29,8 @@ const MISSING: [&str; 4] = [
 
 impl Git {
     /// Uploads the content of files that Git LFS tracks in commits of a branch that are not reachable from `known`.
-    /// Returns the reason when it could not: the files, and what to do.
+    /// Returns the reason when it could not: the files, and what to do. Dropping the future ends the upload; a later one
+    /// continues it.
     ///
     /// # Errors
     /// Fails with [`GitError`], also when the upload fails.
@@ -78,7 +79,7 @@ impl Git {
         let command = self.command(directory).await?.session().args(args);
         match checked(
             &args,
-            finish(&command, &args, self.idle_limit(time::LFS_PUSH), DropPolicy::Complete).await?,
+            finish(&command, &args, self.idle_limit(time::LFS_PUSH), DropPolicy::Interrupt).await?,
         ) {
             Ok(_) => Ok(None),
             Err(error) if is_missing(&error) => Ok(Some(format!(
