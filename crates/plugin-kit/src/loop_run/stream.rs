@@ -68,7 +68,7 @@ pub struct RunSummary {
     pub refused_tools: BTreeSet<String>,
     /// Phase of the run.
     pub tracker: RunTracker,
-    /// Answers of subagents.
+    /// Answers of subagents, as the assistant prints them.
     pub agent_results: AgentResults,
 }
 

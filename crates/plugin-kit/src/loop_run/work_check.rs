@@ -56,7 +56,7 @@ struct RepositoryState {
     /// `None`, as for the settings, if git did not answer.
     stashes: Option<BTreeSet<String>>,
     settings: Option<Vec<GitSetting>>,
-    /// Lines of `info/exclude`.
+    /// Rules in `info/exclude` of the clone.
     exclude_rules: Option<BTreeSet<String>>,
 }
 
