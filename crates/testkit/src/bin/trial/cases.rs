@@ -306,7 +306,11 @@ fn worktree() -> Vec<Case> {
         Case::execute("a stale lock of the index").runs(WRITES).runs("touch \"$(git rev-parse --git-path index.lock)\"").done().delivers(),
         Case::execute("an unfinished merge")
             .runs("git switch -qc other && echo a > work.txt && git add . && git commit -qm A && git switch -q - && echo b > work.txt && git add . && git commit -qm B; git merge other || true")
-            .done().delivers(),
+            .done()
+            .ends_with("COMPLETED")
+            .reports("GIT_PUSH_FAILED")
+            .reports("conflicts in work.txt")
+            .preserves(WORK),
         plan_again("a plan after commits on a detached worktree").after(
             Case::execute("commits that are cancelled")
                 .runs("git checkout -q --detach && echo work > work.txt && git add work.txt && git commit -qm Work")
