@@ -14,6 +14,7 @@
 //! | `NOT_IMPLEMENTED`, or an unclear answer, of the reviewer | refusal |
 //! | `NEEDS_CONTEXT` | question |
 //! | `BLOCKED` | blocks at once |
+//! | any that does not complete the task | answer |
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -34,6 +35,9 @@ const REASON_CHARS: usize = 2000;
 pub const MAX_REFUSALS: usize = 3;
 /// Questions about a task that are answered; a further one blocks it.
 const MAX_QUESTIONS: usize = 2;
+/// Answers about a task, after which it is blocked if none completed it. Three rounds of implementation, tests and
+/// review with two questions take eleven.
+const MAX_ANSWERS: usize = 15;
 
 static STATUS: LazyLock<Regex> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "a constant pattern, which the tests use")]
@@ -140,8 +144,14 @@ pub fn apply(workdir: &Path, id: &str) -> Result<String, String> {
         ));
     };
     let mut tests_failed = false;
-    let report = match TaskStatus::parse(&answer.text, id) {
-        TaskStatus::Verified if !answers::is_checker(&answer.agent_type) => {
+    let status = TaskStatus::parse(&answer.text, id);
+    let completes = status == TaskStatus::Verified && answers::is_checker(&answer.agent_type);
+    let report = match status {
+        TaskStatus::Blocked(reason) => block(workdir, id, &reason)?,
+        _ if !completes && answers_about(&answers, id) >= MAX_ANSWERS => {
+            block(workdir, id, &exhausted_reason(&answer.text))?
+        }
+        TaskStatus::Verified if !completes => {
             return Ok(format!(
                 "REPORT: UNCHECKED\nThe implementer's statement does not complete {id}. Ask `code:task-reviewer` \
                  about it, and report its answer."
@@ -157,7 +167,6 @@ pub fn apply(workdir: &Path, id: &str) -> Result<String, String> {
         },
         TaskStatus::NotImplemented => refused(workdir, id, &answers, answer)?,
         TaskStatus::NeedsContext(question) => needs_context(workdir, id, &answers, &question)?,
-        TaskStatus::Blocked(reason) => block(workdir, id, &reason)?,
         TaskStatus::Unclear(_) if refusals(&answers, id) >= MAX_REFUSALS => {
             block(workdir, id, &refusal_reason(&answer.text))?
         }
@@ -207,6 +216,11 @@ fn questions(answers: &[AgentAnswer], id: &str) -> usize {
             && matches!(TaskStatus::parse(&answer.text, id), TaskStatus::NeedsContext(_))
     };
     answers.iter().filter(is_question).count()
+}
+
+/// Counts the answers of all agents about a task.
+fn answers_about(answers: &[AgentAnswer], id: &str) -> usize {
+    answers.iter().filter(|answer| answer.is_about_task() && is_counted_for(answer, id)).count()
 }
 
 fn is_counted_for(answer: &AgentAnswer, id: &str) -> bool {
@@ -267,6 +281,12 @@ fn question_reason(question: &str) -> String {
     format!("Its agents lack information: {question}")
 }
 
+fn exhausted_reason(latest: &str) -> String {
+    let text =
+        format!("{MAX_ANSWERS} answers of its agents did not complete it. The latest: {}", latest.trim());
+    text.chars().take(REASON_CHARS).collect()
+}
+
 /// Returns why a refused task is blocked: the reviewer's list.
 fn refusal_reason(answer: &str) -> String {
     let list = answer.lines().skip_while(|line| !line.contains("NOT_IMPLEMENTED")).skip(1);
@@ -289,13 +309,21 @@ pub fn block_stuck(workdir: &Path) -> Result<(), String> {
     for task in tasks(&plan, "pendingTasks").iter().filter_map(id).filter(|task| !is_blocked(task)) {
         let about = || answers.iter().filter(|answer| answer.is_about_task() && answer.concerns(&task));
         let refusal = about().rfind(|answer| answer.agent_type == answers::REVIEWING);
-        let latest = about().next_back().map(|answer| TaskStatus::parse(&answer.text, &task));
-        let reason = match (latest, refusal) {
-            (Some(TaskStatus::Blocked(reason)), _) => reason,
-            (Some(TaskStatus::NeedsContext(question)), _) if questions(&answers, &task) > MAX_QUESTIONS => {
+        let Some(latest) = about().next_back() else { continue };
+        let status = TaskStatus::parse(&latest.text, &task);
+        let reason = match (status, refusal) {
+            (TaskStatus::Blocked(reason), _) => reason,
+            // It waits for its report.
+            (TaskStatus::Verified, _)
+                if answers::is_checker(&latest.agent_type) && latest.reported_for.is_none() =>
+            {
+                continue;
+            }
+            (TaskStatus::NeedsContext(question), _) if questions(&answers, &task) > MAX_QUESTIONS => {
                 question_reason(&question)
             }
             (_, Some(refusal)) if refusals(&answers, &task) >= MAX_REFUSALS => refusal_reason(&refusal.text),
+            _ if answers_about(&answers, &task) >= MAX_ANSWERS => exhausted_reason(&latest.text),
             _ => continue,
         };
         block(workdir, &task, &reason)?;
@@ -492,6 +520,30 @@ mod tests {
             }
             answers::store(dir.path(), agent, "a", "NEEDS_CONTEXT: T-1.1 which host?");
             assert_eq!(reason(), Some(json!("Its agents lack information: which host?")), "{agent}");
+        }
+    }
+
+    #[test]
+    fn answers_that_no_other_limit_counts_block_their_task() {
+        for (agent, text) in
+            [(answers::IMPLEMENTING, "VERIFIED: T-1.1"), (answers::VERIFYING, "NOT_IMPLEMENTED: T-1.1")]
+        {
+            let dir = tempfile::tempdir().unwrap();
+            let plan = from_markdown(CONTENT, Map::new());
+            std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
+            for _ in 1..MAX_ANSWERS {
+                answers::store(dir.path(), agent, "a", text);
+                assert!(!apply(dir.path(), "T-1.1").unwrap().contains("BLOCKED"), "{agent}");
+            }
+            answers::store(dir.path(), agent, "a", text);
+            block_stuck(dir.path()).unwrap();
+            let plan = document::read(&plan_path(dir.path())).unwrap();
+            let reason = format!("15 answers of its agents did not complete it. The latest: {text}");
+            assert_eq!(blocked(&plan)[0]["reason"], json!(reason));
+            let report = apply(dir.path(), "T-1.1").unwrap();
+            assert_eq!(report, format!("REPORT: BLOCKED\nT-1.1 stays open: {reason}"));
+            answers::store(dir.path(), answers::REVIEWING, "a", "VERIFIED: T-1.1");
+            assert!(apply(dir.path(), "T-1.1").unwrap().starts_with("REPORT: VERIFIED"), "{agent}");
         }
     }
 
