@@ -591,6 +591,7 @@ async fn branch_with_an_unpublished_submodule_commit_is_rejected() {
     let error = git.ensure_submodules_published(&worktree, base).await.unwrap_err().to_string();
     assert!(error.starts_with("submodule lib points to commit "), "{error}");
     assert!(error.contains("which none of its remotes has"), "{error}");
+    assert_eq!(git.push_here(&worktree).await.unwrap_err().to_string(), error);
     code.run(&library, &["push", "-q", "origin", "HEAD:refs/heads/work"]).await;
     git.ensure_submodules_published(&worktree, base).await.unwrap();
 
@@ -685,7 +686,10 @@ async fn content_of_large_files_is_uploaded_without_hooks() {
     let code = Code::new().await;
     let (git, worktree) = (&code.git, code.worktree("w", "work").await);
     let base = ["refs/remotes/origin/main".to_owned()];
-    let upload = async || git.upload_large_files(&worktree, &branch("work"), &base).await.unwrap();
+    let upload = async || {
+        let gap = git.upload_large_files(&worktree, &branch("work"), &base).await.unwrap();
+        gap.map(|gap| gap.to_string())
+    };
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 3\n";
     let log = code.machine.at("uploads");
     fs::write(worktree.join("notes"), "1").unwrap();
@@ -694,19 +698,34 @@ async fn content_of_large_files_is_uploaded_without_hooks() {
     fs::write(worktree.join(".gitattributes"), "*.bin filter=lfs\n").unwrap();
     fs::write(worktree.join("a.bin"), pointer).unwrap();
     git.commit_all(&worktree, "A large file", None).await.unwrap();
-    assert!(upload().await.unwrap().contains("only this repository configures git-lfs"));
+    let reason = upload().await.unwrap();
+    assert!(reason.contains("only this repository configures git-lfs"), "{reason}");
+    // A push that a user requests does not leave others with a branch that they cannot check out.
+    assert_eq!(git.push_here(&worktree).await.unwrap_err().to_string(), reason);
+    let is_pushed = async || {
+        let branches = code.run(&worktree, &["ls-remote", "origin", "refs/heads/work"]).await;
+        !branches.is_empty()
+    };
+    assert!(!is_pushed().await);
     code.configure("[filter \"lfs\"]\nclean = cat\nsmudge = cat\n");
+    let git_lfs = code.machine.at("bin/git-lfs");
+    // As git prints it where git-lfs is missing, which this machine may have.
+    write_script(&git_lfs, "echo \"git: 'lfs' is not a git command. See 'git --help'.\" >&2; exit 1");
+    code.machine.programs.clear_cache();
     let reason = upload().await.unwrap();
     assert!(reason.starts_with("the content of a.bin was not uploaded"), "{reason}");
     assert!(reason.contains("git-lfs is not installed"), "{reason}");
-    write_script(&code.machine.at("bin/git-lfs"), &format!("echo \"$@\" >> '{}'", log.display()));
-    code.machine.programs.clear_cache();
+    write_script(&git_lfs, &format!("echo \"$@\" >> '{}'", log.display()));
     assert_eq!(upload().await, None);
     assert_eq!(fs::read_to_string(&log).unwrap(), "push origin work\n");
+    assert_eq!(git.push_here(&worktree).await.unwrap(), "work");
+    assert_eq!(fs::read_to_string(&log).unwrap(), "push origin work\n".repeat(2));
+    assert!(is_pushed().await);
     fs::write(worktree.join("b.bin"), "not a pointer").unwrap();
     git.commit_all(&worktree, "Another one", None).await.unwrap();
     assert!(upload().await.unwrap().starts_with("b.bin should be stored in Git LFS"));
-    write_script(&code.machine.at("bin/git-lfs"), "echo 'batch response: rejected' >&2; exit 2");
+    git.push_here(&worktree).await.unwrap();
+    write_script(&git_lfs, "echo 'batch response: rejected' >&2; exit 2");
     code.run(&worktree, &["reset", "-q", "--hard", "HEAD~1"]).await;
     let error = git.upload_large_files(&worktree, &branch("work"), &base).await.unwrap_err();
     assert!(error.to_string().contains("batch response: rejected"), "{error}");
@@ -719,6 +738,9 @@ async fn missing_git_lfs_is_named_instead_of_trust() {
     code.configure("[filter \"lfs\"]\nclean = git-lfs clean -- %f\nrequired = true\n");
     fs::write(code.clone.join(".gitattributes"), "*.bin filter=lfs\n").unwrap();
     fs::write(code.clone.join("a.bin"), "large").unwrap();
+    // As the shell prints it where git-lfs is missing, which this machine may have.
+    write_script(&code.machine.at("bin/git-lfs"), "echo 'git-lfs: command not found' >&2; exit 127");
+    code.machine.programs.clear_cache();
     let error = code.git.commit_all(&code.clone, "Large", None).await.unwrap_err().to_string();
     assert!(error.contains("git-lfs, which this repository needs, is not installed"), "{error}");
     assert!(!error.contains("loopgate trust"), "{error}");

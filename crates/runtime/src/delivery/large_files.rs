@@ -29,7 +29,7 @@ pub(super) async fn upload(
         unless_cancelled(outcome, upload).await
     };
     match repeat(outcome, "uploading files to Git LFS", attempt).await? {
-        Some(reason) => warn(outcome, &reason).await,
+        Some(gap) => warn(outcome, &gap.to_string()).await,
         None => Ok(()),
     }
 }

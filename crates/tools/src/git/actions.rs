@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use super::{ChangedFiles, DropPolicy, Git, GitError, checked, finish, time};
+use super::saved::EMPTY_TREE;
+use super::{ChangedFiles, DropPolicy, Git, GitError, LfsGap, checked, finish, time};
 
 /// The branches of the base repository that [`Git::sync_status`] compares with, in order of preference.
 const TRUNKS: [&str; 2] = ["main", "master"];
@@ -174,14 +175,37 @@ impl Git {
     /// Pushes the current branch and sets its upstream. Returns the name of the branch.
     ///
     /// # Errors
-    /// Fails with [`GitError`], also when HEAD is detached.
+    /// Fails with [`GitError`], also when HEAD is detached, or when others could not check the branch out because it refers
+    /// to commits of submodules or to content of Git LFS that only this machine has.
     pub async fn push_here(&self, directory: &Path) -> Result<String, GitError> {
         let branch = self.require_branch(directory).await?;
+        let known = self.pushed_commits(directory).await?;
+        let base = known.first().map_or(EMPTY_TREE, String::as_str);
+        self.ensure_submodules_published(directory, base).await?;
+        // Before the push, as the hook of git-lfs does it.
+        let gap = match branch.parse() {
+            Ok(name) => self.upload_large_files(directory, &name, &known).await?,
+            Err(_) => None,
+        };
+        if let Some(gap @ LfsGap::NotUploaded(_)) = gap {
+            return Err(GitError::LargeFiles(gap));
+        }
         let push = self.remotes(directory).await?.push;
         let full = format!("refs/heads/{branch}");
         let refspec = format!("{full}:{full}");
         self.change(directory, &["push", &push, &refspec, "--set-upstream"], time::USER_OPERATION).await?;
         Ok(branch)
+    }
+
+    /// Returns the commits on which those of HEAD that no remote is known to have are based; HEAD itself if a remote has it,
+    /// and none if no remote has any.
+    async fn pushed_commits(&self, directory: &Path) -> Result<Vec<String>, GitError> {
+        let args = ["rev-list", "--boundary", "HEAD", "--not", "--remotes"];
+        let printed = self.text(directory, &args, time::LOCAL).await?;
+        if printed.is_empty() {
+            return Ok(vec![self.head(directory).await?]);
+        }
+        Ok(printed.lines().filter_map(|line| line.strip_prefix('-')).map(str::to_owned).collect())
     }
 
     /// Pulls the current branch from where it is pushed to, by merge or rebase as the user configured. Returns the name

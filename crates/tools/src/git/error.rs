@@ -6,7 +6,7 @@ use loopgate_api::redact;
 use loopgate_home::RepositoryError;
 use thiserror::Error;
 
-use super::{UnfinishedOperation, UnpublishedSubmodule};
+use super::{LfsGap, UnfinishedOperation, UnpublishedSubmodule};
 use crate::process::{Limits, Output, ProcessStatus, StartError};
 
 /// An error of a git command. Its `Display` text is safe to show: credentials and escape sequences are
@@ -63,6 +63,9 @@ pub enum GitError {
     /// The branch refers to commits of submodules that no remote has.
     #[error("{}", describe_all(.0))]
     UnpublishedSubmodules(Vec<UnpublishedSubmodule>),
+    /// The branch refers to content of Git LFS that only this machine has.
+    #[error("{0}")]
+    LargeFiles(LfsGap),
     /// A submodule with a repository of its own contains work that would be lost with its worktree.
     #[error("its submodule {} contains commits or files that exist nowhere else", .0.display())]
     SubmoduleWork(PathBuf),

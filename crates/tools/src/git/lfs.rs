@@ -27,9 +27,21 @@ const MISSING: [&str; 4] = [
     "git-lfs: No such file",
 ];
 
+/// Files of a branch whose content is not in Git LFS although their attributes require it. The text names the files and
+/// what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LfsGap {
+    /// The commits contain the content instead of pointers. Others can check the branch out.
+    #[error("{0}")]
+    NoPointers(String),
+    /// The commits contain pointers to content that only this machine has.
+    #[error("{0}")]
+    NotUploaded(String),
+}
+
 impl Git {
     /// Uploads the content of files that Git LFS tracks in commits of a branch that are not reachable from `known`.
-    /// Returns the reason when it could not: the files, and what to do. Dropping the future ends the upload; a later one
+    /// Returns the files for which this is impossible on this machine. Dropping the future ends the upload; a later one
     /// continues it.
     ///
     /// # Errors
@@ -39,7 +51,7 @@ impl Git {
         directory: &Path,
         branch: &BranchName,
         known: &[String],
-    ) -> Result<Option<String>, GitError> {
+    ) -> Result<Option<LfsGap>, GitError> {
         let files = self.tracked_by_lfs(directory, self.outgoing_files(directory, known).await?).await?;
         if files.is_empty() {
             return Ok(None);
@@ -56,11 +68,11 @@ impl Git {
             .map(|(file, _)| file)
             .collect();
         if !whole.is_empty() {
-            return Ok(Some(format!(
+            return Ok(Some(LfsGap::NoPointers(format!(
                 "{} should be stored in Git LFS, but the commits contain the whole content, because git-lfs is not \
                  installed or not set up. Install git-lfs, run: git lfs install, and commit the files again",
                 listed(whole)
-            )));
+            ))));
         }
         let names = listed(files.iter());
         let repository = self.repository(directory).await?;
@@ -68,11 +80,11 @@ impl Git {
         let is_own =
             variables.iter().any(|variable| !variable.by_repository && variable.key.starts_with(FILTER));
         if !is_own && !self.trusts(directory).await {
-            return Ok(Some(format!(
+            return Ok(Some(LfsGap::NotUploaded(format!(
                 "the content of {names} was not uploaded to Git LFS, because only this repository configures git-lfs and you \
                  have not trusted it. Review it with: loopgate trust {}",
                 repository.clone_root().display()
-            )));
+            ))));
         }
         let remote = self.remotes(directory).await?.push;
         let args = ["lfs", "push", &remote, branch.as_str()];
@@ -82,10 +94,10 @@ impl Git {
             finish(&command, &args, self.idle_limit(time::LFS_PUSH), DropPolicy::Interrupt).await?,
         ) {
             Ok(_) => Ok(None),
-            Err(error) if is_missing(&error) => Ok(Some(format!(
+            Err(error) if is_missing(&error) => Ok(Some(LfsGap::NotUploaded(format!(
                 "the content of {names} was not uploaded to Git LFS, because git-lfs is not installed or not on Loopgate's \
                  PATH. Install it and run in the worktree: git lfs push {remote} {branch}"
-            ))),
+            )))),
             Err(error) => Err(error),
         }
     }

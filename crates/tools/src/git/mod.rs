@@ -52,6 +52,7 @@ pub use error::GitError;
 pub use failure::{FailureCategory, GitFailure};
 pub use file_diff::{FileDiff, FileDiffError, FilePath, MAX_SIDE_BYTES, is_binary};
 pub use hidden_work::{BranchTip, HeadMove, IgnoreRule, RemoteRef, Stash};
+pub use lfs::LfsGap;
 pub use locks::remove_stale_locks;
 pub use outgoing::OutgoingFile;
 pub use preserved_state::{PreservedState, rename_aside};

@@ -30,7 +30,7 @@ const INDEX: &str = "loopgate-index";
 /// Largest index that is copied, in bytes.
 const MAX_INDEX: u64 = 512 * 1024 * 1024;
 /// The empty tree, which is built into git.
-const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+pub(super) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// A saved commit and its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
