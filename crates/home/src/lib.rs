@@ -4,6 +4,7 @@ mod assistant_limits;
 mod authorized_keys;
 mod credentials;
 mod data_dir;
+pub mod disk;
 mod environment_files;
 pub mod files;
 mod git_config;
