@@ -2,6 +2,7 @@
 
 mod assistant_limits;
 mod authorized_keys;
+mod clones;
 mod credentials;
 mod data_dir;
 pub mod disk;
@@ -37,7 +38,7 @@ pub use installed_plugins::newest_version_with;
 pub use json_file::{JsonFile, JsonFileError};
 pub use notify::Notify;
 pub use origin::{InvalidOrigin, normalize_origin};
-pub use path_resolution::{expand_home, leads_through};
+pub use path_resolution::{expand_home, is_taken_in_other_case, leads_through};
 pub use program::{Program, ProgramPath};
 pub use project_files::ProjectFiles;
 pub use remotes::{RemoteRepository, Remotes};

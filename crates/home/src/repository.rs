@@ -165,7 +165,8 @@ impl Sandbox {
         }
     }
 
-    /// Opens a working tree whose `.git` is a file: a linked worktree or a submodule.
+    /// Opens a working tree whose `.git` is a file: a linked worktree, a submodule, or one with a separate git directory.
+    /// The file may also name a bare repository below it, next to the worktrees of that repository.
     fn linked(
         &self,
         root: PathBuf,
@@ -189,6 +190,21 @@ impl Sandbox {
             // A submodule: `core.worktree` contains the path of its working tree.
             None => repository.setting("core", "worktree").map(|worktree| repository.git_dir.join(worktree)),
         };
+        // A directory named `.git` belongs to the working tree that contains it.
+        if working_tree.is_none() && !repository.git_dir.ends_with(".git") {
+            if !repository.git_dir.starts_with(&root) {
+                return refused(
+                    "its git directory does not name its working tree; if they belong together, run there: git config \
+                     core.worktree \"$PWD\"",
+                );
+            }
+            // What is below the directory belongs to it, like a `.git` directory.
+            if repository.setting("core", "bare").is_some_and(|bare| bare.eq_ignore_ascii_case("true")) {
+                let git_dir = repository.git_dir.clone();
+                return self.bare(git_dir, own.open_directory()?);
+            }
+            return Ok(repository);
+        }
         let working_tree = working_tree.and_then(|path| path.canonicalize().ok());
         if working_tree.as_ref() != Some(&root) {
             return refused("its git directory belongs to another working tree");
