@@ -139,8 +139,11 @@ impl Sandbox {
             match handle.kind(Path::new(".git")) {
                 None if is_bare(&handle) => {
                     // Inside another working tree these files may be committed content, and their
-                    // configuration can run programs.
-                    if at.ancestors().skip(1).any(|above| base.exists(&above.join(".git"))) {
+                    // configuration can run programs. A file `.git` is never committed.
+                    let names_it =
+                        |above: &Path| names_git_dir(&base, above, &requested.base().join(above), &root);
+                    let is_inside = |above: &Path| base.exists(&above.join(".git")) && !names_it(above);
+                    if at.ancestors().skip(1).any(is_inside) {
                         return refused(
                             "it is a bare repository inside the working tree of another repository",
                         );
@@ -361,6 +364,13 @@ impl Repository {
 pub fn origin_of_clone(clone: &Path) -> Option<RepoFullName> {
     let bytes = Directory::of(clone).ok()?.read(Path::new(".git/config"), MAX_CONFIG).ok()?;
     Remotes::of(&parse_git_config(&bytes)?).clone_repository
+}
+
+/// Returns whether the file `.git` in a directory, which is at `path` and `above` relative to `base`, names a git directory.
+fn names_git_dir(base: &Directory, above: &Path, path: &Path, git_dir: &Path) -> bool {
+    let pointer = base.directory(above).ok().and_then(|handle| read_path(&handle, ".git").ok().flatten());
+    let target = pointer.as_deref().and_then(|pointer| strip_keyword(pointer, b"gitdir:"));
+    target.is_some_and(|target| path.join(target).components().eq(git_dir.components()))
 }
 
 /// Returns whether git would take a directory for a bare repository.

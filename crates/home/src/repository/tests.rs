@@ -110,6 +110,7 @@ fn separate_git_directory_belongs_to_its_working_tree() {
     fixture.write("box/web/.git", "gitdir: ./.bare\n");
     let bare = fixture.repository("box/web");
     assert_eq!((bare.root.as_path(), bare.bare), (fixture.at("box/web/.bare").as_path(), true));
+    assert!(fixture.repository("box/web/.bare").bare, "the same repository");
     fixture.write("box/web/.bare/config", "[core]\nbare = false\n");
     assert_eq!(fixture.repository("box/web").root, fixture.at("box/web"));
 }
