@@ -198,7 +198,7 @@ impl Driver {
             self.state.save(root)?;
             if self.perf.wants_run() {
                 let git = ProjectGit::at(root, &self.context.env, &self.stop);
-                let (repo, branch) = (git.origin().await, git.branch().await);
+                let (repo, branch) = (git.base_url().await, git.branch().await);
                 self.perf.run(&redact::credentials(&repo.unwrap_or_default()), &branch.unwrap_or_default());
             }
         } else {
