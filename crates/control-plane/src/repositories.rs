@@ -164,7 +164,7 @@ pub async fn authorize(
         let reason = match app.config.machine_repositories {
             Some(_) => {
                 "Repositories neither found on this machine nor added by an administrator (Loopgate searches the sandbox \
-                 directory for clones, three levels deep, when it starts)"
+                 directory for clones, three levels deep)"
             }
             None => "Repositories not allowed for loops (an administrator can add them)",
         };

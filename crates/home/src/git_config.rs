@@ -28,6 +28,19 @@ impl fmt::Display for ConfigEntry {
 }
 
 impl ConfigEntry {
+    /// Splits a key as git prints it. The subsection, which may contain dots, is between the first and the last dot.
+    #[must_use]
+    pub fn of_key(key: &str, value: Option<&str>) -> Option<Self> {
+        let (section, rest) = key.split_once('.')?;
+        let (subsection, name) = rest.rsplit_once('.').map_or((None, rest), |(sub, name)| (Some(sub), name));
+        Some(Self {
+            section: section.to_owned(),
+            subsection: subsection.map(str::to_owned),
+            name: name.to_owned(),
+            value: value.map(str::to_owned),
+        })
+    }
+
     /// Returns whether the entry has this section and name, and no subsection.
     #[must_use]
     pub fn is(&self, section: &str, name: &str) -> bool {
@@ -59,6 +72,16 @@ pub fn parse_git_config(bytes: &[u8]) -> Option<Vec<ConfigEntry>> {
             Some(_) => return None,
         }
     }
+}
+
+/// Parses the output of `git config --null --list`, or of `--get-regexp`.
+#[must_use]
+pub fn parse_config_list(printed: &str) -> Vec<ConfigEntry> {
+    let entry = |line: &str| match line.split_once('\n') {
+        Some((key, value)) => ConfigEntry::of_key(key, Some(value)),
+        None => ConfigEntry::of_key(line, None),
+    };
+    printed.split('\0').filter_map(entry).collect()
 }
 
 struct ConfigReader<'a> {

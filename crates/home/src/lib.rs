@@ -2,8 +2,10 @@
 
 mod assistant_limits;
 mod authorized_keys;
+mod clones;
 mod credentials;
 mod data_dir;
+pub mod disk;
 mod environment_files;
 pub mod files;
 mod git_config;
@@ -31,12 +33,12 @@ pub use authorized_keys::{AuthorizedKeys, BrowserKey, KeyDecisionError, KeySourc
 pub use credentials::{API_KEY_VARIABLES, ApiKey, Credentials, Provenance};
 pub use data_dir::{DataDir, DataDirError, default_data_dir};
 pub use environment_files::copy_environment_files;
-pub use git_config::{ConfigEntry, parse_git_config};
+pub use git_config::{ConfigEntry, parse_config_list, parse_git_config};
 pub use installed_plugins::newest_version_with;
 pub use json_file::{JsonFile, JsonFileError};
 pub use notify::Notify;
 pub use origin::{InvalidOrigin, normalize_origin};
-pub use path_resolution::{expand_home, leads_through};
+pub use path_resolution::{expand_home, is_taken_in_other_case, leads_through};
 pub use program::{Program, ProgramPath};
 pub use project_files::ProjectFiles;
 pub use remotes::{RemoteRepository, Remotes};

@@ -22,6 +22,23 @@ pub fn expand_home(path: &str) -> PathBuf {
     }
 }
 
+/// Returns whether a path does not exist, but an entry of its directory differs from it only in case. Many disks take both for
+/// the same file. Reads the disk.
+#[must_use]
+pub fn is_taken_in_other_case(path: &Path) -> bool {
+    let (Some(name), Some(directory)) = (path.file_name(), path.parent()) else { return false };
+    let Ok(entries) = std::fs::read_dir(directory) else { return false };
+    let mut is_taken = false;
+    for entry in entries.flatten() {
+        let entry = entry.file_name();
+        if entry == name {
+            return false;
+        }
+        is_taken |= entry.to_string_lossy().to_lowercase() == name.to_string_lossy().to_lowercase();
+    }
+    is_taken
+}
+
 /// Removes `.` and `..` components without reading the disk. Returns `None` for a relative path.
 pub(crate) fn lexically_absolute(path: &Path) -> Option<PathBuf> {
     if !path.is_absolute() {

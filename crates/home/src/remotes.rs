@@ -20,6 +20,8 @@ const GITHUB: &str = "github.com";
 pub struct Remotes {
     /// Remote of the base repository, where the base branches of the work are.
     pub base: String,
+    /// URL of the remote of the base repository.
+    pub base_url: Option<String>,
     /// Repository that pull requests are merged into.
     pub base_repository: Option<RemoteRepository>,
     /// Remote that branches are pushed to.
@@ -129,6 +131,7 @@ impl Remotes {
             };
         Self {
             base: base.to_owned(),
+            base_url: url(base),
             base_repository,
             push: push.to_owned(),
             push_repository,
@@ -212,7 +215,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::git_config::parse_git_config;
+    use crate::git_config::{parse_config_list, parse_git_config};
 
     const FORK: &str = "[remote \"origin\"]\nurl = git@github.com:octo-dev/shop.git\n";
     const PARENT: &str = "[remote \"upstream\"]\nurl = https://github.com/acme/shop\n";
@@ -271,6 +274,16 @@ mod tests {
         }
         let option = format!("{FORK}pushurl = --upload-pack=x\n");
         assert_eq!(remotes(&option).push_source(), "origin");
+    }
+
+    #[test]
+    fn remotes_are_read_from_the_output_of_git() {
+        let printed =
+            "remote.a.b.url\ngit@github.com:acme/shop.git\0remote.pushdefault\na.b\0remote.x.mirror\0";
+        let remotes = Remotes::of(&parse_config_list(printed));
+        assert_eq!((remotes.base.as_str(), remotes.push.as_str()), ("a.b", "a.b"));
+        assert_eq!(remotes.base_url.as_deref(), Some("git@github.com:acme/shop.git"));
+        assert_eq!(Remotes::of(&parse_config_list("")).base_url, None);
     }
 
     #[test]

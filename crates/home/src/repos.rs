@@ -3,9 +3,10 @@
 //! The first read moves a malformed file aside and creates an empty one. Programs in the sandbox can write
 //! the file, so entries whose path the sandbox does not allow are ignored.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::names::env;
@@ -64,13 +65,45 @@ struct ReposDocument {
 pub struct Repos {
     settings: Arc<SettingsStore>,
     sandbox: Arc<Sandbox>,
+    /// Clones that a search has found; `None` until [`Self::discover`] is called.
+    discovered: Mutex<Option<HashSet<PathBuf>>>,
 }
 
 impl Repos {
     /// Creates a list for the sandbox base directory of the settings.
     #[must_use]
     pub const fn new(settings: Arc<SettingsStore>, sandbox: Arc<Sandbox>) -> Self {
-        Self { settings, sandbox }
+        Self { settings, sandbox, discovered: Mutex::new(None) }
+    }
+
+    /// Adds the clones in the sandbox to the list, and returns them all. Clones that an earlier search found are not added
+    /// again, because the user may have removed them.
+    pub fn discover(&self) -> Vec<(RepoFullName, PathBuf)> {
+        // Held during the search, so that an older result cannot replace a newer one.
+        let mut discovered = self.discovered.lock().unwrap_or_else(PoisonError::into_inner);
+        self.search(&mut discovered)
+    }
+
+    /// Adds clones that were created since the last search. A no-op until [`Self::discover`] is called.
+    pub fn refresh(&self) {
+        let mut discovered = self.discovered.lock().unwrap_or_else(PoisonError::into_inner);
+        if discovered.is_some() {
+            self.search(&mut discovered);
+        }
+    }
+
+    fn search(&self, discovered: &mut Option<HashSet<PathBuf>>) -> Vec<(RepoFullName, PathBuf)> {
+        let clones = self.sandbox.clones();
+        let known = discovered.get_or_insert_default();
+        for (name, clone) in clones.iter().filter(|(_, clone)| !known.contains(clone)) {
+            if let Ok(path) = self.sandbox.check(clone)
+                && let Err(error) = self.add(&path, None, None)
+            {
+                tracing::debug!(%error, %name, "the clone was not added to repos.json");
+            }
+        }
+        *known = clones.iter().map(|(_, clone)| clone.clone()).collect();
+        clones
     }
 
     /// Returns the path of the file; `None` while no sandbox is configured.
@@ -366,6 +399,28 @@ mod tests {
         assert!(matches!(again, Err(AddRepoError::AlreadyManaged)));
         assert!(repos.remove(&clone.to_string_lossy()).unwrap());
         assert!(!repos.remove(&clone.to_string_lossy()).unwrap());
+    }
+
+    #[test]
+    fn new_clones_are_added_and_removed_ones_stay_removed() {
+        let (dir, _, repos, _) = fixture();
+        let old = clone_of(dir.path(), "old", "git@github.com:acme/old.git");
+        repos.refresh();
+        let names = || repos.full_names().unwrap().iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert!(names().is_empty(), "a list without search is the user's");
+        assert_eq!(repos.discover(), [("acme/old".parse().unwrap(), old.clone())]);
+        clone_of(dir.path(), "github.com/acme/new", "git@github.com:acme/new.git");
+        repos.refresh();
+        assert_eq!(names(), ["acme/old", "acme/new"]);
+        assert!(repos.remove(&old.to_string_lossy()).unwrap());
+        repos.refresh();
+        assert_eq!(names(), ["acme/new"]);
+        // A clone that was deleted and created again is new.
+        std::fs::rename(&old, dir.path().join("moved")).unwrap();
+        repos.refresh();
+        std::fs::rename(dir.path().join("moved"), &old).unwrap();
+        repos.refresh();
+        assert_eq!(names(), ["acme/new", "acme/old"]);
     }
 
     #[test]

@@ -139,8 +139,11 @@ impl Sandbox {
             match handle.kind(Path::new(".git")) {
                 None if is_bare(&handle) => {
                     // Inside another working tree these files may be committed content, and their
-                    // configuration can run programs.
-                    if at.ancestors().skip(1).any(|above| base.exists(&above.join(".git"))) {
+                    // configuration can run programs. A file `.git` is never committed.
+                    let names_it =
+                        |above: &Path| names_git_dir(&base, above, &requested.base().join(above), &root);
+                    let is_inside = |above: &Path| base.exists(&above.join(".git")) && !names_it(above);
+                    if at.ancestors().skip(1).any(is_inside) {
                         return refused(
                             "it is a bare repository inside the working tree of another repository",
                         );
@@ -165,7 +168,8 @@ impl Sandbox {
         }
     }
 
-    /// Opens a working tree whose `.git` is a file: a linked worktree or a submodule.
+    /// Opens a working tree whose `.git` is a file: a linked worktree, a submodule, or one with a separate git directory.
+    /// The file may also name a bare repository below it, next to the worktrees of that repository.
     fn linked(
         &self,
         root: PathBuf,
@@ -189,6 +193,21 @@ impl Sandbox {
             // A submodule: `core.worktree` contains the path of its working tree.
             None => repository.setting("core", "worktree").map(|worktree| repository.git_dir.join(worktree)),
         };
+        // A directory named `.git` belongs to the working tree that contains it.
+        if working_tree.is_none() && !repository.git_dir.ends_with(".git") {
+            if !repository.git_dir.starts_with(&root) {
+                return refused(
+                    "its git directory does not name its working tree; if they belong together, run there: git config \
+                     core.worktree \"$PWD\"",
+                );
+            }
+            // What is below the directory belongs to it, like a `.git` directory.
+            if repository.setting("core", "bare").is_some_and(|bare| bare.eq_ignore_ascii_case("true")) {
+                let git_dir = repository.git_dir.clone();
+                return self.bare(git_dir, own.open_directory()?);
+            }
+            return Ok(repository);
+        }
         let working_tree = working_tree.and_then(|path| path.canonicalize().ok());
         if working_tree.as_ref() != Some(&root) {
             return refused("its git directory belongs to another working tree");
@@ -345,6 +364,13 @@ impl Repository {
 pub fn origin_of_clone(clone: &Path) -> Option<RepoFullName> {
     let bytes = Directory::of(clone).ok()?.read(Path::new(".git/config"), MAX_CONFIG).ok()?;
     Remotes::of(&parse_git_config(&bytes)?).clone_repository
+}
+
+/// Returns whether the file `.git` in a directory, which is at `path` and `above` relative to `base`, names a git directory.
+fn names_git_dir(base: &Directory, above: &Path, path: &Path, git_dir: &Path) -> bool {
+    let pointer = base.directory(above).ok().and_then(|handle| read_path(&handle, ".git").ok().flatten());
+    let target = pointer.as_deref().and_then(|pointer| strip_keyword(pointer, b"gitdir:"));
+    target.is_some_and(|target| path.join(target).components().eq(git_dir.components()))
 }
 
 /// Returns whether git would take a directory for a bare repository.

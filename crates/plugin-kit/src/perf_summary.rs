@@ -91,7 +91,7 @@ fn record_run(workdir: &Path) {
     }
     let project = std::env::current_dir().unwrap_or_default();
     let Ok(git) = BlockingGit::new() else { return };
-    let (repo, branch) = (git.origin(&project), git.branch(&project));
+    let (repo, branch) = (git.base_url(&project), git.branch(&project));
     perf.run(&redact::credentials(&repo.unwrap_or_default()), &branch.unwrap_or_default());
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loopgate_api::held_back::{GENERATED_DIRECTORIES, generated_directory};
+use loopgate_home::{Remotes, parse_config_list};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
@@ -181,9 +182,10 @@ impl<'a> ProjectGit<'a> {
         Some(PathBuf::from(common.strip_suffix("/.git")?))
     }
 
-    /// Returns the URL of the remote `origin`.
-    pub async fn origin(&self) -> Option<String> {
-        self.query(&["config", "--get", "remote.origin.url"]).await
+    /// Returns the URL of the base repository's remote.
+    pub async fn base_url(&self) -> Option<String> {
+        let printed = self.query(&["config", "--null", "--get-regexp", "^remote\\."]).await?;
+        Remotes::of(&parse_config_list(&printed)).base_url
     }
 
     /// Returns the value of an alias of git.
@@ -401,8 +403,8 @@ impl BlockingGit {
         self.runtime.block_on(self.at(dir).contains_directory())
     }
 
-    pub fn origin(&self, dir: &Path) -> Option<String> {
-        self.runtime.block_on(self.at(dir).origin())
+    pub fn base_url(&self, dir: &Path) -> Option<String> {
+        self.runtime.block_on(self.at(dir).base_url())
     }
 
     pub fn clone_root(&self, dir: &Path) -> Option<PathBuf> {

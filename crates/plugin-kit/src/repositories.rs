@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config_env::ConfigEnv;
 use crate::console::print_result;
+use crate::loop_run::state_file::LoopState;
 use crate::variables as var;
 
 /// Repositories of the user's workspace: `name:path`, comma-separated.
@@ -163,19 +164,29 @@ pub struct ProjectRepository {
     pub path: PathBuf,
 }
 
-/// Returns the project, which is the current directory, and the further repositories in the settings of
-/// set-up.
+/// Returns the project that the current directory is in, and the further repositories in the settings of set-up.
 ///
 /// # Errors
 /// Returns the line to print when the current directory does not exist.
 pub fn loop_repositories(workdir: &Path) -> Result<Vec<ProjectRepository>, String> {
-    let project = std::env::current_dir().map_err(|error| format!("Error: no current directory: {error}"))?;
+    let current = std::env::current_dir().map_err(|error| format!("Error: no current directory: {error}"))?;
+    let project = project_root(&current, workdir);
     let config = ConfigEnv::load(workdir).unwrap_or_default();
     let peers =
         config.get(var::REPO_MAP).unwrap_or_default().split('|').filter_map(|entry| entry.split_once('='));
     let peers =
         peers.map(|(name, path)| ProjectRepository { name: Some(name.to_owned()), path: path.into() });
     Ok(std::iter::once(ProjectRepository { name: None, path: project }).chain(peers).collect())
+}
+
+/// Returns the project of a loop from a directory in it: where the state file of the loop is, else the working tree.
+fn project_root(current: &Path, workdir: &Path) -> PathBuf {
+    let real = |path: &Path| path.canonicalize().ok();
+    let is_of_loop =
+        |root: &&Path| LoopState::load(root).is_ok_and(|state| real(&state.workdir) == real(workdir));
+    let is_working_tree = |root: &&Path| root.join(".git").symlink_metadata().is_ok();
+    let root = current.ancestors().find(is_of_loop).or_else(|| current.ancestors().find(is_working_tree));
+    root.unwrap_or(current).to_owned()
 }
 
 /// Expands `~/`, and resolves a relative path against the project.

@@ -77,6 +77,7 @@ struct UpdateRepos {
 async fn list(State(app): State<App>) -> JsonResult<ReposAnswer> {
     // Reading name, origin and default branch takes several file accesses per repository.
     let listed = spawn_blocking(move || {
+        app.repos.refresh();
         let list = app.repos.list().map_err(|error| failed("Failed to list repos", error))?;
         let repos = list.repos.iter().cloned().map(|repo| describe(&app.sandbox, repo)).collect();
         Ok(ReposAnswer { repos, settings: list.settings })

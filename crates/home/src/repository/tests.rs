@@ -94,6 +94,62 @@ fn clones_worktrees_submodules_and_bare_repositories_are_recognized() {
     assert_eq!(fixture.refusal("box"), "not a git repository");
 }
 
+// `git clone --separate-git-dir`, and a bare repository in a directory with its worktrees.
+#[test]
+fn separate_git_directory_belongs_to_its_working_tree() {
+    let fixture = RepositoryFixture::new();
+    fixture.git_dir("box/gits/shop");
+    fixture.write("box/shop/.git", "gitdir: ../gits/shop\n");
+    let refusal = fixture.refusal("box/shop");
+    assert!(refusal.contains("git config core.worktree \"$PWD\""), "{refusal}");
+    fixture.write("box/gits/shop/config", "[core]\nworktree = ../../shop\n");
+    assert_eq!(fixture.repository("box/shop").git_dir, fixture.at("box/gits/shop"));
+
+    fixture.git_dir("box/web/.bare");
+    fixture.write("box/web/.bare/config", "[core]\nbare = true\n");
+    fixture.write("box/web/.git", "gitdir: ./.bare\n");
+    let bare = fixture.repository("box/web");
+    assert_eq!((bare.root.as_path(), bare.bare), (fixture.at("box/web/.bare").as_path(), true));
+    assert!(fixture.repository("box/web/.bare").bare, "the same repository");
+    fixture.write("box/web/.bare/config", "[core]\nbare = false\n");
+    assert_eq!(fixture.repository("box/web").root, fixture.at("box/web"));
+}
+
+#[test]
+fn clones_are_found_three_levels_deep_and_behind_links() {
+    let fixture = RepositoryFixture::new();
+    let remote = |name: &str| format!("[remote \"origin\"]\nurl = git@github.com:acme/{name}.git\n");
+    let clones = [
+        ("top", "box/top", "box/top/.git"),
+        ("deep", "box/host/owner/deep", "box/host/owner/deep/.git"),
+        ("bare", "box/bare/bare.git", "box/bare/bare.git"),
+        ("linked", "box/a/b/c/d/linked", "box/a/b/c/d/linked/.git"),
+        ("beneath", "box/a/b/c/beneath", "box/a/b/c/beneath/.git"),
+        (".hidden", "box/.hidden", "box/.hidden/.git"),
+    ];
+    for (name, _, git_dir) in clones {
+        fixture.git_dir(git_dir);
+        fixture.write(&format!("{git_dir}/config"), &remote(name));
+    }
+    fixture.worktree("box/top", "box/top-worktree");
+    symlink("a/b/c/d", fixture.at("box/links")).unwrap();
+    symlink("..", fixture.at("box/host/cycle")).unwrap();
+    symlink("../out", fixture.at("box/outside")).unwrap();
+    fixture.git_dir("out/secret/.git");
+    let found = fixture.sandbox.clones();
+    let found: Vec<_> = found.iter().map(|(name, at)| (name.name(), at.as_path())).collect();
+    let expected = [
+        ("bare", "box/bare/bare.git"),
+        ("deep", "box/host/owner/deep"),
+        ("linked", "box/links/linked"),
+        ("top", "box/top"),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(name, at)| (name, fixture.at(at))).each_ref().map(|(name, at)| (*name, at.as_path()))
+    );
+}
+
 #[test]
 fn repository_outside_the_sandbox_is_not_found() {
     let fixture = RepositoryFixture::new();

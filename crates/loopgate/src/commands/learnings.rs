@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::Subcommand;
-use loopgate_api::ids::RepoFullName;
 use loopgate_api::names::{STATE_DIR, env};
+use loopgate_home::{Remotes, parse_config_list};
 use loopgate_learnings::{Classification, LearningSource, PatternStore, UnclassifiedLearning};
 use loopgate_tools::process::{Command, Limits};
 
@@ -59,9 +59,9 @@ async fn checkout(root: &Path) -> LearningSource {
             Command::new("git").args(args).directory(root).run(Limits::time(GIT_TIMEOUT)).await.ok()?;
         output.status.success().then(|| output.stdout_text().trim().to_owned())
     };
-    let origin = git(&["config", "--get", "remote.origin.url"]).await;
-    let origin = origin.and_then(|url| RepoFullName::from_remote_url(&url));
-    let repo = origin.and_then(|name| name.as_str().rsplit('/').next().map(str::to_owned));
+    let config = git(&["config", "--null", "--get-regexp", "^remote\\."]).await;
+    let base = config.and_then(|printed| Remotes::of(&parse_config_list(&printed)).base_repository);
+    let repo = base.map(|repository| repository.full_name.name().to_owned());
     let commit = git(&["rev-parse", "--verify", "--quiet", "HEAD"]).await;
     LearningSource {
         repo: repo.unwrap_or_default(),

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use clap::Args;
 use loopgate_api::ids::RepoFullName;
 use loopgate_control_plane::MachineRepositories;
-use loopgate_home::{DataDir, DataDirError, Program, Repos, Sandbox, TrustStore};
+use loopgate_home::{DataDir, DataDirError, Program, Repos, TrustStore};
 use loopgate_tools::git::Git;
 use loopgate_tools::programs::Programs;
 use tokio_util::sync::CancellationToken;
@@ -46,8 +46,6 @@ pub struct UpArgs {
     ready_file: Option<PathBuf>,
 }
 
-/// Depth of the search for clones below the sandbox, enough for `<sandbox>/<host>/<owner>/<repository>`.
-const REPOSITORY_DEPTH: usize = 3;
 /// Time limit of querying the programs' versions. The banner is not delayed further.
 const VERSIONS_LIMIT: Duration = Duration::from_secs(4);
 
@@ -125,7 +123,7 @@ impl UpArgs {
                 sign_in_url: sign_in_url.clone(),
                 gateway_port: port,
                 // Boxed, because the future is large.
-                repositories: Box::pin(repositories(&home, &sandbox, &programs)).await,
+                repositories: Box::pin(repositories(&home, &programs)).await,
                 sandbox,
                 programs: versions(&programs).await,
             };
@@ -162,6 +160,7 @@ struct ManagedRepositories(Arc<Repos>);
 
 impl MachineRepositories for ManagedRepositories {
     fn full_names(&self) -> Result<Vec<RepoFullName>, Box<dyn Error + Send + Sync>> {
+        self.0.refresh();
         Ok(self.0.full_names()?)
     }
 }
@@ -183,17 +182,9 @@ async fn listener(api_origin: Option<&str>) -> anyhow::Result<tokio::net::TcpLis
 
 /// Returns the repositories in the sandbox. Clones that are not in `repos.json` yet are added, so that the
 /// page offers them.
-async fn repositories(home: &DesktopHome, sandbox: &Path, programs: &Arc<Programs>) -> Vec<ListedRepository> {
-    let mut clones = Vec::new();
-    find_clones(&home.sandbox, sandbox, REPOSITORY_DEPTH, &mut clones);
-    for (name, clone) in &clones {
-        if let Ok(path) = home.sandbox.check(clone)
-            && let Err(error) = home.repos.add(&path, None, None)
-        {
-            tracing::debug!(%error, name, "failed to add the clone to repos.json");
-        }
-    }
-    clones.sort();
+async fn repositories(home: &DesktopHome, programs: &Arc<Programs>) -> Vec<ListedRepository> {
+    let repos = home.repos.clone();
+    let clones = tokio::task::spawn_blocking(move || repos.discover()).await.unwrap_or_default();
     let (git, store) = (Git::new(programs.clone(), home.sandbox.clone()), TrustStore::new(home.dir.path()));
     let mut repositories = Vec::new();
     for (full_name, path) in clones {
@@ -202,29 +193,9 @@ async fn repositories(home: &DesktopHome, sandbox: &Path, programs: &Arc<Program
         let content = if is_shown { git.executable_content(&path).await.ok() } else { None };
         let untrusted =
             content.is_some_and(|content| !content.parts.is_empty() && !content.is_trusted(&store));
-        repositories.push(ListedRepository { full_name, path, untrusted });
+        repositories.push(ListedRepository { full_name: full_name.to_string(), path, untrusted });
     }
     repositories
-}
-
-fn find_clones(sandbox: &Sandbox, directory: &Path, depth: usize, clones: &mut Vec<(String, PathBuf)>) {
-    // In a worktree `.git` is a file; only clones are listed.
-    if directory.join(".git").is_dir() {
-        if let Some(name) = sandbox.origin_of(directory) {
-            clones.push((name.to_string(), directory.to_owned()));
-        }
-        return;
-    }
-    if depth == 0 {
-        return;
-    }
-    let Ok(entries) = std::fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        let hidden = entry.file_name().to_string_lossy().starts_with('.');
-        if !hidden && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            find_clones(sandbox, &entry.path(), depth - 1, clones);
-        }
-    }
 }
 
 async fn versions(programs: &Programs) -> Vec<(Program, Option<String>)> {

@@ -17,8 +17,10 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::cli::refusal;
+use crate::commands::{Run, TestDesktop};
+use crate::delivery::commits_nothing;
 use crate::records;
-use crate::test_system::{processes_of_loop, wait_for_loop_processes};
+use crate::test_system::{git, processes_of_loop, wait_for_loop_processes};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
@@ -114,12 +116,25 @@ fn ignoring_xfsz(home: &UserHome) -> Result<std::path::PathBuf> {
 
 /// Forbids or permits growing files to a running process and to its future children (RLIMIT_FSIZE).
 fn full_disk(loopgate: &Loopgate, full: bool) -> Result<()> {
-    let pid = loopgate.pid().context("not running")?.to_string();
+    ensure!(limit_files(loopgate.pid().context("not running")?, full)?, "prlimit failed");
+    Ok(())
+}
+
+/// Like [`full_disk`], for Loopgate and all processes of a loop.
+fn full_disk_of_loop(loopgate: &Loopgate, id: LoopId, full: bool) -> Result<()> {
+    full_disk(loopgate, full)?;
+    for pid in processes_of_loop(&id.to_string()) {
+        // It may have exited since it was listed.
+        limit_files(pid, full)?;
+    }
+    Ok(())
+}
+
+fn limit_files(pid: u32, full: bool) -> Result<bool> {
     let limit = if full { "--fsize=0:" } else { "--fsize=unlimited:" };
     #[expect(clippy::disallowed_methods, reason = "limits a process of this test")]
-    let status = std::process::Command::new("prlimit").args(["--pid", &pid, limit]).status()?;
-    ensure!(status.success(), "prlimit failed");
-    Ok(())
+    let output = std::process::Command::new("prlimit").args(["--pid", &pid.to_string(), limit]).output()?;
+    Ok(output.status.success())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -234,5 +249,92 @@ async fn end_on_a_full_disk_is_reported_when_space_is_freed() -> Result<()> {
     ensure!(job_record().await?["status"] == "COMPLETED");
     ensure!(!loopgate.output().contains("panicked"), "{}", loopgate.output());
     assert_eq!(loopgate.stop().await?.code(), Some(0));
+    Ok(())
+}
+
+/// Starts a loop that commits a file and then waits at the gate `full`; its last answer waits at `end`.
+async fn committed(desktop: &TestDesktop, command: &str) -> Result<(LoopId, Value)> {
+    let started = desktop.start(json!({"command": command, "prompt": story::REQUEST})).await?;
+    desktop.testbed.model.held("full").await?;
+    Ok(started)
+}
+
+fn commits() -> Conversation {
+    Conversation::when("work", "# Coding loop")
+        .turn([ModelStep::bash(
+            "echo x > work.txt; git add work.txt; git commit -qm Work; echo y >> work.txt",
+        )])
+        .turn([ModelStep::hold("full"), ModelStep::bash("git status")])
+        .turn([ModelStep::hold("end"), ModelStep::text("Done.\n\n<promise>COMPLETE</promise>")])
+}
+
+// The driver can store neither the assistant's output nor the reason of the failure, and the runtime not the end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn full_disk_during_the_work_is_the_reason_of_the_failure() -> Result<()> {
+    for (command, gate) in [("PLAN", "full"), ("EXECUTE", "full"), ("EXECUTE", "end")] {
+        let scripts = UserHome::temporary()?;
+        let program = ignoring_xfsz(&scripts)?;
+        let mut desktop =
+            TestDesktop::with([commits(), commits_nothing()], |setup| setup.binary(program)).await?;
+        let (id, started) = committed(&desktop, command).await?;
+        if gate == "end" {
+            desktop.testbed.model.release("full");
+            desktop.testbed.model.held("end").await?;
+        }
+        full_disk_of_loop(&desktop.loopgate, id, true)?;
+        for gate in ["full", "end"] {
+            desktop.testbed.model.release(gate);
+        }
+        let warning =
+            |cloud: &Cloud| cloud.output(id).into_iter().find(|line| line.contains("Free disk space"));
+        let warning = tokio::time::timeout(wait::LIMIT, desktop.cloud.wait_for(warning)).await;
+        warning.context("no warning")?;
+        ensure!(desktop.cloud.events(id, "error").is_empty(), "an end was reported that is not stored");
+        full_disk_of_loop(&desktop.loopgate, id, false)?;
+        let last = tokio::time::timeout(wait::LIMIT, desktop.wait_finished(id)).await.context("no end")?;
+        let run = Run { id, started, last };
+        let (code, subcode) = (&run.last["code"], &run.last["result"]["subcode"]);
+        ensure!(code == "RUNNER_ERROR" && subcode == "DISK_FULL", "{command} at {gate}: {}", run.last);
+        let message = run.last["message"].as_str().context("a message")?;
+        let worktree = run.worktree()?;
+        ensure!(message.contains(&*worktree.to_string_lossy()), "{message}");
+        ensure!(
+            message.contains("could not be stored") && message.contains("start the loop again"),
+            "{message}"
+        );
+        ensure!(git(&worktree, &["log", "-1", "--format=%s"])? == "Work", "a commit was lost");
+        ensure!(std::fs::read_to_string(worktree.join("work.txt"))? == "x\ny\n", "a change was lost");
+        desktop.wait_released(id).await?;
+        wait_for_loop_processes(&id.to_string()).await?;
+        ensure!(!desktop.loopgate.output().contains("panicked"), "{}", desktop.loopgate.output());
+        assert_eq!(desktop.loopgate.stop().await?.code(), Some(0));
+    }
+    Ok(())
+}
+
+// Neither git nor the runtime can write when an EXECUTE is delivered.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn work_is_delivered_when_space_is_freed() -> Result<()> {
+    let scripts = UserHome::temporary()?;
+    let program = ignoring_xfsz(&scripts)?;
+    let mut desktop =
+        TestDesktop::with([commits(), commits_nothing()], |setup| setup.binary(program)).await?;
+    let (id, started) = committed(&desktop, "EXECUTE").await?;
+    desktop.testbed.model.release("full");
+    desktop.testbed.model.held("end").await?;
+    full_disk(&desktop.loopgate, true)?;
+    desktop.testbed.model.release("end");
+    let warning = |cloud: &Cloud| cloud.output(id).into_iter().find(|line| line.contains("Free disk space"));
+    let warning = tokio::time::timeout(wait::LIMIT, desktop.cloud.wait_for(warning)).await;
+    warning.context("no warning")?;
+    wait_for_loop_processes(&id.to_string()).await?;
+    full_disk(&desktop.loopgate, false)?;
+    let last = tokio::time::timeout(wait::LIMIT, desktop.wait_finished(id)).await.context("no end")?;
+    let run = Run { id, started, last };
+    run.completed("execute")?;
+    let pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
+    ensure!(pulls.len() == 1 && pulls[0].commits()?.len() == 2, "{pulls:?}");
+    desktop.check_clean(&run, &[]).await?;
+    assert_eq!(desktop.loopgate.stop().await?.code(), Some(0));
     Ok(())
 }

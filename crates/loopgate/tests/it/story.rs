@@ -1,6 +1,6 @@
 //! The main flow from end to end: request, plan, change, pull request.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::story;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -124,11 +124,38 @@ async fn request_for_unknown_repository_is_refused() -> Result<()> {
     assert_eq!(
         refused["error"],
         "Repositories neither found on this machine nor added by an administrator (Loopgate searches the sandbox \
-         directory for clones, three levels deep, when it starts): acme/nowhere"
+         directory for clones, three levels deep): acme/nowhere"
     );
     assert_eq!(refused["code"], "REPO_NOT_ALLOWED");
     let loops = system.page.0.get("/loops").await?;
     assert_eq!(loops["data"], json!([]));
     assert!(system.testbed.model.requests().is_empty(), "no assistant was started");
+    Ok(())
+}
+
+// The page lists the clone, and the control plane allows a loop on it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn repository_that_is_cloned_later_is_found_without_a_restart() -> Result<()> {
+    let system = TestSystem::story().await?;
+    let name = "acme/later";
+    let repo = json!({"fullName": name, "branch": "main"});
+    let body = json!({"title": "x", "type": "FEATURE", "content": "x", "repo": repo});
+    let document = system.page.0.post("/documents", &body).await?;
+    let path = format!("/documents/{}/run-loop", document["data"]["slug"].as_str().unwrap_or_default());
+    let start = || system.page.0.request(Method::POST, &path).json(&json!({"command": "plan"})).send();
+    ensure!(start().await?.status() == 403, "the repository is not on this machine yet");
+
+    system.testbed.add_remote(name, &[("README.md", "Something\n")])?;
+    let clone = system.testbed.sandbox().join("github.com/acme/later");
+    system.testbed.remotes.clone_to(name, &clone)?;
+    let listed = system.loopgate.gateway(Method::GET, "/api/gateway/repos").send().await?;
+    let listed: Value = listed.json().await?;
+    let names: Vec<&Value> =
+        listed["repos"].as_array().into_iter().flatten().map(|repo| &repo["fullName"]).collect();
+    ensure!(names.contains(&&json!(name)), "{listed}");
+    let allowed = system.page.0.get("/repositories").await?;
+    ensure!(allowed.to_string().contains(name), "{allowed}");
+    let started = start().await?;
+    ensure!(started.status().is_success(), "{}", started.text().await?);
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! State of a running loop, and the assistant runs in it.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use loopgate_home::{Probe, untrusted};
+use loopgate_home::{Probe, disk, untrusted};
 use tokio_util::sync::CancellationToken;
 
 use super::agent_results::AgentResults;
@@ -21,6 +22,7 @@ use super::state_file::{self, LoopState};
 use super::stream::Sink;
 use super::work_check::WorkRecord;
 use super::{failure, marker};
+use crate::console::print_error;
 use crate::perf::Perf;
 use crate::variables as var;
 
@@ -79,6 +81,8 @@ pub struct Driver {
     pub(super) limits: LimitTracker,
     /// Answers of subagents in all runs of the loop.
     pub(super) agent_results: AgentResults,
+    /// Whether the failure marker could not be written because the disk is full. The exit code reports that instead.
+    pub(super) marker_lost: Cell<bool>,
 }
 
 impl Driver {
@@ -125,6 +129,7 @@ impl Driver {
             failures: (String::new(), 0),
             limits,
             agent_results: AgentResults::default(),
+            marker_lost: Cell::new(false),
         }
     }
 
@@ -135,7 +140,23 @@ impl Driver {
 
     pub(super) fn fail(&self, subcode: &str, message: &str) {
         self.display.failure(subcode, message);
-        marker::write(&self.state.workdir, self.context.secret.as_ref(), subcode, &failure::clamp(message));
+        let (workdir, secret) = (&self.state.workdir, self.context.secret.as_ref());
+        if let Err(error) = marker::write(workdir, secret, subcode, &failure::clamp(message)) {
+            print_error(format!("The failure marker was not written: {error}"));
+            self.marker_lost.set(self.marker_lost.get() || disk::is_full(&error));
+        }
+    }
+
+    /// Fails the loop because of an error of the file system or of the system.
+    pub(super) fn fail_with(&self, subcode: &str, message: &str, error: &io::Error) {
+        if disk::is_full(error) {
+            let full = disk::describe_full(&self.state.workdir);
+            let message =
+                format!("{message}: {error}. {full}. Then start the loop again; its changes are kept.");
+            self.fail("DISK_FULL", &message);
+        } else {
+            self.fail(subcode, &format!("{message}: {error}"));
+        }
     }
 
     /// Saves the state. A missing state file is not recreated, because its removal is the request to stop the
@@ -242,8 +263,8 @@ impl Driver {
             if sink.has_answer() {
                 limits.pass(&mut probe);
             }
-            // A session that must not work is ended at once.
-            if fault.is_some() { Some(Duration::ZERO) } else { sink.silence_limit() }
+            // A session that must not work, or whose output is lost, is ended at once.
+            if fault.is_some() || sink.has_failed() { Some(Duration::ZERO) } else { sink.silence_limit() }
         };
         let finished = invocation.run(&self.stop, output).await.map_err(io::Error::other)?;
         let (mut facts, lost) = sink.finish();

@@ -7,7 +7,7 @@ use loopgate_api::event::code::ITERATION_LIMIT;
 use loopgate_api::names::{STATE_DIR, STATE_JSON};
 use loopgate_api::redact;
 use loopgate_api::usd::Usd;
-use loopgate_home::untrusted;
+use loopgate_home::{disk, untrusted};
 use tokio_util::sync::CancellationToken;
 
 use super::agent_results::AgentResults;
@@ -22,7 +22,7 @@ use super::options::LoopOptions;
 use super::progress_view::ProgressLimits;
 use super::state_file::{self, LoopState, StateFileError};
 use super::work_check::WorkRecord;
-use super::{archive, pipeline, review, stop};
+use super::{archive, exit_code, pipeline, review, stop};
 use crate::clock::{self, Span};
 use crate::config_env::ConfigEnv;
 use crate::console::print_error;
@@ -41,17 +41,17 @@ pub async fn run(options: &LoopOptions) -> u8 {
         .and_then(|()| RunContext::from_environment(options.allowed_tools.as_deref()))
     {
         Ok(context) => context,
-        Err(error) => return refuse(format!("Error: cannot start: {error}")),
+        Err(error) => return Refusal::of("cannot start", &error).report(),
     };
     // Without a work directory the command resumes the loop that the state file of the current directory
     // identifies.
     let (state, fresh) = match &options.workdir {
         Some(workdir) => (new_state(&context, options, workdir, &stop).await, true),
-        None => (resumed_state(&context.project_root, options.max_spend), false),
+        None => (resumed_state(&context.project_root, options.max_spend).map_err(Refusal::from), false),
     };
     let state = match state {
         Ok(state) => state,
-        Err(message) => return refuse(message),
+        Err(refusal) => return refusal.report(),
     };
     // Lock before any file of the work directory is changed: a refused driver must not disturb the other one.
     let lock = match LoopLock::acquire(&state.workdir, &state.run_id, &clock::now()) {
@@ -59,10 +59,8 @@ pub async fn run(options: &LoopOptions) -> u8 {
             warning.into_iter().for_each(print_error);
             lock
         }
-        Err(LockError::Held(message)) => return refuse(message),
-        Err(LockError::Io(error)) => {
-            return refuse(format!("Error: cannot lock the work directory: {error}"));
-        }
+        Err(LockError::Held(message)) => return Refusal::from(message).report(),
+        Err(LockError::Io(error)) => return Refusal::of("cannot lock the work directory", &error).report(),
     };
     let limits = ProgressLimits {
         max_iterations: state.max_iterations,
@@ -75,7 +73,7 @@ pub async fn run(options: &LoopOptions) -> u8 {
     let outcome = match driver.prepare(add_dirs).await {
         Ok(()) => driver.run().await,
         Err(error) => {
-            print_error(format!("Error: cannot prepare the loop: {error}"));
+            driver.fail_with("DRIVER_FAILED", "The loop could not be prepared", &error);
             LoopEnd::Failed
         }
     };
@@ -87,9 +85,28 @@ pub async fn run(options: &LoopOptions) -> u8 {
     code
 }
 
-fn refuse(message: String) -> u8 {
-    print_error(message);
-    FAILED
+/// Reason for which the driver does not start.
+struct Refusal {
+    message: String,
+    exit_code: u8,
+}
+
+impl Refusal {
+    fn of(action: &str, error: &io::Error) -> Self {
+        Self { message: format!("Error: {action}: {error}"), exit_code: exit_code::of_error(error) }
+    }
+
+    /// Prints the message and returns the exit code.
+    fn report(self) -> u8 {
+        print_error(self.message);
+        self.exit_code
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(message: String) -> Self {
+        Self { message, exit_code: FAILED }
+    }
 }
 
 async fn new_state(
@@ -97,14 +114,14 @@ async fn new_state(
     options: &LoopOptions,
     workdir: &Path,
     stop: &CancellationToken,
-) -> Result<LoopState, String> {
+) -> Result<LoopState, Refusal> {
     let workdir =
-        std::path::absolute(workdir).map_err(|error| format!("Error: invalid work directory: {error}"))?;
+        std::path::absolute(workdir).map_err(|error| Refusal::of("invalid work directory", &error))?;
     check_prompt(context, options)?;
     // A second loop on the same work directory is refused by the lock instead, which names its owner.
     check_other_loop(&context.project_root, &workdir)?;
     untrusted::create_directory(&workdir)
-        .map_err(|error| format!("Error: cannot create the work directory: {error}"))?;
+        .map_err(|error| Refusal::of("cannot create the work directory", &error))?;
     Ok(LoopState {
         iteration: 1,
         max_iterations: options.max_iterations,
@@ -181,7 +198,7 @@ impl Driver {
             self.state.save(root)?;
             if self.perf.wants_run() {
                 let git = ProjectGit::at(root, &self.context.env, &self.stop);
-                let (repo, branch) = (git.origin().await, git.branch().await);
+                let (repo, branch) = (git.base_url().await, git.branch().await);
                 self.perf.run(&redact::credentials(&repo.unwrap_or_default()), &branch.unwrap_or_default());
             }
         } else {
@@ -241,14 +258,14 @@ impl Driver {
                 Ok(None) => {}
                 Ok(Some(outcome)) => break outcome,
                 Err(error) => {
-                    self.fail("DRIVER_FAILED", &format!("The loop could not continue: {error}"));
+                    self.fail_with("DRIVER_FAILED", "The loop could not continue", &error);
                     break LoopEnd::Failed;
                 }
             }
             // Count first, then save: a driver killed in the pause resumes with the next iteration.
             self.state.iteration += 1;
             if let Err(error) = self.save_state() {
-                self.fail("DRIVER_FAILED", &format!("The loop's state could not be saved: {error}"));
+                self.fail_with("DRIVER_FAILED", "The loop's state could not be saved", &error);
                 break LoopEnd::Failed;
             }
             // No pause before an iteration that only reports a reached limit.
@@ -288,8 +305,14 @@ impl Driver {
         }
         match outcome {
             LoopEnd::Completed | LoopEnd::Waiting => 0,
-            LoopEnd::MaxIterations | LoopEnd::SpendingLimit | LoopEnd::Failed => FAILED,
             LoopEnd::Interrupted => INTERRUPTED,
+            LoopEnd::MaxIterations | LoopEnd::SpendingLimit | LoopEnd::Failed => {
+                if self.marker_lost.get() {
+                    disk::DISK_FULL_EXIT
+                } else {
+                    FAILED
+                }
+            }
         }
     }
 
@@ -330,13 +353,10 @@ impl Driver {
         let run = match self.assistant(task).await {
             Ok(run) => run,
             Err(error) => {
-                let program = self.context.assistant.display().to_string();
-                self.fail(
-                    "ASSISTANT_NOT_STARTED",
-                    &format!(
-                        "The assistant could not be started, or its output not stored ({program}): {error}"
-                    ),
-                );
+                let program = self.context.assistant.display();
+                let message =
+                    format!("The assistant could not be started, or its output not stored ({program})");
+                self.fail_with("ASSISTANT_NOT_STARTED", &message, &error);
                 self.record("error");
                 return Ok(Some(LoopEnd::Failed));
             }

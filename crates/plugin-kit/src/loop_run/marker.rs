@@ -9,21 +9,15 @@ use loopgate_api::names::LOOP_ERROR;
 use loopgate_home::untrusted;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::console::print_error;
-
-/// Writes the failure marker, best-effort. No-op without a secret.
-pub fn write(workdir: &Path, secret: Option<&SecretString>, subcode: &str, message: &str) {
-    let Some(secret) = secret else { return };
-    let Some(marker) = FailureMarker::signed(subcode, message, secret.expose_secret()) else {
-        print_error("The failure marker was not written: subcode or message out of bounds");
-        return;
-    };
-    let result = serde_json::to_vec(&marker)
-        .map_err(io::Error::from)
-        .and_then(|bytes| untrusted::write_private(&workdir.join(LOOP_ERROR), &bytes));
-    if let Err(error) = result {
-        print_error(format!("The failure marker was not written: {error}"));
-    }
+/// Writes the failure marker. No-op without a secret.
+///
+/// # Errors
+/// Fails when subcode or message are out of bounds, and on any file system error.
+pub fn write(workdir: &Path, secret: Option<&SecretString>, subcode: &str, message: &str) -> io::Result<()> {
+    let Some(secret) = secret else { return Ok(()) };
+    let marker = FailureMarker::signed(subcode, message, secret.expose_secret())
+        .ok_or_else(|| io::Error::other("subcode or message out of bounds"))?;
+    untrusted::write_private(&workdir.join(LOOP_ERROR), &serde_json::to_vec(&marker)?)
 }
 
 #[cfg(test)]
@@ -35,10 +29,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let secret = SecretString::from("key");
         // Neither a lower-case subcode nor a missing secret produces a marker.
-        write(dir.path(), Some(&secret), "lower", "x");
-        write(dir.path(), None, "FINE_CODE", "x");
+        assert!(write(dir.path(), Some(&secret), "lower", "x").is_err());
+        write(dir.path(), None, "FINE_CODE", "x").unwrap();
         assert!(!dir.path().join(LOOP_ERROR).exists());
-        write(dir.path(), Some(&secret), "FINE_CODE", "x");
+        write(dir.path(), Some(&secret), "FINE_CODE", "x").unwrap();
         assert!(dir.path().join(LOOP_ERROR).exists());
     }
 }

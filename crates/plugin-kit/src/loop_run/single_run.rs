@@ -15,12 +15,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::assistant_run::AssistantRun;
 use super::child::{End, Invocation, UNKNOWN_EXIT};
-use super::context;
 use super::exit_code::{FAILED, INTERRUPTED};
 use super::limit_wait::{end_of, wait_for_account, wait_record};
 use super::limits::{AccountState, CONTINUE_PROMPT, LimitTracker};
-use super::stop;
 use super::stream::{MAX_LINE, RunSummary};
+use super::{context, exit_code, stop};
 use crate::console::{print_error, print_line};
 use crate::plan;
 use crate::variables as var;
@@ -49,7 +48,7 @@ impl AssistantArgs {
         let ended = runtime.and_then(|runtime| runtime.block_on(SingleRun::new(self.arguments)?.run()));
         ended.unwrap_or_else(|error| {
             print_error(format!("Error: {error}"));
-            ExitCode::from(FAILED)
+            ExitCode::from(exit_code::of_error(&error))
         })
     }
 }

@@ -245,6 +245,11 @@ impl<'a> Sink<'a> {
         &self.facts
     }
 
+    /// Returns whether output could not be stored.
+    pub const fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
     /// Returns how long the assistant may be silent before its run is ended; `None` if there is no limit.
     pub fn silence_limit(&self) -> Option<Duration> {
         // Without the plugin's command, the model would work without its instructions.

@@ -110,6 +110,16 @@ fn copy_has_the_repository_and_the_ignored_files() {
 }
 
 #[test]
+fn command_runs_from_any_directory_of_the_project() {
+    let (project, work) = started_task_in(&[("web/README.md", "")]);
+    let args = ["plan", "run", "T-1.1", "--workdir", &work, "--", "test -f package.json"];
+    let shell = ["sh", "-c", "cd web; exec \"$@\"", "sh"];
+    let output = project.command_behind(&shell, &args).output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(printed.starts_with("EXIT: 0\n"), "{output:?}");
+}
+
+#[test]
 fn failure_that_only_the_copy_has_proves_nothing() {
     let (project, work) = started_task_in(&[(".gitignore", ".loopgate/\ndata/\n"), ("data/large", "")]);
     // More than is copied; the file occupies no blocks.

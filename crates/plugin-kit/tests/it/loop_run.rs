@@ -123,6 +123,34 @@ fn repeated_equal_failures_end_the_loop_with_a_signed_marker() {
     assert!(marker["message"].as_str().unwrap().contains("cannot load the module"));
 }
 
+/// Ends the possibility to write for the driver, which started this script. SIGXFSZ is ignored, so that writes fail with
+/// EFBIG.
+const FULL: &str = "prlimit --pid $PPID --fsize=0:;";
+
+// A full disk also takes away the marker, and standard error is a file on it.
+#[test]
+fn full_disk_is_reported_by_the_exit_code() {
+    let late = format!("{MORE} trap '{FULL}' EXIT");
+    for script in [format!("{FULL} {DONE} sleep 60"), late, format!("{FULL} echo broken >&2; exit 4")] {
+        let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
+        project.assistant(&script);
+        let workdir = project.workdir.display().to_string();
+        let shell = ["sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"];
+        let ended = project.command_behind(&shell, &["loop", "run", &workdir, "--max-iterations", "9"]);
+        let ended = Ended::from({ ended }.output().unwrap());
+        assert_eq!(ended.code, 74, "{script}: {}", ended.stderr);
+        assert!(ended.stderr.contains("LOOPGATE_FATAL[DISK_FULL]: "), "{}", ended.stderr);
+        assert!(ended.stderr.contains(&format!("The disk of {workdir} ")), "{}", ended.stderr);
+        assert!(project.read("loop-error.json").is_empty() && project.is_clean());
+    }
+    let project = Project::new();
+    let shell = ["sh", "-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"];
+    let mut command =
+        project.command_behind(&shell, &["loop", "run", &project.workdir.display().to_string()]);
+    let ended = Ended::from(command.output().unwrap());
+    assert_eq!(ended.code, 74, "{}", ended.stderr);
+}
+
 #[test]
 fn invalid_plan_is_returned_to_the_assistant() {
     let plan = json!({"content": "", "acceptanceCriteria": [], "pendingTasks": [], "completedTasks": [],

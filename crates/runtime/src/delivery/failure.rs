@@ -14,6 +14,7 @@ use loopgate_api::execution_result::ResultEntry;
 use loopgate_api::link::Severity;
 use loopgate_api::names::STATE_DIR;
 use loopgate_api::redact;
+use loopgate_home::disk::{self, DISK_FULL_EXIT};
 use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 
@@ -135,6 +136,17 @@ impl LoopFailure {
         }
     }
 
+    /// The driver could not store why the loop failed, because the disk was full.
+    fn disk_full(job: &Job) -> Self {
+        let full = disk::describe_full(&job.work_dir());
+        let message = format!(
+            "The loop ended because its output or the reason of its failure could not be stored. {full}. Then start the \
+             loop again; its changes are kept"
+        );
+        let result = json!({"subcode": "DISK_FULL"}).as_object().cloned();
+        Self { live_activity: Some(message.clone()), result, ..Self::new(code::RUNNER_ERROR, message) }
+    }
+
     fn marked(marker: UserVisibleFailure) -> Self {
         let subcode = marker.result.get("subcode").and_then(Value::as_str);
         // The driver reports all limits with one code. Two subcodes are error codes of their own, because
@@ -211,6 +223,9 @@ pub(super) async fn classify(job: &Job, outcome: &LoopOutcome<'_>) -> LoopFailur
     }
     if is_auth_failure(&printed) {
         return LoopFailure::auth("");
+    }
+    if exit_code == Some(DISK_FULL_EXIT.into()) {
+        return LoopFailure::disk_full(job);
     }
     let is_driven = matches!(job.command.spec().runner, Runner::Driver(_));
     match outcome.exit {

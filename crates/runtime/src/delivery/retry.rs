@@ -6,6 +6,7 @@
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::BranchName;
 use loopgate_api::redact;
+use loopgate_home::disk;
 use loopgate_tools::code_host::CodeHostError;
 use loopgate_tools::git::GitError;
 use serde_json::json;
@@ -37,8 +38,9 @@ impl DeliveryError {
         match self {
             Self::Git(error) => error.is_transient(),
             Self::CodeHost(error) => error.is_transient(),
+            Self::Io(error) => disk::is_full(error),
             // Waiting does not resolve local failures.
-            Self::Store(_) | Self::Io(_) | Self::Cancelled | Self::CancelledAfterPush(_) => false,
+            Self::Store(_) | Self::Cancelled | Self::CancelledAfterPush(_) => false,
         }
     }
 }
@@ -119,14 +121,17 @@ pub(super) async fn ensure_not_cancelled(outcome: &LoopOutcome<'_>) -> Result<()
 /// Reports the failed step in the loop's output and as its live activity.
 async fn announce(outcome: &LoopOutcome<'_>, step: &str, error: &DeliveryError) -> Result<(), StoreError> {
     let reason = redact::cause(&error.to_string());
-    let text = format!(
-        "Delivery is waiting: {step} failed ({reason}). Loopgate retries until it succeeds; cancel the loop to stop."
-    );
-    let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
     outcome
         .finalizer
         .jobs
         .change(outcome.id, |now| {
+            // A full disk is the likely cause of whatever fails.
+            let shortage = disk::shortage(&now.job.work_dir()).map(|text| format!(" {text}."));
+            let text = format!(
+                "Delivery is waiting: {step} failed ({reason}).{} Loopgate retries until it succeeds; cancel the loop to stop.",
+                shortage.unwrap_or_default()
+            );
+            let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
             now.job.progress.live_activity = Some(text);
             now.send(OutboxMessage::event(&event));
             Ok(())

@@ -59,6 +59,11 @@ impl Tokens {
         }
     }
 
+    /// Describes what the disk of the job database lacks; `None` when it has enough space.
+    pub fn disk_shortage(&self) -> Option<String> {
+        self.store.disk_shortage()
+    }
+
     /// Posts an event of a loop, with a timeout.
     pub async fn post_event(
         &self,

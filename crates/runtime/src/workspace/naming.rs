@@ -32,8 +32,8 @@ impl WorktreeNames {
         Ok(Self { branch: format!("{LOOP_NAMESPACE}/{alone}{key}").parse()?, key })
     }
 
-    /// Returns the names with a branch outside of the namespace of loops, for a repository with a branch of that name:
-    /// git stores branches as files, and the namespace as their directory.
+    /// Returns the names with a branch outside of the namespace of loops, for a repository in which git cannot create the
+    /// branch, for example because a branch has the name of the namespace.
     pub fn outside_namespace(self) -> Result<Self, InvalidId> {
         Ok(Self { branch: self.branch.as_str().replacen('/', "-", 1).parse()?, ..self })
     }

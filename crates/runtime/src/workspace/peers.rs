@@ -89,7 +89,13 @@ async fn find(
         let text = "Additional repo entry must have localRepoPath or fullName".to_owned();
         return Err(refuse(code::REPO_NOT_FOUND, text));
     };
-    let missing = || refuse(code::REPO_NOT_FOUND, format!("Additional repo not found locally: {label}"));
+    let missing = || {
+        let searched = match &path {
+            Some(path) => format!("{path} is not a directory"),
+            None => repository::searched(repositories),
+        };
+        refuse(code::REPO_NOT_FOUND, format!("Additional repo not found locally: {label}. {searched}"))
+    };
     let full_name = name.as_deref().map(str::parse::<RepoFullName>).transpose().map_err(|_| missing())?;
     let place: PathBuf = match (&path, &full_name) {
         (Some(path), _) => expand_home(path),
@@ -237,7 +243,7 @@ pub(crate) fn short_names(places: &[PeerWorkspace]) -> Vec<String> {
         let own = own.map_or_else(|| base.to_string(), str::to_owned);
         let numbered = (2..).map(|number| format!("{own}-{number}"));
         let mut candidates = std::iter::once(own.clone()).chain(numbered);
-        let free = candidates.find(|name| !names.contains(name));
+        let free = candidates.find(|name| !names.iter().any(|taken| taken.eq_ignore_ascii_case(name)));
         names.push(free.unwrap_or(own));
     }
     names

@@ -9,7 +9,10 @@ use loopgate_api::command::InputRequirement;
 use loopgate_api::event::code;
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::redact;
-use loopgate_home::{AddRepoError, Repos, Sandbox, SandboxedPath, SettingsStore, expand_home};
+use loopgate_home::{
+    AddRepoError, Repos, RepositoryError, Sandbox, SandboxedPath, SettingsStore, expand_home,
+    is_taken_in_other_case,
+};
 use loopgate_tools::code_host::{CloneError, CodeHost};
 use loopgate_tools::git::Git;
 
@@ -152,8 +155,20 @@ async fn by_path(
     Ok(LoopRepository { path: allowed, full_name: requested_name.or(origin) })
 }
 
-/// Finds a local clone: in the list of repositories, as the sandbox directory itself, or at one of the usual places below
-/// it. The clone of a fork matches the repository that it was forked from only if it has a remote of it.
+/// Describes which places [`find`] searches.
+pub(crate) fn searched(repositories: &Repositories) -> String {
+    match repositories.sandbox.base() {
+        Some(base) => format!(
+            "Loopgate looked in the list of repositories and, three levels deep, in the sandbox directory {} for a clone \
+             with a remote of that name; clone it there",
+            base.display()
+        ),
+        None => "No sandbox directory is configured; choose one in the settings".to_owned(),
+    }
+}
+
+/// Finds a local clone: in the list of repositories, as the sandbox directory itself, at one of the usual places below
+/// it, or by a search in it. The clone of a fork matches the repository that it was forked from only if it has a remote of it.
 pub(crate) async fn find(repositories: &Repositories, name: &RepoFullName) -> Option<PathBuf> {
     let (repos, sandbox, name) = (repositories.repos.clone(), repositories.sandbox.clone(), name.clone());
     let search = tokio::task::spawn_blocking(move || {
@@ -164,10 +179,15 @@ pub(crate) async fn find(repositories: &Repositories, name: &RepoFullName) -> Op
             Err(error) => tracing::warn!(%error, "cannot read the list of repositories"),
         }
         let base = sandbox.base()?;
-        let itself = base.file_name().is_some_and(|last| last == name.name()).then(|| base.clone());
+        let itself = base.file_name().is_some_and(|last| last.eq_ignore_ascii_case(name.name()));
+        let itself = itself.then(|| base.clone());
         let layouts = [base.join(name.as_str()), base.join("github.com").join(name.as_str())];
         let candidates = itself.into_iter().chain(new_clone_places(&base, &name)).chain(layouts);
-        candidates.into_iter().find(|place| is_clone_of(&sandbox, place, &name))
+        candidates.into_iter().find(|place| is_clone_of(&sandbox, place, &name)).or_else(|| {
+            // Clones that were created since the list was written, at other places.
+            let mut clones = sandbox.clones().into_iter().map(|(_, clone)| clone);
+            clones.find(|clone| is_clone_of(&sandbox, clone, &name))
+        })
     });
     search.await.ok().flatten()
 }
@@ -197,7 +217,8 @@ async fn clone(repositories: &Repositories, name: &RepoFullName) -> Result<Sandb
         return Err("the sandbox directory does not exist; create it".to_owned());
     }
     let places = new_clone_places(&base, name);
-    let Some(place) = places.iter().find(|place| place.symlink_metadata().is_err()).cloned() else {
+    let is_free = |place: &&PathBuf| place.symlink_metadata().is_err() && !is_taken_in_other_case(place);
+    let Some(place) = places.iter().find(is_free).cloned() else {
         return Err(occupied(&repositories.sandbox, &places));
     };
     repositories.sandbox.check(&place).map_err(|_| "the destination is outside the sandbox".to_owned())?;
@@ -228,9 +249,10 @@ async fn clone(repositories: &Repositories, name: &RepoFullName) -> Result<Sandb
 fn occupied(sandbox: &Sandbox, places: &[PathBuf]) -> String {
     let describe = |place: &PathBuf| {
         let name = place.file_name().unwrap_or_default().to_string_lossy();
-        match sandbox.origin_of(place) {
-            Some(origin) => format!("{name} is a clone of {origin}"),
-            None => format!("{name} is not a clone"),
+        match sandbox.repository(place).map(|repository| repository.origin()) {
+            Ok(Some(origin)) => format!("{name} is a clone of {origin}"),
+            Err(RepositoryError::Refused(reason)) => format!("{name} is not used, because {reason}"),
+            _ => format!("{name} is not a clone"),
         }
     };
     let described: Vec<String> = places.iter().map(describe).collect();

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loopgate_api::ids::TicketId;
-use loopgate_home::{Repos, Sandbox, SandboxedPath};
+use loopgate_home::{Repos, Sandbox, SandboxedPath, is_taken_in_other_case};
+use sha2::{Digest as _, Sha256};
 
 use crate::workspace::naming::{WorktreeNames, loop_directory};
 
@@ -58,10 +59,15 @@ impl WorktreeLayout {
     #[must_use]
     pub fn find(&self, repository: &SandboxedPath, name: &str) -> Option<SandboxedPath> {
         let parents = self.repos.worktree_parents(repository.as_path());
+        let names = [name.to_owned(), distinct_name(name)];
+        let places = parents.iter().flat_map(|parent| names.iter().map(|name| parent.join(name)));
         // Paths outside the sandbox are not examined.
-        let mut allowed = parents.iter().filter_map(|parent| self.sandbox.check(parent.join(name)).ok());
-        allowed
-            .find(|place| place.as_path().is_dir() && !belongs_to_another(&self.sandbox, place, repository))
+        let mut allowed = places.filter_map(|place| self.sandbox.check(place).ok());
+        allowed.find(|place| {
+            place.as_path().is_dir()
+                && !is_taken_in_other_case(place.as_path())
+                && !belongs_to_another(&self.sandbox, place, repository)
+        })
     }
 
     /// Returns the path for a new directory of that name; git creates its parents. Performs blocking I/O.
@@ -73,7 +79,10 @@ impl WorktreeLayout {
         for parent in self.repos.worktree_parents(repository.as_path()) {
             // A path outside the sandbox ends the search, so that the result reveals nothing about its
             // content.
-            let place = check(parent.join(name))?;
+            let mut place = check(parent.join(name))?;
+            if is_taken_in_other_case(place.as_path()) {
+                place = check(parent.join(distinct_name(name)))?;
+            }
             if !belongs_to_another(&self.sandbox, &place, repository) {
                 return Ok(place);
             }
@@ -119,6 +128,11 @@ impl WorktreeLayout {
     pub fn allowed(&self, path: &Path) -> Option<SandboxedPath> {
         self.sandbox.check(path).ok()
     }
+}
+
+/// Returns the name of a directory whose usual name is in use, except for its case: with a hash, which the case changes.
+fn distinct_name(name: &str) -> String {
+    format!("{name}-{}", &hex::encode(Sha256::digest(name.as_bytes()))[..6])
 }
 
 /// Returns the directory name of a ticket's worktree.
@@ -169,6 +183,32 @@ mod tests {
         for other in ["ticket-70", "../shop", "loop-ticket-7x"] {
             assert!(layout.work_on_ticket(&repository, &TicketId::new(other)).is_none(), "{other}");
         }
+    }
+
+    // Two tickets, or two repositories below the same parent, whose names differ only in case.
+    #[test]
+    fn names_that_differ_only_in_case_are_different_directories_on_every_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let overrides = Overrides { sandbox_base_directory: Some(base.clone()), ..Overrides::default() };
+        let settings = Arc::new(SettingsStore::open(&base.join("s.toml"), overrides).unwrap());
+        let sandbox = Arc::new(Sandbox::new(settings.clone(), Path::new("/nonexistent-data")));
+        let places = WorktreeLayout::new(Arc::new(Repos::new(settings, sandbox.clone())), sandbox.clone());
+        std::fs::create_dir_all(base.join("shop/.git")).unwrap();
+        let repository = sandbox.check(base.join("shop")).unwrap();
+        let [upper, lower] = ["SHOP-7", "shop-7"].map(TicketId::new);
+        let place = |ticket| places.for_ticket(&repository, ticket).unwrap().as_path().to_owned();
+        assert_eq!(place(&upper), base.join("shop-SHOP-7"));
+        std::fs::create_dir(place(&upper)).unwrap();
+        let other = place(&lower);
+        assert!(
+            other.to_string_lossy().starts_with(&*base.join("shop-shop-7-").to_string_lossy()),
+            "{other:?}"
+        );
+        assert!(places.ticket_worktree(&repository, &lower).is_none());
+        std::fs::create_dir(&other).unwrap();
+        assert_eq!(places.ticket_worktree(&repository, &lower).unwrap().as_path(), other);
+        assert_eq!(places.ticket_worktree(&repository, &upper).unwrap().as_path(), place(&upper));
     }
 
     #[test]

@@ -68,6 +68,26 @@ async fn failure_is_reported_with_redacted_diagnostics_after_its_plan() {
     assert!(shown.keys().all(allowed), "{shown:?}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn exit_code_of_a_full_disk_is_explained() {
+    let desktop = Desktop::new().await;
+    desktop.driver("exit 74");
+    let runtime = desktop.open().await;
+    for command in ["PLAN", "EXECUTE"] {
+        let id = new_id();
+        start(&runtime, &request(id, command)).await.unwrap();
+        assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Failed);
+        let error = &desktop.cloud.events(id, "error")[0];
+        assert_eq!(
+            (&error["code"], &error["result"]),
+            (&json!("RUNNER_ERROR"), &json!({"subcode": "DISK_FULL"}))
+        );
+        let message = error["message"].as_str().unwrap();
+        let place = desktop.at("box/api-loop-plan-5/.loopgate/work");
+        assert!(message.contains(&format!("The disk of {}", place.display())), "{message}");
+    }
+}
+
 // OR-50, LR-38
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_loop_ends_with_all_its_processes() {

@@ -4,6 +4,7 @@
 
 mod delivery;
 mod endings;
+mod layouts;
 mod repositories;
 mod starts;
 #[path = "../support/mod.rs"]

@@ -141,11 +141,16 @@ impl Desktop {
 
     /// Trusts the executable content of the clone, whose remote is a local directory.
     pub async fn trust(&self) {
+        self.trust_clone(&self.at("box/api")).await;
+    }
+
+    /// Trusts the executable content of a clone or worktree.
+    pub async fn trust_clone(&self, clone: &Path) {
         let base = Overrides { sandbox_base_directory: Some(self.at("box")), ..Overrides::default() };
         let settings = Arc::new(SettingsStore::open(&self.at("settings.toml"), base).unwrap());
         let sandbox = Arc::new(Sandbox::new(settings.clone(), &self.at("data")));
         let git = Git::new(Arc::new(Programs::new(settings)), sandbox);
-        let content = git.executable_content(&self.at("box/api")).await.unwrap();
+        let content = git.executable_content(clone).await.unwrap();
         std::fs::create_dir_all(self.at("data")).unwrap();
         TrustStore::new(&self.at("data")).trust(&content.clone, content.entries()).unwrap();
     }

@@ -159,6 +159,42 @@ impl Git {
         let output = super::checked(&args, output)?;
         Ok(output.stdout.trim_ascii().is_empty())
     }
+
+    /// Returns a branch with which a branch of this name cannot exist, in the clone or where branches are pushed: git stores
+    /// branches as files, and many disks ignore the case of their names. A branch that exists in the clone is in conflict
+    /// with none there.
+    ///
+    /// # Errors
+    /// Fails with [`GitError`], for example outside a repository.
+    pub async fn conflicting_branch(
+        &self,
+        directory: &Path,
+        branch: &BranchName,
+    ) -> Result<Option<String>, GitError> {
+        let (heads, pushed) = ("refs/heads/".to_owned(), self.remotes(directory).await?.pushed_ref(""));
+        let args = ["for-each-ref", "--format=%(refname)", &heads, &pushed];
+        let refs = self.text(directory, &args, time::LOCAL).await?;
+        let exists = refs.lines().any(|name| name.strip_prefix(&heads) == Some(branch.as_str()));
+        let mut others = refs.lines().filter_map(|name| match name.strip_prefix(&heads) {
+            Some(local) => Some(local).filter(|_| !exists),
+            None => name.strip_prefix(&pushed).filter(|remote| *remote != "HEAD"),
+        });
+        Ok(others.find(|other| is_in_conflict(branch.as_str(), other)).map(str::to_owned))
+    }
+}
+
+/// Returns whether git cannot store both branches on every disk: one is the directory of the other one, or they differ only
+/// in case, in the name of a directory too.
+fn is_in_conflict(branch: &str, other: &str) -> bool {
+    let (mut own, mut others) = (branch.split('/'), other.split('/'));
+    loop {
+        match (own.next(), others.next()) {
+            (Some(part), Some(other)) if part == other => {}
+            (Some(part), Some(other)) => return part.eq_ignore_ascii_case(other),
+            (None, None) => return false,
+            _ => return true,
+        }
+    }
 }
 
 /// Returns whether a branch has the name of one that a loop created: `orchestrator/<key>`, or `orchestrator-<key>` in a
@@ -174,4 +210,19 @@ fn is_of_loop(name: &str) -> bool {
     let remote = name.strip_prefix("refs/remotes/").and_then(|rest| rest.split_once('/'));
     let branch = name.strip_prefix("refs/heads/").or(remote.map(|(_, branch)| branch));
     branch.is_some_and(is_loop_branch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches_conflict_as_directories_and_in_their_case() {
+        for other in ["feature", "Feature", "feature/SHOP-7/x", "feature/shop-7", "FEATURE/x"] {
+            assert!(is_in_conflict("feature/SHOP-7", other), "{other}");
+        }
+        for other in ["feature/SHOP-7", "feature/SHOP-70", "feature-SHOP-7", "main", "feat/SHOP-7"] {
+            assert!(!is_in_conflict("feature/SHOP-7", other), "{other}");
+        }
+    }
 }

@@ -196,15 +196,8 @@ impl ConfigVariable {
         self.key.starts_with("filter.")
     }
 
-    /// Splits the key. The subsection, which may contain dots, is between the first and the last dot.
     pub(super) fn entry(&self) -> Option<ConfigEntry> {
-        let (section, rest) = self.key.split_once('.')?;
-        let (subsection, name) = match rest.rsplit_once('.') {
-            Some((subsection, name)) => (Some(subsection.to_owned()), name),
-            None => (None, rest),
-        };
-        let (section, name) = (section.to_owned(), name.to_owned());
-        Some(ConfigEntry { section, subsection, name, value: self.value.clone() })
+        ConfigEntry::of_key(&self.key, self.value.as_deref())
     }
 }
 

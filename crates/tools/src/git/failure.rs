@@ -75,7 +75,7 @@ const REMOTE_COMMANDS: [&str; 5] = ["push", "fetch", "remote", "ls-remote", LFS]
 /// Sub-command of git-lfs, which has exit codes of its own.
 const LFS: &str = "lfs";
 /// Texts that indicate a temporary failure of the disk: no space, or a lock of another git process.
-const DISK_FAILURE: [&str; 2] = ["no space left on device", ".lock': file exists"];
+const DISK_FAILURE: [&str; 3] = ["no space left on device", "disk quota exceeded", ".lock': file exists"];
 /// The exit code of `die()` in git, as opposed to one for a rejection by a hook or the remote.
 const DIE_EXIT_CODE: i32 = 128;
 
@@ -262,6 +262,7 @@ mod tests {
             ("fetch origin", 128, "fatal: unable to access 'https://h/': Failed to connect to h port 443"),
             ("commit -m x", 128, "fatal: Unable to create '/src/.git/index.lock': File exists."),
             ("add -A", 128, "error: unable to write file x: No space left on device"),
+            ("commit -m x", 128, "fatal: unable to write new index file: Disk quota exceeded"),
         ] {
             assert!(of(command, code, stderr), "{command}: {stderr}");
         }

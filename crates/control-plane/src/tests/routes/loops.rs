@@ -110,7 +110,7 @@ async fn all_forbidden_repositories_are_reported_together() {
         .post("/loops", with_peers(&[("evil/a", "main"), ("acme/docs", "main"), ("evil/b", "main")]))
         .await;
     let text = "Repositories neither found on this machine nor added by an administrator (Loopgate searches the sandbox \
-                directory for clones, three levels deep, when it starts): evil/a, evil/b";
+                directory for clones, three levels deep): evil/a, evil/b";
     assert_eq!(reply.failure(), (403, text, "REPO_NOT_ALLOWED"));
     assert_eq!(reply.json["details"]["name"], "UnauthorizedRepoError");
     assert_eq!(reply.json["details"]["repoFullName"], "evil/a,evil/b");

@@ -50,6 +50,29 @@ impl Shop {
     }
 }
 
+// Git stores branches as files: with a branch `feature`, there is no directory for `feature/SHOP-7`.
+#[tokio::test]
+async fn ticket_branch_that_git_cannot_create_gets_another_name() -> Result<()> {
+    let shop = Shop::new().await?;
+    git(&shop.repo, &["branch", "feature"])?;
+    let launched = shop.launch(shop.launch_body()).await?.ok()?;
+    ensure!(launched["branchName"] == "feature-SHOP-7", "{launched}");
+    ensure!(git(&shop.worktree, &["branch", "--show-current"])?.trim() == "feature-SHOP-7");
+    let again = shop.launch(shop.launch_body()).await?.ok()?;
+    ensure!(again["branchName"] == "feature-SHOP-7", "{again}");
+    shop.no_processes_remain().await?;
+
+    let shop = Shop::new().await?;
+    for name in ["feature/SHOP-7/part", "feature-shop-7"] {
+        git(&shop.repo, &["branch", name])?;
+    }
+    let refused = shop.launch(shop.launch_body()).await?;
+    let text = "Failed to launch Orchestrator: git can create neither feature/SHOP-7, because of branch feature/SHOP-7/part, \
+                nor feature-SHOP-7, because of branch feature-shop-7; rename or delete one of these branches";
+    ensure!(refused.status == 500 && refused.body["error"] == text, "{refused:?}");
+    Ok(())
+}
+
 // OR-18, OR-20, OR-21, OR-55
 #[tokio::test]
 async fn ticket_is_launched_once_and_killed_with_children() -> Result<()> {

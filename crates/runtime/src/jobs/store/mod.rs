@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
-use loopgate_home::{Credentials, files};
+use loopgate_home::{Credentials, disk, files};
 use sea_orm::sea_query::OnConflict;
 use sea_orm::sqlx::sqlite::{SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sea_orm::sqlx::{self, Connection as _};
@@ -126,6 +126,7 @@ pub struct JobStore {
     db: DatabaseConnection,
     durable: Arc<LogFlusher>,
     credentials: Arc<Credentials>,
+    path: Arc<Path>,
 }
 
 impl JobStore {
@@ -164,7 +165,13 @@ impl JobStore {
         migration::JobMigrator::up(&db, None).await?;
         let durable = Arc::new(LogFlusher::of(path));
         durable.sync_all(&db).await;
-        Ok(Self { db, durable, credentials })
+        Ok(Self { db, durable, credentials, path: path.into() })
+    }
+
+    /// Describes what the disk of the database lacks; `None` when it has enough space.
+    #[must_use]
+    pub fn disk_shortage(&self) -> Option<String> {
+        disk::shortage(&self.path)
     }
 
     /// Returns the record of a loop.

@@ -6,7 +6,7 @@ use loopgate_api::ids::BranchName;
 use loopgate_home::SandboxedPath;
 use loopgate_tools::git::{PreservedState, is_loop_branch};
 
-use super::{TicketLaunchError, TicketLaunchRequest, TicketLauncher, blocking, branch_of, failed};
+use super::{TicketLaunchError, TicketLaunchRequest, TicketLauncher, blocking, branches_of, failed};
 use crate::workspace::worktree::complete;
 
 impl TicketLauncher {
@@ -26,7 +26,7 @@ impl TicketLauncher {
                 tracing::info!(%error, "cannot fetch the remote before a launch");
             }
             let (name, commit) = self.base_of(repository, request.base_branch.as_ref()).await?;
-            let branch: BranchName = branch_of(&request.ticket).parse().map_err(failed)?;
+            let branch = self.new_branch(request).await?;
             // Git creates a worktree only in an empty directory, so existing state is moved aside.
             let moved = preserved.clone();
             blocking(move || moved.preserve().map_err(failed)).await?;
@@ -44,6 +44,30 @@ impl TicketLauncher {
             tracing::info!(%error, "cannot hide the state directory from git");
         }
         Ok(base)
+    }
+
+    /// Returns the name of the ticket's branch. A name that git cannot create is replaced by one without a directory.
+    async fn new_branch(&self, request: &TicketLaunchRequest) -> Result<BranchName, TicketLaunchError> {
+        let repository = request.repository.as_path();
+        let mut reasons = Vec::new();
+        for name in branches_of(&request.ticket) {
+            let branch: BranchName = name.parse().map_err(failed)?;
+            match self.git.conflicting_branch(repository, &branch).await.map_err(failed)? {
+                None => return Ok(branch),
+                Some(other) => reasons.push(format!("{branch}, because of branch {other}")),
+            }
+        }
+        Err(failed(format!(
+            "git can create neither {}; rename or delete one of these branches",
+            reasons.join(", nor ")
+        )))
+    }
+
+    /// Returns the branch of a worktree; the usual name while it has none.
+    pub(super) async fn branch_at(&self, request: &TicketLaunchRequest, worktree: &SandboxedPath) -> String {
+        let branch = self.git.current_branch(worktree.as_path()).await.ok().flatten();
+        let own = branch.filter(|branch| branches_of(&request.ticket).contains(branch));
+        own.unwrap_or_else(|| branches_of(&request.ticket)[0].clone())
     }
 
     /// Fails when the worktree belongs to a loop: its directory may have the same name, but is never shared

@@ -141,12 +141,13 @@ impl TicketLauncher {
             return Ok(running);
         }
         let base = self.create_worktree(&request, &worktree).await?;
+        let branch = self.branch_at(&request, &worktree).await;
         let launch = blocking({
             let (request, worktree) = (request.clone(), worktree.clone());
             move || {
                 write_prd(&worktree, &request)?;
                 merge_metadata(&worktree, &request, base)?;
-                Ok(describe(&request, &worktree))
+                Ok(describe(&worktree, branch))
             }
         });
         let launch = launch.await?;
@@ -163,10 +164,11 @@ impl TicketLauncher {
         request: &Arc<TicketLaunchRequest>,
     ) -> Result<Option<TicketLaunch>, TicketLaunchError> {
         let Some(pid) = self.script_at(worktree).await? else { return Ok(None) };
+        let branch = self.branch_at(request, worktree).await;
         let (worktree, request) = (worktree.clone(), request.clone());
         let described = blocking(move || {
             write_prd(&worktree, &request)?;
-            Ok(describe(&request, &worktree))
+            Ok(describe(&worktree, branch))
         });
         Ok(Some(TicketLaunch { pid: Some(pid), already_running: true, ..described.await? }))
     }
@@ -178,17 +180,19 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(failed)?
 }
 
-fn branch_of(ticket: &TicketId) -> String {
+/// Returns the names for the branch of a ticket, the preferred one first.
+fn branches_of(ticket: &TicketId) -> [String; 2] {
     let safe = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    format!("feature/{}", ticket.as_str().chars().map(safe).collect::<String>())
+    let name: String = ticket.as_str().chars().map(safe).collect();
+    [format!("feature/{name}"), format!("feature-{name}")]
 }
 
-fn describe(request: &TicketLaunchRequest, worktree: &SandboxedPath) -> TicketLaunch {
+fn describe(worktree: &SandboxedPath, branch: String) -> TicketLaunch {
     let metadata = files::metadata_of(worktree);
     let text = |name: &str| metadata.get(name).and_then(Value::as_str).map(str::to_owned);
     TicketLaunch {
         worktree: worktree.as_path().to_owned(),
-        branch: branch_of(&request.ticket),
+        branch,
         pid: None,
         base_branch: text("baseBranch"),
         parent_ticket_id: text("parentTicketId"),
@@ -219,6 +223,7 @@ mod tests {
 
     #[test]
     fn ticket_names_its_branch() {
-        assert_eq!(branch_of(&TicketId::new("SHOP-7_a b/..")), "feature/SHOP-7_a-b---");
+        let names = branches_of(&TicketId::new("SHOP-7_a b/.."));
+        assert_eq!(names, ["feature/SHOP-7_a-b---", "feature-SHOP-7_a-b---"]);
     }
 }

@@ -17,8 +17,7 @@ use loopgate_api::redact;
 use loopgate_home::{RepositoryError, Sandbox, SandboxedPath};
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::{
-    Git, GitError, LOOP_NAMESPACE, PreservedState, RemoveWorktreeError, remove_stale_locks, rename_aside,
-    time,
+    Git, GitError, PreservedState, RemoveWorktreeError, remove_stale_locks, rename_aside, time,
 };
 use loopgate_tools::process::{Command, Limits};
 
@@ -136,23 +135,29 @@ impl Worktrees {
         reservation: &Reservation,
     ) -> Result<PreparedWorktree, WorktreeError> {
         let mut request = request.clone();
-        if self.is_namespace_taken(request.repository.as_path()).await? {
-            let naming = request.naming.outside_namespace();
-            request.naming = naming.map_err(|error| WorktreeError::Failed(error.to_string()))?;
+        let clone = request.repository.as_path();
+        if let Some(taken) = self.conflicting_branch(clone, &request.naming.branch).await? {
+            let outside = request.naming.clone().outside_namespace();
+            let outside = outside.map_err(|error| WorktreeError::Failed(error.to_string()))?;
+            if let Some(other) = self.conflicting_branch(clone, &outside.branch).await? {
+                return Err(WorktreeError::Failed(format!(
+                    "git can create neither {}, because of branch {taken}, nor {}, because of branch {other}; rename or \
+                     delete one of these branches",
+                    request.naming.branch, outside.branch
+                )));
+            }
+            request.naming = outside;
         }
         prepare(self, &request, reservation).await
     }
 
-    /// Returns whether a branch has the name of the namespace of loops, in the clone or where loops push.
-    async fn is_namespace_taken(&self, clone: &Path) -> Result<bool, WorktreeError> {
-        let failed = |error: GitError| WorktreeError::failed(&error);
-        let pushed = self.git.remotes(clone).await.map_err(failed)?.pushed_ref(LOOP_NAMESPACE);
-        for name in [format!("refs/heads/{LOOP_NAMESPACE}"), pushed] {
-            if self.git.commit_of(clone, &name).await.map_err(failed)?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    async fn conflicting_branch(
+        &self,
+        clone: &Path,
+        branch: &BranchName,
+    ) -> Result<Option<String>, WorktreeError> {
+        let conflicting = self.git.conflicting_branch(clone, branch).await;
+        conflicting.map_err(|error| WorktreeError::failed(&error))
     }
 
     /// Waits until an ended or cancelled loop has released its worktrees. Returns false when the loop is

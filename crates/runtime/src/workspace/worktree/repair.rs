@@ -68,7 +68,8 @@ pub(super) async fn branch_of_worktree(
 /// Returns whether a worktree belongs to a ticket. It may have the same directory name as that of a loop, but
 /// its branch differs.
 fn is_of_ticket(request: &WorktreeRequest<'_>, dir: &SandboxedPath, branch: &str) -> bool {
-    let ticket = branch.strip_prefix("feature/").map(|ticket| TicketId::new(ticket).safe());
+    let ticket = branch.strip_prefix("feature").and_then(|rest| rest.strip_prefix(['/', '-']));
+    let ticket = ticket.map(|ticket| TicketId::new(ticket).safe());
     ticket.is_some_and(|ticket| dir.base_name() == format!("{}-{ticket}", request.repository.base_name()))
 }
 

@@ -109,7 +109,11 @@ async fn invalid_peers_are_refused_and_reported() -> Result<()> {
         (
             json!({"fullName": "acme/none"}),
             "REPO_NOT_FOUND",
-            "Additional repo not found locally: acme/none".to_owned(),
+            format!(
+                "Additional repo not found locally: acme/none. Loopgate looked in the list of repositories and, three levels \
+                 deep, in the sandbox directory {} for a clone with a remote of that name; clone it there",
+                fixture.testbed.sandbox().display()
+            ),
         ),
         (
             json!({"branch": "main"}),
