@@ -13,8 +13,14 @@ use crate::{contract_rows, install, openapi, prose, target, web};
 
 /// Debian packages that tests need, each with a program that it contains. `faketime` contains the library
 /// that changes the clock of programs under test.
-const PACKAGES: [(&str, &str); 5] =
-    [("gh", "gh"), ("chromium", "chromium"), ("wrk", "wrk"), ("git", "git"), ("faketime", "faketime")];
+const PACKAGES: [(&str, &str); 6] = [
+    ("gh", "gh"),
+    ("chromium", "chromium"),
+    ("wrk", "wrk"),
+    ("git", "git"),
+    ("git-lfs", "git-lfs"),
+    ("faketime", "faketime"),
+];
 
 /// Counts of passed and failed checks, with the reasons of failures.
 #[derive(Default)]

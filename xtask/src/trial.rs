@@ -19,6 +19,7 @@ impl Trial {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         install::programs()?;
         install::package("gh", "gh")?;
+        install::package("git-lfs", "git-lfs")?;
         install::package("faketime", "faketime")?;
         build(&["loopgate", "trial"])?;
         let mut trial = command(target().join("debug/trial"));

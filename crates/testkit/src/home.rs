@@ -69,6 +69,15 @@ impl UserHome {
         Ok(self)
     }
 
+    /// Redirects git to a server of the bare repositories. Remotes keep the code host's URLs.
+    pub fn reach_remotes_at(&mut self, base_url: &str) -> anyhow::Result<&mut Self> {
+        let config = format!(
+            "[url \"{base_url}\"]\n\tinsteadOf = https://github.com/\n\tinsteadOf = git@github.com:\n"
+        );
+        std::fs::write(self.path.join(".gitconfig-remotes"), config)?;
+        Ok(self)
+    }
+
     /// Configures the code-host CLI to use the test host, logged in as `octo-dev`.
     pub fn reach_code_host(&mut self, host: &TestCodeHost) -> anyhow::Result<&mut Self> {
         let folder = self.path.join(".config/gh");

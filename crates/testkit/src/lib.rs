@@ -8,6 +8,7 @@ pub mod git;
 pub mod git_options;
 pub mod home;
 pub mod home_processes;
+pub mod http_remotes;
 pub mod loopgate;
 pub mod model;
 pub mod openid_provider;

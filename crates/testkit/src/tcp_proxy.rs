@@ -1,12 +1,30 @@
-//! A TCP proxy on loopback that can cut and restore its connections, to simulate a network failure.
+//! A TCP proxy on loopback that can cut and restore its connections, and limit what clients send, to simulate a
+//! network failure or a slow line.
 
 use std::net::Ipv4Addr;
+use std::time::Duration;
 
 use anyhow::Context as _;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
+
+/// Segment size of Ethernet in bytes. With the one of loopback, the kernel buffers megabytes for a client.
+const SEGMENT_SIZE: u32 = 1460;
+/// Receive buffer of a connection on a slow line, in bytes.
+const RECEIVE_BUFFER: usize = 16 * 1024;
+/// Number of times per second that a slow line forwards data.
+const STEPS_PER_SECOND: u32 = 20;
+
+/// Limits of the data that clients send.
+#[derive(Debug, Clone, Copy)]
+pub struct Uplink {
+    pub bytes_per_second: u32,
+    /// Number of bytes of a connection after which the line forwards nothing more, without closing it.
+    pub stalls_after: Option<usize>,
+}
 
 /// Forwards connections to a loopback port while the link is up. Stops when dropped.
 #[derive(Debug)]
@@ -19,8 +37,24 @@ pub struct TcpProxy {
 impl TcpProxy {
     /// Starts a proxy in front of a loopback port, with the link up.
     pub async fn to(upstream_port: u16) -> anyhow::Result<Self> {
+        Self::start(upstream_port, None).await
+    }
+
+    /// Starts a proxy in front of a loopback port that forwards slowly what clients send.
+    pub async fn slow(upstream_port: u16, uplink: Uplink) -> anyhow::Result<Self> {
+        Self::start(upstream_port, Some(uplink)).await
+    }
+
+    async fn start(upstream_port: u16, uplink: Option<Uplink>) -> anyhow::Result<Self> {
         // Bound before the upstream is contacted: the upstream may be started later.
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("bind the proxy")?;
+        if uplink.is_some() {
+            // Connections inherit both. A client then waits as it does on a real line, instead of writing everything
+            // into buffers of the kernel.
+            let socket = socket2::SockRef::from(&listener);
+            socket.set_tcp_mss(SEGMENT_SIZE)?;
+            socket.set_recv_buffer_size(RECEIVE_BUFFER)?;
+        }
         let port = listener.local_addr()?.port();
         let link_up = watch::Sender::new(true);
         let state = link_up.clone();
@@ -36,7 +70,7 @@ impl TcpProxy {
                     connections.spawn(async move {
                         tokio::select! {
                             // The branch that loses is dropped, and closes both of its sockets.
-                            () = forward(client, upstream_port) => {}
+                            () = forward(client, upstream_port, uplink) => {}
                             _ = link_up.wait_for(|up| !up) => {}
                         }
                     });
@@ -64,17 +98,45 @@ impl TcpProxy {
 }
 
 /// Copies in both directions until one side closes or fails, then closes both.
-async fn forward(mut client: TcpStream, upstream_port: u16) {
-    if let Ok(mut upstream) = TcpStream::connect((Ipv4Addr::LOCALHOST, upstream_port)).await {
-        // An error means that one side closed the connection. Both are closed when this function returns.
+async fn forward(mut client: TcpStream, upstream_port: u16, uplink: Option<Uplink>) {
+    let Ok(mut upstream) = TcpStream::connect((Ipv4Addr::LOCALHOST, upstream_port)).await else { return };
+    // An error means that one side closed the connection. Both are closed when this function returns.
+    let Some(uplink) = uplink else {
         let _ = tokio::io::copy_bidirectional(&mut client, &mut upstream).await;
+        return;
+    };
+    let (from_client, mut to_client) = client.split();
+    let (mut from_upstream, to_upstream) = upstream.split();
+    let _ = tokio::join!(
+        send_slowly(from_client, to_upstream, uplink),
+        tokio::io::copy(&mut from_upstream, &mut to_client)
+    );
+}
+
+async fn send_slowly(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    uplink: Uplink,
+) -> std::io::Result<()> {
+    let mut buffer = vec![0; uplink.bytes_per_second.div_ceil(STEPS_PER_SECOND) as usize];
+    let mut remaining = uplink.stalls_after.unwrap_or(usize::MAX);
+    loop {
+        if remaining == 0 {
+            std::future::pending::<()>().await;
+        }
+        let most = buffer.len().min(remaining);
+        let read = from.read(&mut buffer[..most]).await?;
+        if read == 0 {
+            return to.shutdown().await;
+        }
+        remaining -= read;
+        to.write_all(&buffer[..read]).await?;
+        tokio::time::sleep(Duration::from_secs(1) / STEPS_PER_SECOND).await;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
     use super::*;
 
     #[tokio::test]

@@ -71,6 +71,7 @@ impl Compat {
 fn set_up() -> anyhow::Result<()> {
     install::nextest()?;
     install::package("gh", "gh")?;
+    install::package("git-lfs", "git-lfs")?;
     install::package("faketime", "faketime")?;
     // The example, which tests start, enables the features of the tests, so that dependencies are built only
     // once. Cargo does not build it when tests are selected with `--test`.

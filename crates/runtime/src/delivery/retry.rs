@@ -14,6 +14,10 @@ use serde_json::json;
 use super::outcome::LoopOutcome;
 use crate::jobs::store::{OutboxMessage, StoreError};
 
+/// Attempts in a row that may end because a remote shows no activity. What keeps a connection open and swallows its data
+/// can be permanent: a proxy, a firewall, or a hook of the remote that hangs.
+const MAX_STALLS: u32 = 3;
+
 /// Error of a delivery step.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DeliveryError {
@@ -43,9 +47,14 @@ impl DeliveryError {
             Self::Store(_) | Self::Cancelled | Self::CancelledAfterPush(_) => false,
         }
     }
+
+    const fn is_stall(&self) -> bool {
+        matches!(self, Self::Git(GitError::TimedOut { .. }))
+    }
 }
 
-/// Runs `attempt` until it returns something other than a transient error. `step` names it in messages.
+/// Runs `attempt` until it returns something other than a transient error, or the last of [`MAX_STALLS`]. `step` names it
+/// in messages.
 pub(super) async fn repeat<T, F>(
     outcome: &LoopOutcome<'_>,
     step: &str,
@@ -56,13 +65,15 @@ where
 {
     let finalizer = outcome.finalizer;
     let mut stop_requests = finalizer.jobs.stop_requests.subscribe();
-    let mut tries = 0;
+    let (mut tries, mut stalls) = (0, 0);
     loop {
         // Mark before the check: a request that arrives after it wakes the wait below.
         stop_requests.mark_unchanged();
         ensure_not_cancelled(outcome).await?;
-        let error = match attempt().await {
-            Err(error) if error.is_transient() => error,
+        let result = attempt().await;
+        stalls = if result.as_ref().is_err_and(DeliveryError::is_stall) { stalls + 1 } else { 0 };
+        let error = match result {
+            Err(error) if error.is_transient() && stalls < MAX_STALLS => error,
             result if tries == 0 => return result,
             // The step was announced as waiting. Clear the announcement.
             result => {
@@ -121,6 +132,11 @@ pub(super) async fn ensure_not_cancelled(outcome: &LoopOutcome<'_>) -> Result<()
 /// Reports the failed step in the loop's output and as its live activity.
 async fn announce(outcome: &LoopOutcome<'_>, step: &str, error: &DeliveryError) -> Result<(), StoreError> {
     let reason = redact::cause(&error.to_string());
+    let next = if error.is_stall() {
+        format!("Loopgate tries it up to {MAX_STALLS} times; cancel the loop to stop.")
+    } else {
+        "Loopgate retries until it succeeds; cancel the loop to stop.".to_owned()
+    };
     outcome
         .finalizer
         .jobs
@@ -128,7 +144,7 @@ async fn announce(outcome: &LoopOutcome<'_>, step: &str, error: &DeliveryError) 
             // A full disk is the likely cause of whatever fails.
             let shortage = disk::shortage(&now.job.work_dir()).map(|text| format!(" {text}."));
             let text = format!(
-                "Delivery is waiting: {step} failed ({reason}).{} Loopgate retries until it succeeds; cancel the loop to stop.",
+                "Delivery is waiting: {step} failed ({reason}).{} {next}",
                 shortage.unwrap_or_default()
             );
             let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));

@@ -150,6 +150,31 @@ async fn execution_that_changes_nothing_completes_without_a_pull_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn push_that_stalls_is_reported_after_three_attempts() {
+    let desktop = Desktop::new().await;
+    desktop.driver(IMPLEMENTS);
+    std::fs::write(desktop.at("settings.toml"), "git_idle_limit_seconds = 2\n").unwrap();
+    let hook = desktop.at("remote/acme/api.git/hooks/pre-receive");
+    // A program of git waits for input that never arrives, as it waits for a remote.
+    let script = format!(
+        "#!/bin/sh\necho attempt >> '{}'\ntest -p pipe || mkfifo pipe\nexec git cat-file --batch <> pipe\n",
+        desktop.at("state/attempts").display()
+    );
+    std::fs::write(&hook, script).unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let (runtime, id) = (desktop.open().await, new_id());
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    let job = desktop.reported(&runtime, id).await;
+    assert_eq!(job.warnings(), ["GIT_PUSH_FAILED"]);
+    let last = desktop.cloud.events(id, "completed").pop().unwrap();
+    let error = last["results"][0]["error"].as_str().unwrap();
+    assert!(error.contains("git push showed no activity for 2 seconds, last in `git`"), "{error}");
+    assert_eq!(desktop.state("attempts").lines().count(), 3);
+    let output = desktop.cloud.output(id).join("\n");
+    assert!(output.contains("Loopgate tries it up to 3 times; cancel the loop to stop."), "{output}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn failed_push_is_a_warning_and_repeated_by_the_next_loop() {
     let desktop = Desktop::new().await;
     desktop.driver(IMPLEMENTS);

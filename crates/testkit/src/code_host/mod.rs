@@ -335,17 +335,21 @@ impl TestCodeHost {
 impl HostedPullRequest {
     /// Returns the commits between base and head, oldest first. Fails when a branch does not exist.
     pub fn commits(&self) -> anyhow::Result<Vec<Commit>> {
-        self.remotes.commits(&self.full_name, &self.pull.base, &self.pull.head)
+        self.remotes.commits(&self.full_name, &self.pull.base, &self.head_ref()?)
     }
 
     /// Returns the files that differ from the base. Fails when a branch does not exist.
     pub fn files(&self) -> anyhow::Result<Vec<FileChange>> {
-        self.remotes.changes(&self.full_name, &self.pull.base, &self.pull.head)
+        self.remotes.changes(&self.full_name, &self.pull.base, &self.head_ref()?)
     }
 
     /// Returns the text of a file on the head branch.
     pub fn file(&self, path: &str) -> anyhow::Result<String> {
-        self.remotes.file(&self.full_name, &self.pull.head, path)
+        self.remotes.file(&self.full_name, &self.head_ref()?, path)
+    }
+
+    fn head_ref(&self) -> anyhow::Result<String> {
+        self.pull.head_ref(&self.remotes, &self.full_name)
     }
 
     /// Returns the address of its web page.

@@ -17,8 +17,7 @@ pub(super) fn pull_url(full_name: &str, number: u64) -> String {
     format!("{}/pull/{number}", repository_url(full_name))
 }
 
-/// Data of a pull request that comes from git. Empty when its branch does not exist. Commits and files of a fork are not
-/// read.
+/// Data of a pull request that comes from git. Empty when its branch does not exist.
 #[derive(Debug, Default)]
 pub(super) struct GitFacts {
     pub(super) head_sha: String,
@@ -32,11 +31,12 @@ impl GitFacts {
         let sha = |full_name: &str, branch: &str| {
             remotes.branches(full_name).unwrap_or_default().remove(branch).unwrap_or_default()
         };
+        let head = pull.head_ref(remotes, full_name).unwrap_or_else(|_| pull.head.clone());
         Self {
             head_sha: sha(pull.head_repository.as_deref().unwrap_or(full_name), &pull.head),
             base_sha: sha(full_name, &pull.base),
-            commits: remotes.commits(full_name, &pull.base, &pull.head).unwrap_or_default(),
-            files: remotes.changes(full_name, &pull.base, &pull.head).unwrap_or_default(),
+            commits: remotes.commits(full_name, &pull.base, &head).unwrap_or_default(),
+            files: remotes.changes(full_name, &pull.base, &head).unwrap_or_default(),
         }
     }
 

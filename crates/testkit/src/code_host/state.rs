@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::git::{GitRemotes, git};
+
 /// Status of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
@@ -101,6 +103,19 @@ pub struct HostedPull {
     pub inline: Vec<HostedInlineComment>,
     pub created_at: String,
     pub updated_at: String,
+}
+
+impl HostedPull {
+    /// Returns a ref of the base repository with the proposed commits. Those of a fork are fetched, as the real host does
+    /// it.
+    pub(super) fn head_ref(&self, remotes: &GitRemotes, full_name: &str) -> anyhow::Result<String> {
+        let Some(fork) = &self.head_repository else { return Ok(self.head.clone()) };
+        let head = format!("refs/pull/{}/head", self.number);
+        let refspec = format!("+refs/heads/{}:{head}", self.head);
+        let fork = remotes.bare(fork);
+        git(&remotes.bare(full_name), &["fetch", "--quiet", &fork.to_string_lossy(), &refspec])?;
+        Ok(head)
+    }
 }
 
 /// A repository's metadata and pull requests.

@@ -83,7 +83,7 @@ pub mod time {
     pub const WORKTREE_REMOVE: Duration = Duration::from_secs(15);
     /// The commit of a loop, including its hooks.
     pub const COMMIT: Duration = Duration::from_secs(30);
-    /// The push of a loop, including its hooks. A pack of up to 1 MiB is sent without further activity of git.
+    /// The push of a loop, including its hooks.
     pub const PUSH: Duration = Duration::from_secs(120);
     /// The upload of a loop's files to Git LFS, which may be large. A repetition continues it.
     pub const LFS_PUSH: Duration = Duration::from_secs(600);

@@ -14,7 +14,7 @@ const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 pub struct Limits {
     /// Wall-clock time from the start to the exit, or since the last sign of activity.
     pub time: Duration,
-    /// Whether `time` counts from the last sign of activity: output, or processor time of the process tree.
+    /// Whether `time` counts from the last sign of activity.
     pub idle: bool,
     /// Cap on standard output, and separately on standard error, in bytes.
     pub output: usize,
@@ -29,8 +29,9 @@ impl Limits {
         Self { time, idle: false, output: DEFAULT_OUTPUT_CAP, grace: DEFAULT_GRACE }
     }
 
-    /// As [`Self::time`], but the time counts from the last sign of activity: output, or processor time of the process
-    /// tree. Processor time is compared four times within the limit, so an idle process may run a quarter longer.
+    /// As [`Self::time`], but the time counts from the last sign of activity: output, or a process of the tree that uses
+    /// the processor, reads or writes. The tree is sampled four times within the limit, so an idle process may run a
+    /// quarter longer.
     #[must_use]
     pub const fn idle(time: Duration) -> Self {
         Self { idle: true, ..Self::time(time) }

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::command::{Command, StartError, Stdin};
 use super::group::OwnedGroup;
 use super::output::{Limits, Output, ProcessStatus};
-use super::work::sample_process_tree;
+use super::work::{ProcessTreeSample, sample_process_tree};
 
 /// After the process exited, a pipe without data for this long counts as fully read.
 const DRAIN_IDLE: Duration = Duration::from_millis(100);
@@ -40,7 +40,12 @@ impl Command {
         if matches!(status, ProcessStatus::TimedOut | ProcessStatus::OutputTooLarge) {
             group.terminate(limits.grace).await;
         }
-        Ok(Output { status, stdout: out.bytes, stderr: err.bytes, last_program: deadline.last_program })
+        Ok(Output {
+            status,
+            stdout: out.bytes,
+            stderr: err.bytes,
+            last_program: deadline.sample.last_started,
+        })
     }
 
     /// Runs to completion even when the future is dropped. For commands that must not be interrupted, such as
@@ -93,7 +98,7 @@ async fn read_until_exit(
     }
 }
 
-/// Parts of an idle limit after which the processor time is compared.
+/// Parts of an idle limit after which the activity is compared.
 const CHECKS: u32 = 4;
 
 /// Decides when the time of a run is over.
@@ -102,16 +107,16 @@ struct Deadline {
     pid: Option<u32>,
     last_activity: Instant,
     next_check: Instant,
-    /// Processor time of the process tree at the last check.
-    cpu_ms: u64,
-    last_program: Option<String>,
+    /// The process tree at the last check.
+    sample: ProcessTreeSample,
 }
 
 impl Deadline {
     fn new(group: &OwnedGroup, limits: Limits) -> Self {
         let now = Instant::now();
         let next_check = now + if limits.idle { limits.time / CHECKS } else { limits.time };
-        Self { limits, pid: group.pid(), last_activity: now, next_check, cpu_ms: 0, last_program: None }
+        let sample = ProcessTreeSample::default();
+        Self { limits, pid: group.pid(), last_activity: now, next_check, sample }
     }
 
     fn note_activity(&mut self) {
@@ -128,11 +133,12 @@ impl Deadline {
         let now = Instant::now();
         let sample = tokio::task::spawn_blocking(move || sample_process_tree(pid)).await.ok().flatten();
         let Some(sample) = sample else { return true };
-        if self.limits.idle && sample.cpu_ms > self.cpu_ms {
+        // A program can send megabytes within the resolution of the processor time, which is 10 ms.
+        let worked = sample.cpu_ms > self.sample.cpu_ms || sample.transfer != self.sample.transfer;
+        if self.limits.idle && worked {
             self.last_activity = now;
         }
-        self.cpu_ms = sample.cpu_ms;
-        self.last_program = sample.last_started;
+        self.sample = sample;
         self.next_check = Instant::now() + self.limits.time / CHECKS;
         now.duration_since(self.last_activity) >= self.limits.time
     }

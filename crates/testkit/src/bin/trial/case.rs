@@ -3,6 +3,10 @@
 use loopgate_testkit::code_host::HostFault;
 use loopgate_testkit::model::{Failure, ModelStep, ModelTurn};
 
+/// Repository that the clone was created from, unless the layout of the case changes its remotes.
+pub const REPOSITORY: &str = "acme/shop";
+/// Repository that [`Precondition::Fork`] creates.
+pub const FORK: &str = "octo-dev/shop";
 /// Gate at which the model waits for the intervention.
 pub const GATE: &str = "now";
 /// Final text of an assistant that has completed its work.
@@ -21,14 +25,27 @@ pub struct Case {
     pub command: &'static str,
     /// Loop of the same document that runs before. Without one, EXECUTE follows a valid plan.
     pub previous: Option<Box<Case>>,
-    /// Default branch of the repository. The launch request names a branch only when it is `main`.
-    pub branch: &'static str,
+    /// Repository that the launch request names.
+    pub repository: &'static str,
+    /// Default branch of the repository.
+    pub default_branch: &'static str,
+    /// Branch that the launch request names.
+    pub branch: Option<&'static str>,
+    /// Connections of the machine to the remote repository.
+    pub network: Network,
+    /// Environment variables of Loopgate.
+    pub environment: Vec<(&'static str, &'static str)>,
+    /// Content of the settings file.
+    pub settings: &'static str,
+    /// Preconditions that hold before Loopgate starts.
+    pub layout: Vec<Precondition>,
     /// Responses of the model in the loop.
     pub turns: Vec<ModelTurn>,
     /// Responses in later runs of the assistant in the same loop. Empty: the same as in the first.
     pub later_turns: Vec<ModelTurn>,
     /// Responses to the commit prompt. Empty: the model declines, and the runtime delivers with git alone.
     pub commit_turns: Vec<ModelTurn>,
+    /// Preconditions that hold when the loop starts.
     pub preconditions: Vec<Precondition>,
     pub intervention: Option<Intervention>,
     /// Whether the next loop starts without waiting for the end of this one.
@@ -38,8 +55,32 @@ pub struct Case {
     pub expected: ExpectedEnd,
 }
 
-/// A deviation from the normal state when the loop starts.
+/// Connections of the machine to the remote repository.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// Through an ssh command.
+    Ssh,
+    /// Through the proxy of the environment, which records its requests.
+    Proxy,
+    /// Through an ssh command, while the proxy of the environment does not answer.
+    DeadProxy,
+    /// Over HTTP, with an upload of this many bytes per second.
+    SlowUplink(u32),
+    /// As [`Self::SlowUplink`], and no connection uploads more than [`STALL_AFTER`] bytes.
+    StalledUplink(u32),
+}
+
+/// Number of bytes after which an upload stalls: more than git sends before the pack.
+pub const STALL_AFTER: usize = 200_000;
+
+/// A deviation from the normal state.
 pub enum Precondition {
+    /// A further repository at the host, with one file.
+    Repository(&'static str, (&'static str, &'static str)),
+    /// A fork of the repository at the host.
+    Fork,
+    /// A shell command in the remote repository.
+    InRemote(&'static str),
     /// A hook script in the remote repository.
     RemoteHook(&'static str, &'static str),
     /// A shell command in the clone.
@@ -78,13 +119,18 @@ pub enum Intervention {
 }
 
 /// Expected state at the end of a loop.
-#[derive(Default)]
 pub struct ExpectedEnd {
     /// Terminal status of the loop.
     pub status: &'static str,
     /// Texts that the loop or its events must contain.
     pub messages: Vec<&'static str>,
-    /// Number of open pull requests in the repository.
+    /// Texts that they must not contain.
+    pub absent_messages: Vec<&'static str>,
+    /// Base repository of the pull requests.
+    pub base_repository: &'static str,
+    /// Repository with the branches of the pull requests, if it is another one.
+    pub head_repository: Option<&'static str>,
+    /// Number of open pull requests in the base repository.
     pub pull_requests: usize,
     /// Files that the pull requests must contain.
     pub delivered: Vec<&'static str>,
@@ -96,13 +142,36 @@ pub struct ExpectedEnd {
     pub file_contents: Vec<(&'static str, &'static str)>,
 }
 
+impl Default for ExpectedEnd {
+    fn default() -> Self {
+        Self {
+            status: "",
+            messages: Vec::new(),
+            absent_messages: Vec::new(),
+            base_repository: REPOSITORY,
+            head_repository: None,
+            pull_requests: 0,
+            delivered: Vec::new(),
+            withheld: Vec::new(),
+            preserved: Vec::new(),
+            file_contents: Vec::new(),
+        }
+    }
+}
+
 impl Case {
     fn new(name: &'static str, command: &'static str) -> Self {
         Self {
             name,
             command,
             previous: None,
-            branch: "main",
+            repository: REPOSITORY,
+            default_branch: "main",
+            branch: Some("main"),
+            network: Network::Ssh,
+            environment: Vec::new(),
+            settings: "",
+            layout: Vec::new(),
             turns: Vec::new(),
             later_turns: Vec::new(),
             commit_turns: Vec::new(),
@@ -138,7 +207,42 @@ impl Case {
 
     /// Sets the repository's default branch, which launch requests do not name.
     pub fn of_branch(mut self, branch: &'static str) -> Self {
-        self.branch = branch;
+        self.default_branch = branch;
+        self.branch = None;
+        self
+    }
+
+    /// Sets the branch that launch requests name.
+    pub fn on_branch(mut self, branch: &'static str) -> Self {
+        self.branch = Some(branch);
+        self
+    }
+
+    /// Lets launch requests name the fork.
+    pub fn of_fork(mut self) -> Self {
+        self.repository = FORK;
+        self
+    }
+
+    pub fn behind(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// Sets an environment variable of Loopgate.
+    pub fn with_variable(mut self, name: &'static str, value: &'static str) -> Self {
+        self.environment.push((name, value));
+        self
+    }
+
+    pub fn with_settings(mut self, settings: &'static str) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Adds a precondition that holds before Loopgate starts.
+    pub fn with_layout(mut self, precondition: Precondition) -> Self {
+        self.layout.push(precondition);
         self
     }
 
@@ -233,6 +337,11 @@ impl Case {
         self
     }
 
+    pub fn does_not_report(mut self, text: &'static str) -> Self {
+        self.expected.absent_messages.push(text);
+        self
+    }
+
     /// Expects completion, and one pull request with the default file.
     pub fn delivers(self) -> Self {
         self.delivers_files(&[WORK])
@@ -242,6 +351,13 @@ impl Case {
         self.expected.pull_requests = 1;
         self.expected.delivered.extend(files);
         self.ends_with("COMPLETED")
+    }
+
+    /// Expects the pull request to have its base in one repository, and its branch in another one.
+    pub fn from_repository(mut self, head: &'static str, base: &'static str) -> Self {
+        self.expected.base_repository = base;
+        self.expected.head_repository = (head != base).then_some(head);
+        self
     }
 
     /// Expects this many open pull requests, regardless of the status.

@@ -1,6 +1,6 @@
 //! Definitions of all cases.
 
-use crate::case::{Case, Intervention, PLAN, PROMISE, Precondition, WORK, WRITES};
+use crate::case::{Case, FORK, Intervention, Network, PLAN, PROMISE, Precondition, REPOSITORY, WORK, WRITES};
 
 pub fn all() -> Vec<Case> {
     [
@@ -11,6 +11,11 @@ pub fn all() -> Vec<Case> {
         worktree(),
         contents(),
         remote(),
+        networks(),
+        forks(),
+        layouts(),
+        contents_elsewhere(),
+        unfinished_operations(),
         code_host(),
         commits(),
         user(),
@@ -53,6 +58,17 @@ const SLOW_GIT: &str = "#!/bin/sh\ncase \" $* \" in *' worktree add '*) touch \"
 // Longer than the 20 s after which a launch request is answered without waiting for the preparation.
 const SLOWER_GIT: &str =
     "#!/bin/sh\ncase \" $* \" in *' worktree add '*) sleep 22;; esac\nexec real-git \"$@\"\n";
+/// Adds a submodule, as the user does it.
+const ADDS_SUBMODULE: &str = "git submodule --quiet add git@github.com:acme/lib.git lib && \
+    git commit -qm 'Add the library' && git push -q origin main";
+/// Adds a file in Git LFS, as the user does it after `git lfs install`. git-lfs copies to file URLs by itself.
+const ADDS_LARGE_FILE: &str = "git remote set-url origin https://github.com/acme/shop.git && git lfs install && \
+    git lfs track '*.bin' && printf logo > logo.bin && git add . && git commit -qm 'Add a logo' && git push -q origin main";
+/// A hook that rejects a branch with a pointer whose content was not uploaded, as hosts do.
+const REQUIRES_LFS_CONTENT: &str = "#!/bin/sh\nwhile read -r _ new _; do\n\
+    oid=$(git cat-file blob \"$new:logo.bin\" | sed -n 's/oid sha256://p')\n\
+    test -n \"$oid\" && test -n \"$(find lfs/objects -name \"$oid\")\" || { echo 'unknown Git LFS object' >&2; exit 1; }\n\
+    done\n";
 const OPEN_TASK: &str = r#"{"content": "", "acceptanceCriteria": [], "pendingTasks": [{"id": "T-1.1", "description": "Do it"}], "completedTasks": [], "openQuestions": [], "answeredQuestions": [], "gaps": []}"#;
 
 const TICKED_TASK: &str = r#"{"content": "", "acceptanceCriteria": [], "pendingTasks": [], "completedTasks": [{"id": "T-1.1", "description": "Do it"}], "openQuestions": [], "answeredQuestions": [], "gaps": []}"#;
@@ -304,13 +320,6 @@ fn worktree() -> Vec<Case> {
             .with_precondition(Precondition::InWorktree("d=\"$PWD\"; cd ..; rm -rf \"$d\"; echo strange > \"$d\""))
             .delivers(),
         Case::execute("a stale lock of the index").runs(WRITES).runs("touch \"$(git rev-parse --git-path index.lock)\"").done().delivers(),
-        Case::execute("an unfinished merge")
-            .runs("git switch -qc other && echo a > work.txt && git add . && git commit -qm A && git switch -q - && echo b > work.txt && git add . && git commit -qm B; git merge other || true")
-            .done()
-            .ends_with("COMPLETED")
-            .reports("GIT_PUSH_FAILED")
-            .reports("conflicts in work.txt")
-            .preserves(WORK),
         plan_again("a plan after commits on a detached worktree").after(
             Case::execute("commits that are cancelled")
                 .runs("git checkout -q --detach && echo work > work.txt && git add work.txt && git commit -qm Work")
@@ -392,6 +401,195 @@ fn remote() -> Vec<Case> {
             .reports("Permission denied")
             .preserves(WORK),
         Case::execute("a default branch of another name").of_branch("trunk").runs(WRITES).done().delivers(),
+    ]
+}
+
+/// Writes a file that cannot be compressed.
+const WRITES_LARGE_FILE: &str = "head -c 1500000 /dev/urandom > work.txt";
+/// Stores the hosts for which the assistant uses no proxy.
+const STORES_EXCLUSIONS: &str = "printf '%s\n' \"$NO_PROXY\" \"$no_proxy\" > work.txt";
+const WORK_IN_WORKTREE: &str = "shop-loop-plan-1/work.txt";
+/// Shorter than the slow upload takes.
+const SHORT_IDLE_LIMIT: &str = "git_idle_limit_seconds = 2\n";
+const UPLOAD_RATE: u32 = 300_000;
+
+/// Returns the cases of connections to the remote repository.
+fn networks() -> Vec<Case> {
+    let pre_push = |text: &'static str| Precondition::InClone(text);
+    vec![
+        Case::execute("a proxy")
+            .behind(Network::Proxy)
+            .runs(STORES_EXCLUSIONS)
+            .done()
+            .delivers()
+            .file_contains(WORK_IN_WORKTREE, "localhost,127.0.0.1,::1,127.0.0.0/8\nlocalhost,127.0.0.1"),
+        Case::execute("a proxy that does not answer, and exclusions of the user")
+            .behind(Network::DeadProxy)
+            .with_variable("NO_PROXY", "intranet.example.test")
+            .runs(STORES_EXCLUSIONS)
+            .done()
+            .delivers()
+            .file_contains(WORK_IN_WORKTREE, "intranet.example.test,localhost,127.0.0.1,::1,127.0.0.0/8\nintranet"),
+        Case::execute("a push that takes longer than the idle limit")
+            .behind(Network::SlowUplink(UPLOAD_RATE))
+            .with_settings(SHORT_IDLE_LIMIT)
+            .runs(WRITES_LARGE_FILE)
+            .done()
+            .delivers()
+            .does_not_report("Delivery is waiting"),
+        Case::execute("a push that stalls")
+            .slow()
+            .behind(Network::StalledUplink(UPLOAD_RATE))
+            .with_settings(SHORT_IDLE_LIMIT)
+            .runs(WRITES_LARGE_FILE)
+            .done()
+            .ends_with("COMPLETED")
+            .reports("GIT_PUSH_FAILED")
+            .reports("git push showed no activity for 2 seconds")
+            .preserves(WORK),
+        Case::execute("a push hook that prints for longer than the idle limit")
+            .with_settings(SHORT_IDLE_LIMIT)
+            .with_precondition(pre_push(
+                "printf '#!/bin/sh\nfor i in 1 2 3 4 5 6; do echo $i >&2; sleep 0.5; done\n' > .git/hooks/pre-push && chmod +x .git/hooks/pre-push",
+            ))
+            .with_precondition(Precondition::Trust)
+            .runs(WRITES)
+            .done()
+            .delivers(),
+        Case::execute("a push hook that computes for longer than the idle limit")
+            .with_settings(SHORT_IDLE_LIMIT)
+            .with_precondition(pre_push(
+                "printf '#!/bin/sh\ntimeout 3 sh -c \"while :; do :; done\"\nexit 0\n' > .git/hooks/pre-push && chmod +x .git/hooks/pre-push",
+            ))
+            .with_precondition(Precondition::Trust)
+            .runs(WRITES)
+            .done()
+            .delivers(),
+    ]
+}
+
+/// Returns the cases of clones that push to a fork, or whose remote is not `origin`.
+fn forks() -> Vec<Case> {
+    let forked = |name, configuration| {
+        Case::execute(name)
+            .with_layout(Precondition::Fork)
+            .with_layout(Precondition::InClone(configuration))
+            .runs(WRITES)
+            .done()
+            .delivers()
+    };
+    let only_remote = |name, rename| {
+        Case::execute(name).with_layout(Precondition::InClone(rename)).runs(WRITES).done().delivers()
+    };
+    vec![
+        forked(
+            "a fork with its upstream",
+            "git remote rename origin upstream && git remote add origin git@github.com:octo-dev/shop.git",
+        )
+        .of_fork()
+        .from_repository(FORK, REPOSITORY),
+        forked(
+            "a fork as push default",
+            "git remote add mine git@github.com:octo-dev/shop.git && git config remote.pushDefault mine",
+        )
+        .from_repository(FORK, REPOSITORY),
+        forked("a fork as push URL", "git remote set-url --push origin git@github.com:octo-dev/shop.git")
+            .from_repository(FORK, REPOSITORY),
+        forked(
+            "a fork that is selected as base",
+            "git remote rename origin upstream && git remote add origin git@github.com:octo-dev/shop.git && \
+             git fetch -q origin && gh repo set-default octo-dev/shop",
+        )
+        .of_fork()
+        .from_repository(FORK, FORK),
+        only_remote("a clone whose only remote is upstream", "git remote rename origin upstream"),
+        only_remote("a clone whose only remote is github", "git remote rename origin github"),
+    ]
+}
+
+/// Returns the cases of clones and remote repositories with other branches.
+fn layouts() -> Vec<Case> {
+    vec![
+        Case::execute("a default branch that the host has renamed")
+            .of_branch("master")
+            .with_layout(Precondition::InRemote("git branch -m master trunk"))
+            .runs(WRITES)
+            .done()
+            .delivers(),
+        Case::execute("a shallow clone of a single branch")
+            .with_layout(Precondition::InClone(
+                "git commit -q --allow-empty -m Second && git push -q origin main && cd .. && rm -rf shop && \
+                 git clone -q --depth 1 git@github.com:acme/shop.git shop",
+            ))
+            .with_layout(Precondition::InRemote("git branch develop main"))
+            .on_branch("develop")
+            .runs(WRITES)
+            .done()
+            .delivers(),
+        Case::plan("a base branch that only the clone has")
+            .with_layout(Precondition::InClone("git branch local-only"))
+            .on_branch("local-only")
+            .ends_with("FAILED")
+            .reports("is not at acme/shop; push it first, or choose a branch that exists there"),
+        Case::execute("a branch at the host with the name of the namespace")
+            .with_layout(Precondition::InRemote("git branch orchestrator main"))
+            .runs(WRITES)
+            .done()
+            .delivers(),
+    ]
+}
+
+/// Returns the cases of repositories with submodules and files in Git LFS.
+fn contents_elsewhere() -> Vec<Case> {
+    let with_contents = |name| {
+        Case::execute(name)
+            .with_layout(Precondition::Repository("acme/lib", ("l", "library\n")))
+            .with_layout(Precondition::InClone(ADDS_SUBMODULE))
+            .with_layout(Precondition::InClone(ADDS_LARGE_FILE))
+            .with_precondition(Precondition::RemoteHook("pre-receive", REQUIRES_LFS_CONTENT))
+    };
+    vec![
+        with_contents("a submodule and a file in Git LFS")
+            .runs("cat lib/l logo.bin > work.txt && head -c 300000 /dev/urandom > logo.bin")
+            .done()
+            .delivers_files(&[WORK, "logo.bin"])
+            .file_contains(WORK_IN_WORKTREE, "library\nlogo"),
+        with_contents("a commit that only a submodule has")
+            .runs("cd lib && git commit -q --allow-empty -m Work && cd .. && echo work > work.txt")
+            .done()
+            .ends_with("COMPLETED")
+            .reports("GIT_PUSH_FAILED")
+            .reports("submodule lib points to commit")
+            .preserves(WORK),
+    ]
+}
+
+/// Creates two commits with conflicting contents of the work, the other one on a branch `other`.
+const CONFLICTING_COMMITS: &str = "git switch -qc other && echo a > work.txt && git add . && git commit -qm A && \
+    git switch -q - && echo b > work.txt && git add . && git commit -qm B";
+
+/// Returns the cases of operations of git that the assistant starts.
+fn unfinished_operations() -> Vec<Case> {
+    let stopped = |name, command: &str| {
+        Case::execute(name)
+            .runs(&format!("{CONFLICTING_COMMITS}; {command} || true"))
+            .done()
+            .ends_with("COMPLETED")
+            .reports("GIT_PUSH_FAILED")
+            .reports("conflicts in work.txt")
+            .preserves(WORK)
+    };
+    vec![
+        stopped("an unfinished merge", "git merge other"),
+        stopped("an unfinished rebase", "git rebase other"),
+        stopped("an unfinished cherry-pick", "git cherry-pick other"),
+        Case::execute("a merge that is finished")
+            .runs(&format!(
+                "{CONFLICTING_COMMITS}; git merge other || echo both > work.txt; git commit -qam Merge"
+            ))
+            .done()
+            .delivers()
+            .file_contains(WORK_IN_WORKTREE, "both"),
     ]
 }
 

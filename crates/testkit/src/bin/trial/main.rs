@@ -1,11 +1,12 @@
-//! Runs cases in which the assistant, the model's API, git, the code host or the user misbehaves, each in its
-//! own `loopgate up` with the real assistant, and checks the loop's status, its messages and the remaining
-//! files.
+//! Runs cases in which the assistant, the model's API, git, the code host or the user misbehaves, or in which the
+//! repository or the network has properties of real ones. Each case has its own `loopgate up` with the real assistant.
+//! Checks the loop's status, its messages and the remaining files.
 //!
 //! Started by `cargo xtask trial`, which builds the binaries. `cargo xtask test` runs the quick cases.
 
 mod case;
 mod cases;
+mod connection;
 mod outcome;
 mod run;
 

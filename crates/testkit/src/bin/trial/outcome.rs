@@ -27,14 +27,16 @@ impl Outcome {
     /// Collects the result from the loop, the code host and the worktree.
     pub fn of(
         testbed: &Testbed,
-        repository: &str,
+        expected: &ExpectedEnd,
         worktree: Option<&Path>,
         finished: Value,
         events: String,
     ) -> Result<Self> {
         let mut delivered = Vec::new();
-        let pulls = testbed.host.pull_requests(repository);
+        let pulls = testbed.host.pull_requests(expected.base_repository);
         for pull in &pulls {
+            let head = pull.head_repository.as_deref();
+            ensure!(head == expected.head_repository, "the branch of the pull request is in {head:?}");
             delivered.extend(pull.files()?.into_iter().map(|file| file.path));
         }
         let worktree = match worktree.filter(|path| path.exists()) {
@@ -49,18 +51,15 @@ impl Outcome {
     }
 
     /// Compares the result with the expected one.
-    pub fn check(
-        &self,
-        expected: &ExpectedEnd,
-        testbed: &Testbed,
-        repository: &str,
-        clone: &Path,
-    ) -> Result<()> {
+    pub fn check(&self, expected: &ExpectedEnd, testbed: &Testbed, clone: &Path) -> Result<()> {
         let status = self.finished["status"].as_str().context("the loop has no status")?;
         ensure!(status == expected.status, "the status is {status}, expected {}: {self}", expected.status);
         let messages = format!("{}\n{}", self.finished, self.events);
         for text in &expected.messages {
             ensure!(messages.contains(text), "no message contains {text:?}: {self}");
+        }
+        for text in &expected.absent_messages {
+            ensure!(!messages.contains(text), "a message contains {text:?}: {self}");
         }
         ensure!(
             self.pull_requests == expected.pull_requests,
@@ -71,7 +70,7 @@ impl Outcome {
         for file in &expected.delivered {
             ensure!(self.delivered.iter().any(|path| path == file), "{file} is not delivered: {self}");
         }
-        let bare = testbed.remotes.bare(repository);
+        let bare = testbed.remotes.bare(expected.base_repository);
         for file in &expected.withheld {
             let pushed = git(&bare, &["log", "--all", "--format=%h", "--", file])?;
             ensure!(pushed.is_empty(), "{file} was pushed in {}", pushed.trim());

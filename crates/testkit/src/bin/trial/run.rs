@@ -14,10 +14,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::case::{Case, GATE, Intervention, PLAN, Precondition};
+use crate::case::{Case, FORK, GATE, Intervention, PLAN, Precondition, REPOSITORY};
+use crate::connection::Connection;
 use crate::outcome::Outcome;
 
-const REPOSITORY: &str = "acme/shop";
 const FILES: [(&str, &str); 1] = [("README.md", "# Shop\n")];
 /// Upper bound for one case; the longest ones use all iterations of a loop.
 const LIMIT: Duration = Duration::from_mins(15);
@@ -41,19 +41,24 @@ struct TrialRun {
     page: BrowserSession,
     testbed: Testbed,
     clone: PathBuf,
+    connection: Connection,
 }
 
 impl TrialRun {
     async fn new(case: &Case) -> Result<Self> {
-        let testbed = Testbed::new(Script::default()).await?;
+        let mut testbed = Testbed::new(Script::default()).await?;
         testbed.add_remote(REPOSITORY, &FILES)?;
-        if case.branch != "main" {
-            git(&testbed.remotes.bare(REPOSITORY), &["branch", "-m", "main", case.branch])?;
+        if case.default_branch != "main" {
+            git(&testbed.remotes.bare(REPOSITORY), &["branch", "-m", "main", case.default_branch])?;
         }
         let clone = testbed.add_repository(REPOSITORY, &FILES)?;
+        for precondition in &case.layout {
+            establish(precondition, &testbed, &clone).await?;
+        }
         testbed.home.link("real-git", &real_git()?)?;
         // Fixed in advance, so that a restarted Loopgate listens on the same port.
         let port = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+        let connection = Connection::open(case.network, &mut testbed).await?;
         let mut setup = testbed.loopgate()?.env("LOOPGATE_ITERATION_PAUSE_MS", "1");
         // The default number of retries would take minutes in cases with permanent errors.
         setup = setup.env("CLAUDE_CODE_MAX_RETRIES", "3");
@@ -62,9 +67,17 @@ impl TrialRun {
                 setup = setup.env(name, value);
             }
         }
+        for (name, value) in connection.variables() {
+            setup = setup.env(name, value);
+        }
+        for (name, value) in &case.environment {
+            setup = setup.env(name, value);
+        }
+        std::fs::create_dir_all(setup.data_dir())?;
+        std::fs::write(setup.data_dir().join("settings.toml"), case.settings)?;
         let loopgate = setup.arg("--api-origin").arg(format!("http://127.0.0.1:{port}")).start().await?;
         let page = loopgate.sign_in().await?;
-        Ok(Self { loopgate: Some(loopgate), page, testbed, clone })
+        Ok(Self { loopgate: Some(loopgate), page, testbed, clone, connection })
     }
 
     async fn execute(&mut self, case: &Case) -> Result<Outcome> {
@@ -145,28 +158,18 @@ impl TrialRun {
         let events = self.events(id).await?.to_string();
         self.wait_for_other_processes().await?;
         let worktree = self.worktree();
-        let outcome = Outcome::of(&self.testbed, REPOSITORY, worktree.as_deref(), finished, events)?;
-        outcome.check(&case.expected, &self.testbed, REPOSITORY, &self.clone)?;
+        let outcome = Outcome::of(&self.testbed, &case.expected, worktree.as_deref(), finished, events)?;
+        outcome.check(&case.expected, &self.testbed, &self.clone)?;
+        self.connection.check()?;
         Ok(Some(outcome))
     }
 
     async fn set_up(&mut self, case: &Case) -> Result<()> {
         for precondition in &case.preconditions {
             match precondition {
-                Precondition::RemoteHook(name, text) => {
-                    let hook = self.testbed.remotes.bare(REPOSITORY).join("hooks").join(name);
-                    self.testbed.home.script("remote-hook", text)?;
-                    // Written through `script` first, which makes the file executable.
-                    std::fs::copy(self.testbed.home.path().join("bin/remote-hook"), hook)?;
-                }
-                Precondition::InClone(command) => self.shell(&self.clone, command).await?,
                 Precondition::InWorktree(command) => {
                     let worktree = self.worktree().context("the plan has no worktree")?;
-                    self.shell(&worktree, command).await?;
-                }
-                Precondition::Host(fault) => self.testbed.host.fail(fault.clone()),
-                Precondition::Program(name, text) => {
-                    self.testbed.home.script(name, text)?;
+                    shell(&self.testbed, &worktree, command).await?;
                 }
                 Precondition::Trust => {
                     let mut command =
@@ -179,6 +182,7 @@ impl TrialRun {
                         .await?;
                     ensure!(output.status.success(), "{output:?}");
                 }
+                other => establish(other, &self.testbed, &self.clone).await?,
             }
         }
         Ok(())
@@ -186,13 +190,6 @@ impl TrialRun {
 
     fn data_dir(&self) -> Result<PathBuf> {
         Ok(self.loopgate.as_ref().context("Loopgate is not running")?.setup().data_dir())
-    }
-
-    async fn shell(&self, directory: &Path, command: &str) -> Result<()> {
-        let output =
-            self.testbed.home.command("sh").args(["-c", command]).current_dir(directory).output().await?;
-        ensure!(output.status.success(), "{command}: {output:?}");
-        Ok(())
     }
 
     async fn intervene(&mut self, intervention: Intervention, id: &str) -> Result<()> {
@@ -206,7 +203,7 @@ impl TrialRun {
             }
             Intervention::Shell(command) => {
                 let worktree = self.worktree().context("the loop has no worktree")?;
-                self.shell(&worktree, command).await?;
+                shell(&self.testbed, &worktree, command).await?;
             }
             Intervention::Kill(part) => self.kill(|command| command.contains(part))?,
             Intervention::KillLoopgate => self.restart().await?,
@@ -304,6 +301,39 @@ impl TrialRun {
     }
 }
 
+/// Establishes a precondition that requires no running Loopgate.
+async fn establish(precondition: &Precondition, testbed: &Testbed, clone: &Path) -> Result<()> {
+    match precondition {
+        Precondition::Repository(name, file) => testbed.add_remote(name, &[*file])?,
+        Precondition::Fork => {
+            testbed.remotes.fork(REPOSITORY, FORK)?;
+            testbed.host.add_repository(FORK)?;
+        }
+        Precondition::RemoteHook(name, text) => {
+            let hook = testbed.remotes.bare(REPOSITORY).join("hooks").join(name);
+            let script = testbed.home.script("remote-hook", text)?;
+            // Written through `script` first, which makes the file executable.
+            std::fs::copy(script, hook)?;
+        }
+        Precondition::InRemote(command) => {
+            shell(testbed, &testbed.remotes.bare(REPOSITORY), command).await?;
+        }
+        Precondition::InClone(command) => shell(testbed, clone, command).await?,
+        Precondition::Host(fault) => testbed.host.fail(fault.clone()),
+        Precondition::Program(name, text) => {
+            testbed.home.script(name, text)?;
+        }
+        Precondition::InWorktree(_) | Precondition::Trust => bail!("the precondition requires a loop"),
+    }
+    Ok(())
+}
+
+async fn shell(testbed: &Testbed, directory: &Path, command: &str) -> Result<()> {
+    let output = testbed.home.command("sh").args(["-c", command]).current_dir(directory).output().await?;
+    ensure!(output.status.success(), "{command}: {output:?}");
+    Ok(())
+}
+
 /// Returns the script of the model: a valid plan before EXECUTE, the case's loop, and the commit.
 fn script(case: &Case) -> Script {
     let conversation = |name| in_loop(name, &case.command.to_uppercase());
@@ -335,10 +365,9 @@ fn real_git() -> Result<PathBuf> {
 
 /// Returns the repository member of a launch request.
 fn repo(case: &Case) -> Value {
-    if case.branch == "main" {
-        json!({"fullName": REPOSITORY, "branch": "main"})
-    } else {
-        json!({"fullName": REPOSITORY})
+    match case.branch {
+        Some(branch) => json!({"fullName": case.repository, "branch": branch}),
+        None => json!({"fullName": case.repository}),
     }
 }
 
