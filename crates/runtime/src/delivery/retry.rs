@@ -16,7 +16,7 @@ use crate::jobs::store::{OutboxMessage, StoreError};
 
 /// Attempts in a row that may end because a remote shows no activity. What keeps a connection open and swallows its data
 /// can be permanent: a proxy, a firewall, or a hook of the remote that hangs.
-const MAX_STALLS: u32 = 3;
+const MAX_STALLS: u32 = 5;
 
 /// Error of a delivery step.
 #[derive(Debug, thiserror::Error)]
