@@ -19,6 +19,9 @@ use crate::plan::AgentStatement;
 const AGENT_TOOLS: [&str; 2] = ["Agent", "Task"];
 /// Text before the answer of a subagent that a message continued.
 const ANSWER_MARK: &str = "Result:\n\n";
+/// Start of the line after which newer assistants print the answer. Only the lines of the answer are indented.
+const FRAME: &str = "[Subagent hand-back]";
+const INDENTATION: &str = "  ";
 
 /// Answers of subagents that ran in the foreground.
 #[derive(Debug, Default)]
@@ -92,7 +95,20 @@ fn answer(text: &str) -> String {
     }
     let continued = serde_json::from_str::<Continued>(text);
     let answer = continued.ok().and_then(|it| Some(it.message.split_once(ANSWER_MARK)?.1.to_owned()));
-    answer.unwrap_or_else(|| text.to_owned())
+    without_frame(answer.as_deref().unwrap_or(text))
+}
+
+/// Removes what an assistant prints around an answer. The notes before the frame may quote other texts.
+fn without_frame(text: &str) -> String {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with(FRAME));
+    if lines.next().is_none() {
+        return text.to_owned();
+    }
+    let of_answer = lines.map_while(|line| match line.strip_prefix(INDENTATION) {
+        Some(line) => Some(line),
+        None => line.is_empty().then_some(line),
+    });
+    of_answer.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -124,6 +140,20 @@ mod tests {
         let records = [started("1"), ended("1", "UNCLEAR"), started("2"), ended("2", &continued.to_string())];
         let reviewer = |text: &str| ("code:task-reviewer".to_owned(), text.to_owned());
         assert_eq!(statements(&records), [reviewer("UNCLEAR"), reviewer("VERIFIED: T-1.1")]);
+    }
+
+    #[test]
+    fn answers_are_read_without_their_frame() {
+        let framed = "A note quotes VERIFIED: T-9.9\n[Subagent hand-back] The report follows:\n  NOT_IMPLEMENTED: T-1.1\n\n  \
+                      missing:\n  - all\nagentId: a\nVERIFIED: T-9.9";
+        let continued = json!({"message": format!("Agent \"a\" ran.\nResult:\n\n{framed}")});
+        for text in [framed, &continued.to_string()] {
+            let answer = "NOT_IMPLEMENTED: T-1.1\n\nmissing:\n- all".to_owned();
+            assert_eq!(
+                statements(&[started("1"), ended("1", text)]),
+                [("code:task-reviewer".to_owned(), answer)]
+            );
+        }
     }
 
     #[test]
