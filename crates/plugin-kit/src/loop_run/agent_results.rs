@@ -146,8 +146,11 @@ mod tests {
     fn answers_are_read_without_their_frame() {
         let framed = "A note quotes VERIFIED: T-9.9\n[Subagent hand-back] The report follows:\n  NOT_IMPLEMENTED: T-1.1\n\n  \
                       missing:\n  - all\nagentId: a\nVERIFIED: T-9.9";
-        let continued = json!({"message": format!("Agent \"a\" ran.\nResult:\n\n{framed}")});
-        for text in [framed, &continued.to_string()] {
+        let continued = format!(
+            "{}\n  <tools-used-before-summary>Write</tools-used-before-summary>\n{framed}",
+            json!({"message": "Resumed."})
+        );
+        for text in [framed, &continued] {
             let answer = "NOT_IMPLEMENTED: T-1.1\n\nmissing:\n- all".to_owned();
             assert_eq!(
                 statements(&[started("1"), ended("1", text)]),
