@@ -101,7 +101,7 @@ pub const POP_SIGNATURE_HEADER: &str = "x-desktop-signature";
 /// Header with the idempotency key of a loop event, a UUID that is the same for all retries.
 pub const EVENT_NONCE_HEADER: &str = "x-loop-event-nonce";
 
-/// Environment variables of a loop's processes.
+/// Environment variables of the processes of loops and deployments.
 pub mod env {
     /// Absolute path of the loop's work directory.
     pub const WORKDIR: &str = "LOOPGATE_WORKDIR";
@@ -129,6 +129,8 @@ pub mod env {
     pub const SETTING_SOURCES: &str = "LOOPGATE_SETTING_SOURCES";
     /// Id of the loop; identifies all descendants of its shim.
     pub const LOOP_ID: &str = "LOOPGATE_LOOP_ID";
+    /// Id of the run of a deployment; identifies all processes that the run has started.
+    pub const DEPLOY_ID: &str = "LOOPGATE_DEPLOY_ID";
     /// Whether loops wait until the assistant's usage limits reset: `true` or `false`.
     pub const WAIT_FOR_LIMITS: &str = "LOOPGATE_WAIT_FOR_LIMITS";
     /// Model of the assistant in loops that plan or implement.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use loopgate_home::{Directory, JsonFile, JsonFileError, SandboxedPath, copy_environment_files};
-use loopgate_tools::process::{ProcessStart, StartError};
+use loopgate_tools::process::{ProcessStart, StartError, identity};
 use loopgate_tools::programs::Programs;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -21,7 +21,7 @@ use crate::engine::{self, EngineError, needs_engine};
 use crate::loopback::LoopbackUrl;
 use crate::markers::{DeployFailure, FailedCommand, Markers};
 use crate::ports::{any_free, is_free};
-use crate::run::{self, DeployPhase, DeployRun};
+use crate::run::{self, DeployPhase, DeployRun, DirectoryError, Survivors, end_process, working_directory};
 use crate::settings::Deployment;
 
 // Uncommitted files with environment variables, which servers in a worktree need as well.
@@ -79,11 +79,18 @@ pub struct DeployTimeouts {
     pub install: Duration,
     /// Time from the start command to the first successful health check.
     pub health: Duration,
+    /// Time without a change after which the ports on which a run listens are checked, when its port is not
+    /// configured. Servers of a run may start one after the other.
+    pub settled: Duration,
 }
 
 impl Default for DeployTimeouts {
     fn default() -> Self {
-        Self { install: Duration::from_secs(600), health: Duration::from_secs(300) }
+        Self {
+            install: Duration::from_secs(600),
+            health: Duration::from_secs(300),
+            settled: Duration::from_secs(5),
+        }
     }
 }
 
@@ -92,7 +99,7 @@ impl Default for DeployTimeouts {
 pub struct DeployRequest {
     /// The clone from which missing environment files are copied into the worktree.
     pub repository: SandboxedPath,
-    /// Working directory of the commands.
+    /// The worktree, in which `directory` of the settings is the working directory of the commands.
     pub worktree: SandboxedPath,
     /// Commands, port and health check.
     pub deployment: Deployment,
@@ -118,11 +125,14 @@ pub enum DeployError {
     /// No free port was found.
     #[error("no port of this machine is free")]
     NoPort,
+    /// The commands cannot run in the directory of the settings.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
     /// The previous run of the worktree could not be stopped.
     #[error(
-        "the previous deployment of this worktree could not be stopped; stop its processes and deploy again"
+        "the previous deployment of this worktree could not be stopped ({0}); stop its processes and deploy again"
     )]
-    StillRunning,
+    StillRunning(Survivors),
     /// A file could not be read or written.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -182,7 +192,7 @@ impl Deploys {
         }))
     }
 
-    pub(crate) fn inner(&self) -> &Inner {
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
         &self.0
     }
 
@@ -213,15 +223,23 @@ impl Deploys {
             engine::check(&self.0.programs, &deployment).await?;
         }
         let worktree = request.worktree.canonical().to_owned();
-        if !self.end_run(&worktree, run::GRACE).await? {
-            return Err(DeployError::StillRunning);
-        }
+        let (tree, path) = (worktree.clone(), deployment.directory.clone());
+        let directory = blocking(move || working_directory(&tree, path.as_deref())).await??;
+        self.end_run(&worktree, run::GRACE).await?.map_err(DeployError::StillRunning)?;
         let environment = self.environment().await;
         let this = self.clone();
         let spawn = blocking(move || {
-            this.0.spawn(request.repository.canonical(), &worktree, &deployment, environment)
+            let repository = request.repository.canonical();
+            let run = this.0.spawn(repository, &worktree, &directory, &deployment, environment)?;
+            let recorded = this.0.record(&run);
+            Ok::<_, DeployError>((run, recorded))
         });
-        let run = spawn.await??;
+        let (run, recorded) = spawn.await??;
+        if let Err(error) = recorded {
+            // Without a record, no request could stop the processes.
+            let _ = self.0.end(&run, run::GRACE).await;
+            return Err(error.into());
+        }
         let handle =
             DeployHandle { pid: run.pid, log: Markers::of(request.worktree.as_path()).log(), port: run.port };
         self.monitor(run);
@@ -320,11 +338,47 @@ impl Inner {
         }
     }
 
-    /// Starts the process of a run and records it. Performs blocking I/O.
+    /// Changes the record of a run, unless another run has replaced it. Performs blocking I/O.
+    pub(crate) fn amend(&self, run: &DeployRun, change: impl FnOnce(&mut DeployRun)) {
+        let result = self.records.update(|records| {
+            let record = records.as_mut().and_then(|records| records.runs.get_mut(&run.worktree));
+            if let Some(record) = record.filter(|record| record.id == run.id) {
+                change(record);
+            }
+            Ok::<_, JsonFileError>(())
+        });
+        if let Err(error) = result {
+            tracing::warn!(%error, "failed to change the record of a deployment");
+        }
+    }
+
+    /// Terminates the processes of a run, and records those that are still running.
+    ///
+    /// # Errors
+    /// Fails with [`Survivors`] when a process is still running.
+    pub(crate) async fn end(self: &Arc<Self>, run: &DeployRun, grace: Duration) -> Result<(), Survivors> {
+        let ended = end_process(run, grace).await;
+        let pids = ended.as_ref().err().map(|survivors| survivors.pids.clone()).unwrap_or_default();
+        if let Err(survivors) = &ended {
+            tracing::warn!(%survivors, "failed to terminate a deployment");
+        }
+        if !pids.is_empty() || !run.survivors.is_empty() {
+            let (this, run) = (self.clone(), run.clone());
+            let record = blocking(move || {
+                let survivors = pids.into_iter().filter_map(|pid| Some((pid, identity(pid)?))).collect();
+                this.amend(&run, |record| record.survivors = survivors);
+            });
+            let _ = record.await;
+        }
+        ended
+    }
+
+    /// Starts the process of a run. Performs blocking I/O.
     fn spawn(
         &self,
         repository: &Path,
         worktree: &Path,
+        directory: &Path,
         deployment: &Deployment,
         environment: BTreeMap<OsString, OsString>,
     ) -> Result<DeployRun, DeployError> {
@@ -349,13 +403,17 @@ impl Inner {
             started: ProcessStart(0),
             phase: DeployPhase::Starting,
             port,
+            port_is_hint: deployment.has_detected_port(),
+            url: None,
+            directory: deployment.directory.clone(),
+            survivors: Vec::new(),
             health_url: run::health_url(deployment, port),
             health_log_pattern: deployment.health_log_pattern.clone(),
             additional_ports: deployment.additional_ports.clone(),
             teardown_command: deployment.teardown_command.clone(),
             in_container: needs_engine(deployment),
         };
-        let command = run::command(deployment, worktree, environment, port, &self.note_path(&run));
+        let command = run::command(deployment, directory, environment, &run, &self.note_path(&run));
         let process = command.spawn_detached(&markers.log())?;
         run.pid = process.pid;
         run.started = process.started.unwrap_or(ProcessStart(0));
@@ -366,13 +424,16 @@ impl Inner {
             markers.write_failure(&DeployFailure::new(FailedCommand::HealthCheckPolicy, Some(-1)));
             run.phase = DeployPhase::Failed;
         }
-        let result = self.records.update(|records| {
+        Ok(run)
+    }
+
+    /// Records a run, which replaces the previous one of the worktree. Performs blocking I/O.
+    fn record(&self, run: &DeployRun) -> Result<(), JsonFileError> {
+        self.records.update(|records| {
             let runs = &mut records.get_or_insert_default().runs;
             runs.insert(run.worktree.clone(), run.clone());
-            Ok::<_, JsonFileError>(())
-        });
-        result?;
-        Ok(run)
+            Ok(())
+        })
     }
 
     /// Returns the preferred port, or another free port. Ports that are allocated to other runs are not

@@ -16,11 +16,12 @@ mod status;
 mod stop;
 
 pub use deploys::{DeployError, DeployHandle, DeployRequest, DeployTimeouts, Deploys};
-pub use detect::{Candidate, best, candidates};
+pub use detect::{Candidate, PLACES, best, candidates, candidates_in};
 pub use engine::EngineError;
 pub use health::{HealthCheck, accepts_connections, check_health};
 pub use log::local_url;
 pub use loopback::LoopbackUrl;
+pub use run::{DirectoryError, Survivors};
 pub use settings::Deployment;
 pub use status::DeployStatus;
 pub use stop::{KillOutcome, Teardown, TeardownOutcome};

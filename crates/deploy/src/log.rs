@@ -1,4 +1,4 @@
-//! The log of a run: its tail, and the local URL that a server prints after it has started.
+//! The log of a run: its tail, and the local URLs that a server prints after it has started.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -14,7 +14,7 @@ const TAIL: u64 = 256 * 1024;
 
 static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"https?://(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]):\d{2,5}(?:/[\w./~-]*)?",
+        r"https?://(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|[*+]):\d{2,5}(?:/[\w./~-]*)?",
     )
     .ok()
 });
@@ -35,14 +35,31 @@ pub(crate) fn tail(path: &Path) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Returns the last URL of this machine in a text, which a server usually prints when it has started.
-/// Wildcard addresses are replaced by `localhost`.
+/// Returns the URLs of this machine in a text, without duplicates, the last one first: a server usually prints
+/// its URL when it has started. Wildcard addresses are replaced by `localhost`.
+#[must_use]
+pub fn local_urls(text: &str) -> Vec<String> {
+    let plain = strip_ansi_escapes::strip_str(text);
+    let matches = URL.as_ref().into_iter().flat_map(|pattern| pattern.find_iter(&plain));
+    let mut urls: Vec<String> = Vec::new();
+    for found in matches {
+        let mut url = found.as_str().trim_end_matches('.').to_owned();
+        for wildcard in ["://0.0.0.0", "://[::]", "://*", "://+"] {
+            url = url.replace(wildcard, "://localhost");
+        }
+        if LoopbackUrl::parse(&url).is_some() {
+            urls.retain(|earlier| *earlier != url);
+            urls.push(url);
+        }
+    }
+    urls.reverse();
+    urls
+}
+
+/// Returns the last URL of this machine in a text.
 #[must_use]
 pub fn local_url(text: &str) -> Option<String> {
-    let plain = strip_ansi_escapes::strip_str(text);
-    let url = URL.as_ref()?.find_iter(&plain).last()?.as_str();
-    let url = url.trim_end_matches('.').replace("0.0.0.0", "localhost").replace("[::]", "localhost");
-    LoopbackUrl::parse(&url).map(|_| url)
+    local_urls(text).into_iter().next()
 }
 
 #[cfg(test)]
@@ -59,9 +76,18 @@ mod tests {
             ("http://[::]:3000", Some("http://localhost:3000")),
             ("see http://example.test:80/ and http://10.0.0.1:3000", None),
             ("http://localhost:99999", None),
+            ("http://localhost:3000 and http://localhost:99999", Some("http://localhost:3000")),
+            ("Now listening on: http://*:8080", Some("http://localhost:8080")),
             ("", None),
         ] {
             assert_eq!(local_url(text).as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn all_local_urls_are_returned_once_and_the_last_first() {
+        let text = "http://localhost:1111 http://0.0.0.0:2222/a http://localhost:1111 https://[::]:3333.";
+        let expected = ["https://localhost:3333", "http://localhost:1111", "http://localhost:2222/a"];
+        assert_eq!(local_urls(text), expected);
     }
 }

@@ -42,12 +42,19 @@ impl LoopbackUrl {
         !self.is_tcp()
     }
 
+    /// Returns the URL of a port of this machine.
+    pub(crate) fn of_port(scheme: &str, port: u16) -> Option<Self> {
+        Self::parse(&format!("{scheme}://localhost:{port}"))
+    }
+
     /// Returns whether the check is a TCP connect only.
     pub(crate) fn is_tcp(&self) -> bool {
         self.0.scheme() == "tcp"
     }
 
-    pub(crate) fn port(&self) -> u16 {
+    /// Returns the port, also when it is the default of the scheme.
+    #[must_use]
+    pub fn port(&self) -> u16 {
         self.0.port_or_known_default().unwrap_or_default()
     }
 

@@ -16,6 +16,10 @@ pub struct Deployment {
     /// `packageManager` of `package.json`, for example `pnpm@9.1.0`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package_manager: Option<String>,
+    /// Directory in which the commands run, relative to the worktree, for example `apps/web`; the worktree when
+    /// absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// Shell command that starts the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -32,6 +36,10 @@ pub struct Deployment {
     /// Preferred port; another port is allocated when it is in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
+    /// Port from the detection. While it equals `port` and the user has set no `healthCheckUrl`, the port is a
+    /// hint: a server that listens on another port is found as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detected_port: Option<u16>,
     /// Additional ports that the server listens on; a teardown frees them as well.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
@@ -52,12 +60,13 @@ pub struct Deployment {
 }
 
 impl Deployment {
-    /// Returns settings of a server with a known port.
+    /// Returns detected settings of a server that probably listens on this port.
     pub(crate) fn serving(command: String, port: u16) -> Self {
         Self {
             port: Some(port),
+            detected_port: Some(port),
             health_endpoint: Some("/".to_owned()),
-            health_check_url: Some(format!("http://localhost:{port}")),
+            health_check_url: Some(default_url(port)),
             ..Self::running(command)
         }
     }
@@ -78,11 +87,13 @@ impl Deployment {
         Self {
             framework: text("framework"),
             package_manager: text("packageManager"),
+            directory: text("directory").and_then(|path| normalized(&path)),
             command: text("command"),
             start_command: text("startCommand"),
             install_command: text("installCommand"),
             kind: text("type"),
             port: members.get("port").and_then(port_of),
+            detected_port: members.get("detectedPort").and_then(port_of),
             additional_ports: ports
                 .map(|ports| ports.iter().filter_map(port_of).collect())
                 .unwrap_or_default(),
@@ -97,18 +108,64 @@ impl Deployment {
     #[must_use]
     pub fn completed(mut self) -> Self {
         self.command = self.command.or_else(|| self.start_command.clone());
-        if let (None, Some(port)) = (&self.health_check_url, self.port) {
-            self.health_check_url = Some(format!("http://localhost:{port}"));
+        // The detection stores a health URL too. A user who changes only the port does not mean the old one.
+        if self.port != self.detected_port && self.health_check_url == self.detected_port.map(default_url) {
+            self.health_check_url = None;
+        }
+        self.health_check_url = self.health_check_url.or_else(|| self.port.map(default_url));
+        self
+    }
+
+    /// Returns whether the port comes from the detection and not from the user.
+    #[must_use]
+    pub fn has_detected_port(&self) -> bool {
+        let is_default = |url: &String| self.port.map(default_url).as_ref() == Some(url);
+        self.port.is_some()
+            && self.port == self.detected_port
+            && self.health_check_url.as_ref().is_none_or(is_default)
+    }
+
+    /// Replaces members of detected settings by those that a user has stored without a command.
+    #[must_use]
+    pub fn with_stored(mut self, stored: Self) -> Self {
+        if stored.port.is_some() && !stored.has_detected_port() {
+            self.port = stored.port;
+            self.health_check_url = None;
+        }
+        if stored.health_check_url.is_some() && !stored.has_detected_port() {
+            self.health_check_url = stored.health_check_url;
+        }
+        self.install_command = stored.install_command.or(self.install_command);
+        self.teardown_command = stored.teardown_command.or(self.teardown_command);
+        self.health_log_pattern = stored.health_log_pattern.or(self.health_log_pattern);
+        if !stored.additional_ports.is_empty() {
+            self.additional_ports = stored.additional_ports;
         }
         self
     }
 
-    /// Overwrites members of stored settings; keeps stored members that are absent here.
+    /// Overwrites members of stored settings; keeps stored members that are absent here, except the directory,
+    /// whose absence means the worktree.
     pub fn merge_into(&self, stored: &mut Map<String, Value>) {
+        stored.remove("directory");
         if let Ok(Value::Object(members)) = serde_json::to_value(self) {
             stored.extend(members);
         }
     }
+}
+
+/// Removes `./` and trailing slashes. `None` for the worktree itself.
+fn normalized(path: &str) -> Option<String> {
+    let mut path = path.trim();
+    while let Some(rest) = path.strip_prefix("./") {
+        path = rest.trim_start_matches('/');
+    }
+    let path = if path.starts_with('/') { path } else { path.trim_end_matches('/') };
+    Some(path).filter(|path| !matches!(*path, "" | ".")).map(ToOwned::to_owned)
+}
+
+fn default_url(port: u16) -> String {
+    format!("http://localhost:{port}")
 }
 
 fn port_of(value: &Value) -> Option<u16> {

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::deploys::Deploys;
 use crate::log;
 use crate::markers::Markers;
-use crate::run::DeployPhase;
+use crate::run::{DeployPhase, DeployRun};
 
 /// Status of a deployment.
 #[derive(Debug, Serialize, ToSchema)]
@@ -89,7 +89,9 @@ impl Deploys {
     /// Returns the worktrees whose runs have one of these process ids. Performs blocking I/O.
     #[must_use]
     pub fn worktrees_of(&self, pids: &[u32]) -> Vec<std::path::PathBuf> {
-        let runs = self.inner().all().into_iter().filter(|run| pids.contains(&run.pid) && run.is_alive());
+        // The leader of a run may have exited while its server runs in the background.
+        let is_running = |run: &DeployRun| run.phase < DeployPhase::Ended || run.is_alive();
+        let runs = self.inner().all().into_iter().filter(|run| pids.contains(&run.pid) && is_running(run));
         runs.map(|run| run.worktree).collect()
     }
 
@@ -100,9 +102,27 @@ impl Deploys {
         self.inner().run_in(worktree)?.teardown_command
     }
 
-    /// Returns the allocated port of a worktree's run while its process is alive. Performs blocking I/O.
+    /// Returns the URL of a worktree's run; `None` when there is no run. The inner value is `None` while the URL
+    /// is unknown. Performs blocking I/O.
     #[must_use]
-    pub fn port_of(&self, worktree: &Path) -> Option<u16> {
-        self.inner().run_in(worktree).filter(|run| run.is_alive())?.port
+    pub fn running_url(&self, worktree: &Path) -> Option<Option<String>> {
+        let run = self.inner().run_in(worktree).filter(|run| run.phase < DeployPhase::Ended)?;
+        let port = run.port.filter(|_| !run.port_is_hint);
+        Some(run.url.or_else(|| port.map(|port| format!("http://localhost:{port}"))))
+    }
+
+    /// Returns the URL of the run of a repository whose log contains this output; `None` when no run or several
+    /// ones do. Performs blocking I/O.
+    #[must_use]
+    pub fn url_of_output(&self, repository: &Path, output: &str) -> Option<String> {
+        let output = strip_ansi_escapes::strip_str(output);
+        let has_output = |run: &DeployRun| {
+            let log = log::tail(&Markers::of(&run.worktree).log()).unwrap_or_default();
+            log.contains(output.trim())
+        };
+        let is_of = |run: &DeployRun| run.repository == repository && run.phase != DeployPhase::Stopped;
+        let runs = self.inner().all().into_iter().filter(is_of);
+        let mut urls = runs.filter(has_output).map(|run| run.url);
+        urls.next().flatten().filter(|_| urls.next().is_none())
     }
 }

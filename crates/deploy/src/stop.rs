@@ -13,7 +13,7 @@ use crate::blocking::blocking;
 use crate::deploys::{DeployError, Deploys};
 use crate::markers::Markers;
 use crate::ports::{group_of, is_free, listeners};
-use crate::run::{DeployPhase, DeployRun, GRACE, end_process};
+use crate::run::{DeployPhase, DeployRun, GRACE, Survivors, working_directory};
 use crate::settings::Deployment;
 
 // Grace period between SIGTERM and SIGKILL of [`Deploys::kill`], whose caller waits for the response.
@@ -22,7 +22,7 @@ const KILL_GRACE: Duration = Duration::from_millis(500);
 const TEARDOWN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The outcome of [`Deploys::kill`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KillOutcome {
     /// The run was terminated.
     Terminated,
@@ -30,8 +30,8 @@ pub enum KillOutcome {
     NotAlive,
     /// The process was not started as a deployment, so it was not signalled.
     NotOurs,
-    /// The run was signalled but is still running.
-    StillAlive,
+    /// The run was signalled, but processes are still running.
+    StillAlive(Survivors),
 }
 
 /// A request to stop everything that runs for a worktree.
@@ -48,29 +48,35 @@ pub struct Teardown {
 }
 
 /// The outcome of [`Deploys::tear_down`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TeardownOutcome {
     /// All processes of the run have exited, and its ports are free.
     Stopped,
-    /// A process of the run is still alive, the teardown command failed, or one of the ports is in use.
+    /// Processes of the run are still running.
+    StillAlive(Survivors),
+    /// The teardown command failed, or one of the ports is in use.
     NotStopped,
     /// There is no run, and no port, process id or teardown command by which to stop one.
     NothingToStop,
 }
 
 impl Deploys {
-    /// Terminates the run of a worktree and removes its markers. Returns whether all its processes have
-    /// exited.
-    pub(crate) async fn end_run(&self, worktree: &Path, grace: Duration) -> Result<bool, DeployError> {
+    /// Terminates the run of a worktree and removes its markers. The inner error contains the processes that are
+    /// still running.
+    pub(crate) async fn end_run(
+        &self,
+        worktree: &Path,
+        grace: Duration,
+    ) -> Result<Result<(), Survivors>, DeployError> {
         let (this, path) = (self.clone(), worktree.to_owned());
-        let Some(run) = blocking(move || this.inner().run_in(&path)).await? else { return Ok(true) };
+        let Some(run) = blocking(move || this.inner().run_in(&path)).await? else { return Ok(Ok(())) };
         // The monitor would otherwise record this exit as a failure.
         self.inner().stop_monitor(run.id);
-        let has_exited = end_process(&run, grace).await;
-        if has_exited {
+        let ended = self.inner().end(&run, grace).await;
+        if ended.is_ok() {
             // Containers keep running after the client that started them has exited.
             if let Some(command) = run.teardown_command.as_ref().filter(|_| run.in_container) {
-                self.run_teardown(command, worktree).await;
+                self.run_teardown(command, worktree, run.directory.as_deref()).await;
             }
             let this = self.clone();
             blocking(move || {
@@ -86,7 +92,7 @@ impl Deploys {
             // The run continues, so its monitor has to continue as well.
             self.resume().await;
         }
-        Ok(has_exited)
+        Ok(ended)
     }
 
     /// Terminates the run with this process id.
@@ -104,22 +110,23 @@ impl Deploys {
             // Without its leader, the remaining group still counts as the run until the monitor records the
             // exit.
             let is_run = |run: &DeployRun| {
-                run.pid == pid && if is_alive { run.is_alive() } else { run.phase < DeployPhase::Ended }
+                let remains = || run.phase < DeployPhase::Ended || !run.survivors.is_empty();
+                run.pid == pid && if is_alive { run.is_alive() } else { remains() }
             };
             (this.inner().all().into_iter().find(is_run), is_alive)
         });
         match lookup.await? {
             (Some(run), _) => {
-                let has_exited = self.end_run(&run.worktree, KILL_GRACE).await?;
-                Ok(if has_exited { KillOutcome::Terminated } else { KillOutcome::StillAlive })
+                let ended = self.end_run(&run.worktree, KILL_GRACE).await?;
+                Ok(ended.map_or_else(KillOutcome::StillAlive, |()| KillOutcome::Terminated))
             }
             (None, true) => Ok(KillOutcome::NotOurs),
             (None, false) => Ok(KillOutcome::NotAlive),
         }
     }
 
-    /// Stops everything that runs for a worktree: its process group, processes that work in the worktree and
-    /// listen on its ports, and containers via the teardown command. Idempotent.
+    /// Stops everything that runs for a worktree: the processes of its run, processes that work in the worktree
+    /// and listen on its ports, and containers via the teardown command. Idempotent.
     ///
     /// # Errors
     /// Fails with [`DeployError`] when the record of the run cannot be read or written.
@@ -127,28 +134,43 @@ impl Deploys {
         let (this, path) = (self.clone(), request.worktree.clone());
         let run = blocking(move || this.inner().run_in(&path)).await?;
         let deployment = request.deployment;
-        let allocated = run.as_ref().and_then(|run| run.port);
-        let mut ports: Vec<u16> = allocated.or(deployment.port).or(request.port).into_iter().collect();
+        let mut ports = match &run {
+            Some(run) if run.port.is_some() => run.known_ports(),
+            Some(run) => {
+                let other = deployment.port.or(request.port).filter(|_| run.url.is_none());
+                run.known_ports().into_iter().chain(other).collect()
+            }
+            // The caller knows where the server responds; a port from the detection is only a hint.
+            None if deployment.has_detected_port() => request.port.or(deployment.port).into_iter().collect(),
+            None => deployment.port.or(request.port).into_iter().collect(),
+        };
         ports.extend(&deployment.additional_ports);
-        ports.extend(run.iter().flat_map(|run| run.additional_ports.iter()));
-        let command = deployment
-            .teardown_command
-            .clone()
-            .or_else(|| run.as_ref().and_then(|run| run.teardown_command.clone()));
+        let recorded =
+            run.as_ref().and_then(|run| Some((run.teardown_command.clone()?, run.directory.clone())));
+        let stored = deployment.teardown_command.map(|command| (command, deployment.directory));
+        let command = stored.or(recorded);
         if run.is_none() && ports.is_empty() && request.pid.is_none() && command.is_none() {
             return Ok(TeardownOutcome::NothingToStop);
         }
         let mut steps = Vec::new();
+        let mut survivors = None;
         if run.is_some() {
-            steps.push(self.end_run(&request.worktree, GRACE).await?);
+            survivors = self.end_run(&request.worktree, GRACE).await?.err();
         } else if let Some(pid) = request.pid {
-            steps.push(self.kill(pid).await? == KillOutcome::Terminated);
+            let killed = self.kill(pid).await?;
+            steps.push(killed == KillOutcome::Terminated);
+            if let KillOutcome::StillAlive(processes) = killed {
+                survivors = Some(processes);
+            }
         }
-        if let Some(command) = command.filter(|_| request.worktree.is_dir()) {
-            steps.push(self.run_teardown(&command, &request.worktree).await);
+        if let Some((command, directory)) = command.filter(|_| request.worktree.is_dir()) {
+            steps.push(self.run_teardown(&command, &request.worktree, directory.as_deref()).await);
         }
         if !ports.is_empty() {
             steps.push(free_ports(ports, &request.worktree).await?);
+        }
+        if let Some(survivors) = survivors {
+            return Ok(TeardownOutcome::StillAlive(survivors));
         }
         // Every step must succeed for a known run. Without a record, the steps are guesses, of which one has
         // to succeed.
@@ -160,10 +182,20 @@ impl Deploys {
     }
 
     /// Runs a teardown command. Returns whether it exited with code 0 within the time limit.
-    async fn run_teardown(&self, command: &str, worktree: &Path) -> bool {
+    async fn run_teardown(&self, command: &str, worktree: &Path, directory: Option<&str>) -> bool {
+        let (tree, below) = (worktree.to_owned(), directory.map(ToOwned::to_owned));
+        let directory = blocking(move || working_directory(&tree, below.as_deref())).await;
+        let directory = match directory {
+            Ok(Ok(directory)) => directory,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "failed to start a teardown command");
+                return false;
+            }
+            Err(_) => return false,
+        };
         let environment = self.inner().programs.environment().await;
         let shell =
-            Command::new("/bin/bash").args(["-c", command]).directory(worktree).environment(environment);
+            Command::new("/bin/bash").args(["-c", command]).directory(directory).environment(environment);
         match shell.run(Limits::time(TEARDOWN_TIMEOUT)).await {
             Ok(output) => output.status.success(),
             Err(error) => {

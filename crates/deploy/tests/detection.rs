@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 
-use loopgate_deploy::{Candidate, Deployment, best, candidates};
+use loopgate_deploy::{Candidate, Deployment, best, candidates, candidates_in};
 use loopgate_home::Directory;
 
 fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -90,10 +90,18 @@ fn every_kind_of_project_is_detected() {
         ("python", 8000, "python3 manage.py runserver ${PORT:-8000}", &[("manage.py", "")]),
         (
             "python",
-            8000,
-            ".venv/bin/python -m flask --app app run --port ${PORT:-8000}",
+            5000,
+            ".venv/bin/python -m flask --app app run --port ${PORT:-5000}",
             &[("requirements.txt", "Flask==3\n"), ("app.py", "")],
         ),
+        (
+            "python",
+            5000,
+            "python3 -m flask --app app run",
+            &[("app.py", "from flask import Flask\napp = Flask(__name__)\n")],
+        ),
+        ("python", 5000, "python3 main.py", &[("main.py", "from shop import app\napp.run(debug=True)\n")]),
+        ("python", 8050, "python3 main.py", &[("main.py", "app.run(port=8050)\n")]),
         (
             "python",
             8123,
@@ -160,6 +168,170 @@ fn links_directories_and_pipes_are_not_read() {
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mkfifoat(rustix::fs::CWD, dir.path().join("Procfile"), mode).unwrap();
     assert_eq!(candidates(&Directory::of(dir.path()).unwrap()), []);
+}
+
+const APP: &str = r#"{"scripts":{"dev":"vite"},"devDependencies":{"vite":"7"}}"#;
+const SCRIPT: &str = r#"{"scripts":{"dev":"tsup --watch"}}"#;
+
+/// Returns directory, command and install command of each candidate.
+fn summary(candidates: &[Candidate]) -> Vec<(Option<&str>, &str, Option<&str>)> {
+    candidates
+        .iter()
+        .map(|candidate| {
+            let config = &candidate.config;
+            (
+                config.directory.as_deref(),
+                config.command.as_deref().unwrap(),
+                config.install_command.as_deref(),
+            )
+        })
+        .collect()
+}
+
+// DL-48
+#[test]
+fn packages_of_a_workspace_use_the_package_manager_of_the_root() {
+    for (lock, command, install) in [
+        ("pnpm-lock.yaml", "pnpm dev", "pnpm install"),
+        ("yarn.lock", "yarn dev", "yarn install"),
+        ("package-lock.json", "npm run dev", "npm install"),
+        ("bun.lock", "bun run dev", "bun install"),
+    ] {
+        let all = detect(&[
+            ("package.json", r#"{"workspaces":["apps/*","packages/*"],"scripts":{"build":"turbo build"}}"#),
+            (lock, ""),
+            ("apps/api/package.json", SCRIPT),
+            // A leftover of the time before the workspace.
+            ("apps/web/package-lock.json", ""),
+            ("apps/web/package.json", APP),
+            ("packages/ui/package.json", SCRIPT),
+            ("packages/ui/node_modules/vite/package.json", APP),
+        ]);
+        let expected = ["apps/web", "apps/api", "packages/ui"]
+            .map(|directory| (Some(directory), command, Some(install)));
+        assert_eq!(summary(&all), expected, "{lock}");
+        assert!(all[0].reason.starts_with("apps/web: package.json has a `dev` script"), "{}", all[0].reason);
+    }
+}
+
+// DL-48
+#[test]
+fn workspaces_of_pnpm_and_of_yarn_are_searched() {
+    let declared = "packages:\n  - 'services/*'\n  - \"!services/old\"\n  - tools/site\n  - '../outside'\n";
+    let all = detect(&[
+        ("pnpm-workspace.yaml", declared),
+        ("services/old/package.json", SCRIPT),
+        ("services/shop/package.json", SCRIPT),
+        ("services/.hidden/package.json", SCRIPT),
+        ("tools/site/package.json", APP),
+    ]);
+    // Without a lock file, pnpm-workspace.yaml shows the package manager.
+    let expected = ["tools/site", "services/shop"].map(|path| (Some(path), "pnpm dev", Some("pnpm install")));
+    assert_eq!(summary(&all), expected);
+    let all = detect(&[
+        ("package.json", r#"{"packageManager":"yarn@1.22.0","workspaces":{"packages":["./sites/*/"]}}"#),
+        ("yarn.lock", ""),
+        ("sites/a/package.json", APP),
+    ]);
+    assert_eq!(summary(&all), [(Some("sites/a"), "yarn dev", Some("yarn install"))]);
+    assert_eq!(all[0].config.package_manager.as_deref(), Some("yarn@1.22.0"));
+}
+
+// DL-48
+#[test]
+fn usual_directories_are_searched_after_the_root() {
+    let files = [
+        ("server/go.mod", ""),
+        ("backend/requirements.txt", "fastapi\n"),
+        ("backend/main.py", ""),
+        ("backend/Dockerfile", "FROM x\n"),
+        ("client/index.html", ""),
+        ("web/package.json", SCRIPT),
+        ("frontend/package.json", APP),
+        ("frontend/yarn.lock", ""),
+        ("package-lock.json", ""),
+        ("docs/index.html", ""),
+    ];
+    let directories = |all: &[Candidate]| -> Vec<Option<String>> {
+        all.iter().map(|candidate| candidate.config.directory.clone()).collect()
+    };
+    let expected = ["frontend", "backend", "web", "client"].map(|name| Some(name.to_owned()));
+    let all = detect(&files);
+    assert_eq!(directories(&all), expected);
+    assert_eq!(all[0].config.command.as_deref(), Some("yarn dev"));
+    assert_eq!(all[2].config.command.as_deref(), Some("npm run dev"));
+    let with_root = detect(&[&files[..], &[("Makefile", "run:\n")]].concat());
+    assert_eq!(directories(&with_root), [&[None][..], &expected].concat());
+}
+
+// DL-48
+#[test]
+fn one_directory_is_searched_on_request() {
+    let files =
+        [("package.json", NEXT), ("pnpm-lock.yaml", ""), ("sites/a/package.json", APP), ("x/index.html", "")];
+    let dir = tree(&files);
+    std::os::unix::fs::symlink(dir.path().join("sites"), dir.path().join("link")).unwrap();
+    let root = Directory::of(dir.path()).unwrap();
+    let found = candidates_in(&root, "sites/a");
+    assert_eq!(summary(&found), [(Some("sites/a"), "pnpm dev", Some("pnpm install"))]);
+    for outside in ["..", "sites/../sites/a", "/", "link/a", "missing"] {
+        assert_eq!(candidates_in(&root, outside), [], "{outside}");
+    }
+    let stored = |path: &str| {
+        let members = serde_json::json!({"directory": path});
+        Deployment::read(members.as_object().unwrap()).directory
+    };
+    for (path, expected) in
+        [("./sites/a/", Some("sites/a")), (".", None), ("./", None), (" ", None), ("/", Some("/"))]
+    {
+        assert_eq!(stored(path).as_deref(), expected, "{path}");
+    }
+}
+
+// DL-44
+#[test]
+fn port_of_the_detection_is_a_hint_until_the_user_changes_it() {
+    let detected = first(&[("package.json", NEXT)]);
+    assert!(detected.has_detected_port());
+    let mut stored = serde_json::Map::new();
+    detected.merge_into(&mut stored);
+    assert!(Deployment::read(&stored).has_detected_port());
+    // The port is changed, while the health URL of the detection is still stored.
+    stored.insert("port".to_owned(), 4000.into());
+    let changed = Deployment::read(&stored).completed();
+    assert!(!changed.has_detected_port());
+    assert_eq!(changed.health_check_url.as_deref(), Some("http://localhost:4000"));
+    // A health URL of the user is kept, also with the port of the detection.
+    stored.insert("port".to_owned(), 3100.into());
+    stored.insert("healthCheckUrl".to_owned(), "https://localhost:3100/ready".into());
+    let changed = Deployment::read(&stored).completed();
+    assert!(!changed.has_detected_port());
+    assert_eq!(changed.health_check_url.as_deref(), Some("https://localhost:3100/ready"));
+    // Entries of earlier versions do not say where their port comes from.
+    stored.remove("detectedPort");
+    stored.remove("healthCheckUrl");
+    assert!(!Deployment::read(&stored).completed().has_detected_port());
+}
+
+#[test]
+fn stored_settings_without_a_command_replace_detected_ones() {
+    let detected = first(&[("package.json", NEXT)]);
+    let stored = serde_json::json!({"port": 4000, "healthLogPattern": "ready", "startCommand": "pnpm start",
+        "teardownCommand": "true", "additionalPorts": [4001]});
+    let stored = Deployment::read(stored.as_object().unwrap());
+    let merged = detected.clone().with_stored(stored).completed();
+    assert_eq!((merged.port, merged.command.as_deref()), (Some(4000), Some("npm run dev")));
+    assert_eq!(merged.health_check_url.as_deref(), Some("http://localhost:4000"));
+    assert_eq!(
+        (merged.health_log_pattern.as_deref(), merged.additional_ports.as_slice()),
+        (Some("ready"), &[4001][..])
+    );
+    assert!(!merged.has_detected_port());
+    // A port of an earlier detection does not replace that of the new one.
+    let stored =
+        serde_json::json!({"port": 3000, "detectedPort": 3000, "healthCheckUrl": "http://localhost:3000"});
+    let stored = Deployment::read(stored.as_object().unwrap());
+    assert_eq!(detected.clone().with_stored(stored).completed(), detected);
 }
 
 proptest! {

@@ -133,6 +133,11 @@ fn serving(command: &str, port: u16) -> Deployment {
     Deployment { port: Some(port), ..running(command) }
 }
 
+/// Settings as the detection returns them.
+fn guessing(command: &str, port: u16) -> Deployment {
+    Deployment { detected_port: Some(port), ..serving(command, port) }
+}
+
 fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -297,7 +302,8 @@ async fn run_inherits_only_allowed_variables() {
     assert_eq!(printed["RUSTUP_HOME"], "/opt/rustup");
     assert_eq!(printed["NODE_ENV"], "development");
     // The last four are set by the shell itself.
-    let expected = "PATH HOME USER SHELL TERM NODE_ENV CARGO_HOME RUSTUP_HOME PWD OLDPWD SHLVL _";
+    let expected =
+        "PATH HOME USER SHELL TERM NODE_ENV CARGO_HOME RUSTUP_HOME LOOPGATE_DEPLOY_ID PWD OLDPWD SHLVL _";
     assert!(printed.keys().all(|name| expected.split(' ').any(|allowed| allowed == *name)), "{printed:?}");
 }
 
@@ -439,14 +445,7 @@ async fn response_of_another_process_is_not_healthy() {
     let port = free_port();
     let started = fixture.start(&tree, serving("exec sleep 600", port)).await.unwrap();
     // The server is bound after the start, or the run would have been allocated another port.
-    let other_server = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = other_server.accept().await {
-            use tokio::io::AsyncWriteExt as _;
-            let _ =
-                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await;
-        }
-    });
+    let _other = respond(port).await;
     let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
     assert!(status["error"].as_str().unwrap().contains("belongs to another program"), "{status}");
     assert_eq!(fixture.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
@@ -591,4 +590,350 @@ async fn container_is_removed_on_teardown_and_on_next_start() {
     assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
     assert!(!is_running(second.pid) && !is_running(server));
     assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
+}
+
+/// Returns timeouts with which listening ports are checked at once.
+fn unsettled() -> DeployTimeouts {
+    DeployTimeouts { settled: Duration::ZERO, ..DeployTimeouts::default() }
+}
+
+/// Serves files without printing anything: the output of Python is buffered.
+fn silent_server(port: u16) -> String {
+    format!("exec python3 -m http.server {port} --bind 127.0.0.1 2> /dev/null")
+}
+
+// DL-44
+#[tokio::test]
+async fn server_on_another_port_than_detected_is_found() {
+    let fixture = DeployFixture::with(unsettled());
+    let tree = fixture.tree("guess", &[]);
+    let (guess, actual) = (free_port(), free_port());
+    let started = fixture.start(&tree, guessing(&silent_server(actual), guess)).await.unwrap();
+    let status = until(&fixture.deploys, &tree, started.pid, "completed").await;
+    let url = format!("http://localhost:{actual}/");
+    assert_eq!(status["deployedUrl"], url);
+    assert_eq!(fixture.deploys.running_url(tree.canonical()), Some(Some(url.clone())));
+    assert_eq!(fixture.deploys.url_of_output(tree.canonical(), ""), Some(url));
+    // The port of the guess is free, and another program may use it.
+    let _other = std::net::TcpListener::bind(("127.0.0.1", guess)).unwrap();
+    assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
+    assert!(std::net::TcpListener::bind(("127.0.0.1", actual)).is_ok());
+}
+
+/// Another program answers on the port of the guess.
+// DL-44
+#[tokio::test]
+async fn server_is_found_when_another_program_uses_the_detected_port() {
+    let fixture = DeployFixture::with(unsettled());
+    let tree = fixture.tree("guess", &[]);
+    let (guess, actual) = (free_port(), free_port());
+    let start = format!("read -t 600 < go; {}", silent_server(actual));
+    script(&tree.canonical().join("start"), &start);
+    let fifo = tree.canonical().join("go");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let started = fixture.start(&tree, guessing("bash ./start", guess)).await.unwrap();
+    let _other = respond(guess).await;
+    tokio::task::spawn_blocking(move || std::fs::write(fifo, "\n")).await.unwrap().unwrap();
+    let status = until(&fixture.deploys, &tree, started.pid, "completed").await;
+    assert_eq!(status["deployedUrl"], format!("http://localhost:{actual}/"));
+    assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
+}
+
+/// Responds to every request on this port.
+async fn respond(port: u16) -> tokio::task::JoinHandle<()> {
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            use tokio::io::AsyncWriteExt as _;
+            let _ =
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await;
+        }
+    })
+}
+
+// DL-44
+#[tokio::test]
+async fn configured_port_is_not_replaced() {
+    let timing = DeployTimeouts { health: Duration::from_millis(600), ..unsettled() };
+    let fixture = DeployFixture::with(timing);
+    let tree = fixture.tree("configured", &[]);
+    let (configured, actual) = (free_port(), free_port());
+    // The user has changed the detected port, or the health URL.
+    let other_port =
+        Deployment { detected_port: Some(actual), ..serving(&silent_server(actual), configured) };
+    let other_url = Deployment {
+        health_check_url: Some(format!("http://127.0.0.1:{configured}/ready")),
+        ..guessing(&silent_server(actual), configured)
+    };
+    for deployment in [other_port, other_url] {
+        let started = fixture.start(&tree, deployment).await.unwrap();
+        let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
+        let reason = format!("nothing accepts connections on port {configured}");
+        assert!(status["error"].as_str().unwrap().contains(&reason), "{status}");
+    }
+    assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
+}
+
+// DL-44
+#[tokio::test]
+async fn every_printed_url_is_checked() {
+    // Listening ports are never checked.
+    let fixture = DeployFixture::with(DeployTimeouts { settled: TIMEOUT * 60, ..DeployTimeouts::default() });
+    for order in ["{actual} {other}", "{other} {actual}"] {
+        let tree = fixture.tree("prints", &[]);
+        let (guess, other, actual) = (free_port(), free_port(), free_port());
+        let ports = order.replace("{actual}", &actual.to_string()).replace("{other}", &other.to_string());
+        let command =
+            format!("for port in {ports}; do echo http://127.0.0.1:$port/; done; {}", silent_server(actual));
+        let started = fixture.start(&tree, guessing(&command, guess)).await.unwrap();
+        let status = until(&fixture.deploys, &tree, started.pid, "completed").await;
+        assert_eq!(status["deployedUrl"], format!("http://127.0.0.1:{actual}/"), "{order}");
+        assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
+    }
+}
+
+/// Listens on two ports; the one without a page has the lower number, like the debugger of Node.
+// DL-44
+#[tokio::test]
+async fn port_with_a_page_is_preferred() {
+    let fixture = DeployFixture::with(unsettled());
+    let tree = fixture.tree("debugger", &[("page/index.html", "<p>"), ("none/x", "")]);
+    let mut ports = [free_port(), free_port()];
+    ports.sort_unstable();
+    let server = r#"
+import http.server, sys, threading
+class Debugger(http.server.BaseHTTPRequestHandler):
+    def do_HEAD(self): self.send_error(400)
+# Both ports are bound before the first answer.
+one = http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Debugger)
+two = http.server.HTTPServer(("127.0.0.1", int(sys.argv[2])), http.server.SimpleHTTPRequestHandler)
+threading.Thread(target=one.serve_forever).start()
+two.serve_forever()
+"#;
+    std::fs::write(tree.canonical().join("server.py"), server).unwrap();
+    let command = format!("exec python3 server.py {} {}", ports[0], ports[1]);
+    let started = fixture.start(&tree, guessing(&command, free_port())).await.unwrap();
+    let status = until(&fixture.deploys, &tree, started.pid, "completed").await;
+    assert_eq!(status["deployedUrl"], format!("http://localhost:{}/", ports[1]));
+    assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
+}
+
+/// An HTTPS server with a certificate of its own. `strict` requires a certificate of the client; `polite` answers
+/// requests without TLS with status 400, as Go and nginx do.
+const SECURE: &str = r#"
+import http.server, socket, ssl, sys
+port, mode = int(sys.argv[1]), sys.argv[2]
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("cert.pem", "key.pem")
+if mode == "strict":
+    context.verify_mode = ssl.CERT_REQUIRED
+class Server(http.server.ThreadingHTTPServer):
+    def get_request(self):
+        stream, address = super().get_request()
+        return stream, address
+    def finish_request(self, stream, address):
+        if mode == "polite" and stream.recv(1, socket.MSG_PEEK) != b"\x16":
+            stream.recv(4096)
+            stream.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
+            return
+        with context.wrap_socket(stream, server_side=True) as secure:
+            super().finish_request(secure, address)
+server = Server(("127.0.0.1", port), http.server.SimpleHTTPRequestHandler)
+if mode == "prints":
+    print(f"https://localhost:{port}/", flush=True)
+server.serve_forever()
+"#;
+
+// DL-45
+#[tokio::test]
+async fn https_server_with_its_own_certificate_is_up() {
+    let fixture = DeployFixture::with(unsettled());
+    let install = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+        -subj /CN=dev -keyout key.pem -out cert.pem 2> /dev/null";
+    for mode in ["prints", "silent", "strict", "polite"] {
+        let tree = fixture.tree(mode, &[("server.py", SECURE)]);
+        let port = free_port();
+        let deployment = Deployment {
+            install_command: Some(install.to_owned()),
+            ..guessing(&format!("exec python3 server.py {port} {mode}"), port)
+        };
+        let started = fixture.start(&tree, deployment).await.unwrap();
+        let status = until(&fixture.deploys, &tree, started.pid, "completed").await;
+        assert_eq!(status["deployedUrl"], format!("https://localhost:{port}/"), "{mode}");
+        assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
+    }
+}
+
+/// Starts a process in a session of its own, outside the worktree, and writes its pid to `child`.
+const ESCAPES: &str = "(cd /; exec setsid sleep 600) & echo $! > child";
+
+// DL-46
+#[tokio::test]
+async fn processes_in_other_sessions_end_with_the_run() {
+    let fixture = DeployFixture::new();
+    let start = async |command: &str| {
+        let tree = fixture.tree("escapes", &[]);
+        let _ = std::fs::remove_file(tree.canonical().join("child"));
+        let started = fixture.start(&tree, running(command)).await.unwrap();
+        let child = read_pid(&tree.canonical().join("child")).await;
+        (tree, started.pid, child)
+    };
+    let stays = format!("{ESCAPES}; exec sleep 600");
+
+    let (tree, _, child) = start(&stays).await;
+    assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
+    assert!(!is_running(child), "teardown");
+
+    let (_, pid, child) = start(&stays).await;
+    assert_eq!(fixture.deploys.kill(pid.into()).await.unwrap(), KillOutcome::Terminated);
+    assert!(!is_running(child), "kill");
+
+    let (tree, _, child) = start(&stays).await;
+    let next = fixture.start(&tree, running("exec sleep 600")).await.unwrap();
+    assert!(!is_running(child), "replaced");
+    assert_eq!(fixture.deploys.kill(next.pid.into()).await.unwrap(), KillOutcome::Terminated);
+
+    let (tree, pid, child) = start(&format!("{ESCAPES}; exit 3")).await;
+    until(&fixture.deploys, &tree, pid, "failed").await;
+    assert!(!is_running(child), "failed start");
+
+    let tree = fixture.tree("install", &[]);
+    let deployment =
+        Deployment { install_command: Some(format!("{ESCAPES}; exit 1")), ..running("exec sleep 600") };
+    let started = fixture.start(&tree, deployment).await.unwrap();
+    let child = read_pid(&tree.canonical().join("child")).await;
+    until(&fixture.deploys, &tree, started.pid, "failed").await;
+    assert!(!is_running(child), "failed install");
+
+    // Has no mark, and is found by its parent only, which ends at SIGTERM.
+    let unmarked = "env -i $(command -v setsid) /bin/bash -c 'trap \"\" TERM; echo $$ > child; \
+        while :; do read -t 600 < <(:) || :; done' & exec sleep 600";
+    let (_, pid, child) = start(unmarked).await;
+    assert_eq!(fixture.deploys.kill(pid.into()).await.unwrap(), KillOutcome::Terminated);
+    assert!(!is_running(child), "cleared environment");
+
+    let (tree, _, child) = start(&stays).await;
+    std::fs::remove_dir_all(tree.canonical()).unwrap();
+    wait_for_exit(child).await;
+}
+
+/// A record that cannot be written leaves no process without a record.
+// DL-46
+#[tokio::test]
+async fn run_that_cannot_be_recorded_is_terminated() {
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("unrecorded", &[]);
+    let records = fixture.dir.path().join("data/deploys.json");
+    std::fs::create_dir_all(records.join("directory")).unwrap();
+    let deployment =
+        Deployment { command: Some(format!("{ESCAPES}; exec sleep 600")), ..Deployment::default() };
+    let error = fixture.start(&tree, deployment).await.unwrap_err();
+    assert!(matches!(error, DeployError::Io(_)), "{error}");
+    if let Ok(child) = std::fs::read_to_string(tree.canonical().join("child")) {
+        assert!(!is_running(child.trim().parse().unwrap()));
+    }
+}
+
+/// The start command starts its server in the background and exits with 0: in a session of its own, and in the
+/// process group of the command.
+// DL-47
+#[tokio::test]
+async fn server_in_the_background_is_the_deployment() {
+    let fixture = DeployFixture::new();
+    for launcher in ["setsid", "nohup"] {
+        let tree = fixture.tree(launcher, &[]);
+        let port = free_port();
+        let command = format!("{launcher} bash -c '{}' & echo $! > server", silent_server(port));
+        let started = fixture.start(&tree, serving(&command, port)).await.unwrap();
+        let server = read_pid(&tree.canonical().join("server")).await;
+        wait_for_exit(started.pid).await;
+        let status = until(&fixture.deploys, &tree, started.pid, "completed").await;
+        assert_eq!(status["deployedUrl"], format!("http://localhost:{port}"), "{launcher}");
+        assert!(is_running(server));
+        assert_eq!(fixture.deploys.worktrees_of(&[started.pid]), [tree.canonical()]);
+
+        // The next Loopgate process follows the server too.
+        let next = fixture.restarted();
+        next.resume().await;
+        assert_eq!(next.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
+        assert!(!is_running(server));
+        until(&next, &tree, started.pid, "not-started").await;
+    }
+}
+
+// DL-47
+#[tokio::test]
+async fn end_of_a_server_in_the_background_is_reported() {
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("daemon", &[]);
+    let port = free_port();
+    let command = format!("setsid bash -c '{}' & echo $! > server", silent_server(port));
+    let started = fixture.start(&tree, serving(&command, port)).await.unwrap();
+    until(&fixture.deploys, &tree, started.pid, "completed").await;
+    // A second check of the monitor, after which it knows that the server runs in the background.
+    wait_for_exit(started.pid).await;
+    kill_alone(read_pid(&tree.canonical().join("server")).await);
+    let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
+    let error =
+        "Deploy command failed with exit code 0: the server that it started in the background has exited";
+    assert_eq!(status["error"], error);
+
+    let started = fixture.start(&tree, serving("setsid sleep 0 &", port)).await.unwrap();
+    let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
+    let error = "Deploy command failed with exit code 0: the process exited before a health check succeeded";
+    assert_eq!(status["error"], error);
+}
+
+/// `compose up -d` starts containers and exits with 0; no process of the run remains.
+// DL-47
+#[tokio::test]
+async fn containers_in_the_background_are_the_deployment() {
+    // The engine clears the environment, as a daemon that starts the containers has another one.
+    let engine = r#"#!/bin/bash
+here="$(dirname "$0")"
+case "$1 $2" in
+  info*|"compose version") ;;
+  "compose up") env -i setsid "$(command -v python3)" -m http.server "$PUBLISHED" > /dev/null 2>&1 & echo $! > "$here/container" ;;
+  "compose down") [ ! -e "$here/container" ] || kill -KILL "$(cat "$here/container")"; rm -f "$here/container" ;;
+  *) exit 9 ;;
+esac
+"#;
+    let fixture = with_programs(&[("docker", engine)], true);
+    let port = free_port();
+    let compose = format!("services:\n  a:\n    ports:\n      - \"{port}:80\"\n");
+    let tree = fixture.tree("background", &[("compose.yaml", &compose)]);
+    let command = format!("PUBLISHED={port} docker compose up -d");
+    let deployment = Deployment { command: Some(command), ..detected(&tree) };
+    let started = fixture.start(&tree, deployment).await.unwrap();
+    let container = read_pid(&fixture.dir.path().join("bin/container")).await;
+    let status = until(&fixture.deploys, &tree, started.pid, "completed").await;
+    assert_eq!(status["deployedUrl"], format!("http://localhost:{port}"));
+    assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
+    wait_for_exit(container).await;
+}
+
+// DL-48
+#[tokio::test]
+async fn commands_run_in_the_directory_of_the_settings() {
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("mono", &[("apps/web/name", "web")]);
+    std::os::unix::fs::symlink("/", tree.canonical().join("root")).unwrap();
+    let at = |directory: &str| Deployment {
+        directory: Some(directory.to_owned()),
+        install_command: Some("cat name".to_owned()),
+        ..running("cat name; exit 3")
+    };
+    let started = fixture.start(&tree, at("apps/web")).await.unwrap();
+    let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
+    assert_eq!(status["logs"], "webweb");
+    for (directory, reason) in [
+        ("..", "is not inside the worktree"),
+        ("/", "is not inside the worktree"),
+        ("root", "is not inside the worktree"),
+        ("apps/api", "has no directory `apps/api`"),
+    ] {
+        let error = fixture.start(&tree, at(directory)).await.unwrap_err();
+        assert!(matches!(error, DeployError::Directory(_)), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+    }
 }

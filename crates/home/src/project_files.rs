@@ -10,14 +10,16 @@ use crate::{Directory, EntryKind};
 /// Maximum size in bytes of a file; larger ones count as missing.
 const MAX_SIZE: u64 = 1024 * 1024;
 
-/// Lock files, and the JavaScript package manager that writes each.
-const LOCKS: [(&str, &str); 6] = [
+/// Lock files, and the JavaScript package manager that writes each. The last file is no lock file, but only pnpm
+/// has it.
+const LOCKS: [(&str, &str); 7] = [
     ("pnpm-lock.yaml", "pnpm"),
     ("yarn.lock", "yarn"),
     ("bun.lock", "bun"),
     ("bun.lockb", "bun"),
     ("package-lock.json", "npm"),
     ("npm-shrinkwrap.json", "npm"),
+    ("pnpm-workspace.yaml", "pnpm"),
 ];
 
 /// Reads files of a working tree by name. All methods block on disk I/O.

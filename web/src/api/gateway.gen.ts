@@ -71,8 +71,8 @@ export interface paths {
         put?: never;
         /**
          * Detect how to run a repository
-         * @description Stores the best candidate if the repository is managed. Stored members that detection does not set are
-         *     unchanged.
+         * @description Stores the best candidate if the repository is managed. A stored `directory` is searched first. Stored members
+         *     that detection does not set are unchanged.
          */
         post: operations["detect_deployment"];
         delete?: never;
@@ -126,7 +126,8 @@ export interface paths {
         put?: never;
         /**
          * Kill a deployment by its pid
-         * @description Terminates its process group. Rejects processes that no deployment started.
+         * @description Terminates its process group, and the processes that have left the group. Rejects processes that no deployment
+         *     started.
          */
         post: operations["kill_deploy"];
         delete?: never;
@@ -183,8 +184,8 @@ export interface paths {
         put?: never;
         /**
          * Tear down the deployment of a worktree
-         * @description Terminates its process group and any process of the worktree that listens on its ports, then runs the
-         *     teardown command of the settings. Idempotent.
+         * @description Terminates its processes and any process of the worktree that listens on its ports, and runs the teardown
+         *     command of the settings. Idempotent. The error names the processes that are still running.
          */
         post: operations["tear_down_deploy"];
         delete?: never;
@@ -2381,6 +2382,17 @@ export interface components {
             additionalPorts?: number[];
             /** @description Shell command that starts the server. */
             command?: string | null;
+            /**
+             * Format: int32
+             * @description Port from the detection. While it equals `port` and the user has set no `healthCheckUrl`, the port is a
+             *     hint: a server that listens on another port is found as well.
+             */
+            detectedPort?: number | null;
+            /**
+             * @description Directory in which the commands run, relative to the worktree, for example `apps/web`; the worktree when
+             *     absent.
+             */
+            directory?: string | null;
             /** @description Detected framework, such as `next` or `django`. */
             framework?: string | null;
             /** @description Loopback URL of the health check. `tcp://localhost:<port>` checks for a TCP connection only. */
@@ -2424,10 +2436,14 @@ export interface components {
          *     }
          */
         DeployStarted: {
+            /** @description Other ways to run the worktree that this request has detected; absent when the settings are stored. */
+            alternatives?: components["schemas"]["DeployCandidate"][];
             /** @description Start command that is run. */
             deployCommand: string;
             /** @description `type` of the deployment settings; absent when unset. */
             deployType?: string | null;
+            /** @description Directory of the commands, relative to the worktree; absent when it is the worktree. */
+            directory?: string | null;
             /** @description Absolute path of the log file. */
             logFile: string;
             /**
@@ -2437,7 +2453,8 @@ export interface components {
             pid: number;
             /**
              * Format: int32
-             * @description Allocated port; absent when the server has none.
+             * @description Allocated port; absent when the server has none. The server may listen on another one, which
+             *     `deploy/status` reports.
              */
             port?: number | null;
             /** @description Directory name of the clone. */
@@ -5112,7 +5129,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "No deployment configuration detected for this repository",
+                     *       "error": "No deployment configuration detected for this repository: looked at its root, in the packages of its workspaces, and in apps/*, packages/*, frontend, web, client, backend, server for package.json, Procfile, manage.py, main.py, app.py, server.py, Cargo.toml, Makefile or index.html, and at the root for a Compose file or a Dockerfile. Set `command` of its `deployment` in ~/src/.loopgate/config/repos.json, and `directory` if the command does not run at the root; see \"Start command\" in docs/deployments.md",
                      *       "code": "invalid_request"
                      *     }
                      */
@@ -5380,7 +5397,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The last loopback URL in the output, or the URL of the stored port */
+            /** @description The URL at which the deployment with this output responds; else the last loopback URL in the output, or the URL of the stored port */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5559,7 +5576,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The process is still running */
+            /** @description Processes are still running */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5567,7 +5584,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "Failed to kill process: the process is still running",
+                     *       "error": "Failed to kill process: process 4243 is still running",
                      *       "code": "operation_failed"
                      *     }
                      */

@@ -16,7 +16,30 @@ const VITE_PORT: u16 = 5173;
 const FRAMEWORKS: [(&str, &str); 4] =
     [("next", "next"), ("vite", "vite"), ("react-scripts", "cra"), ("express", "express")];
 
-pub(super) fn package_script(files: &ProjectFiles<'_>) -> Option<Candidate> {
+/// What the root of a repository says about the package manager of the directories below it.
+pub(super) struct PackageManager {
+    lock: Option<(&'static str, &'static str)>,
+    declared: Option<String>,
+}
+
+impl PackageManager {
+    /// Reads the files at the root of a repository.
+    pub(super) fn of(root: &ProjectFiles<'_>) -> Self {
+        let manifest = root.json("package.json");
+        Self { lock: root.package_lock(), declared: manifest.as_ref().and_then(declared_manager) }
+    }
+}
+
+fn declared_manager(manifest: &Value) -> Option<String> {
+    manifest.get("packageManager").and_then(Value::as_str).map(ToOwned::to_owned)
+}
+
+/// Returns the script of a package. `root` is set for a directory below the root of the repository, with whether
+/// it is a package of the root's workspaces.
+pub(super) fn package_script(
+    files: &ProjectFiles<'_>,
+    root: Option<(&PackageManager, bool)>,
+) -> Option<Candidate> {
     let manifest = files.json("package.json")?;
     let name = ["dev", "start"].into_iter().find(|name| files.package_script(name).is_some())?;
     let depends = |dependency: &str| {
@@ -25,9 +48,16 @@ pub(super) fn package_script(files: &ProjectFiles<'_>) -> Option<Candidate> {
             .any(|section| manifest.get(section).is_some_and(|section| section.get(dependency).is_some()))
     };
     let framework = FRAMEWORKS.into_iter().find(|(dependency, _)| depends(dependency)).map(|(_, name)| name);
-    let lock = files.package_lock();
-    let declared = manifest.get("packageManager").and_then(Value::as_str);
-    let runner = lock.map_or("npm", |(_, manager)| manager);
+    let own = files.package_lock().map(|(file, manager)| (file.to_owned(), manager));
+    let shared = root.and_then(|(root, _)| root.lock);
+    let shared = shared.map(|(file, manager)| (format!("{file} of the repository"), manager));
+    // The packages of a workspace are installed together, with the lock file of its root.
+    let lock = match root {
+        Some((_, true)) => shared.or(own),
+        _ => own.or(shared),
+    };
+    let declared = declared_manager(&manifest).or_else(|| root?.0.declared.clone());
+    let runner = lock.as_ref().map_or("npm", |(_, manager)| manager);
     // pnpm and yarn run scripts without `run`; `npm dev` and `bun dev` would be other commands.
     let command = match runner {
         "pnpm" | "yarn" => format!("{runner} {name}"),
@@ -35,6 +65,7 @@ pub(super) fn package_script(files: &ProjectFiles<'_>) -> Option<Candidate> {
     };
     // The declared manager installs the dependencies; it may differ from the lock file's.
     let installer = declared
+        .as_ref()
         .and_then(|declared| {
             ["pnpm", "yarn", "npm", "bun"].into_iter().find(|manager| declared.starts_with(manager))
         })
@@ -55,7 +86,7 @@ pub(super) fn package_script(files: &ProjectFiles<'_>) -> Option<Candidate> {
     Some(Candidate {
         config: Deployment {
             framework: framework.map(ToOwned::to_owned),
-            package_manager: declared.map(ToOwned::to_owned),
+            package_manager: declared,
             install_command: Some(format!("{installer} install")),
             kind: Some(framework.unwrap_or("node").to_owned()),
             ..Deployment::serving(command, port)

@@ -12,6 +12,7 @@ use crate::settings::Deployment;
 // Default ports of the respective tools, used when the files contain no port.
 const PROCFILE_PORT: u16 = 5000;
 const PYTHON_PORT: u16 = 8000;
+const FLASK_PORT: u16 = 5000;
 const CARGO_PORT: u16 = 8080;
 const MAKE_PORT: u16 = 8080;
 const STATIC_PORT: u16 = 8000;
@@ -61,6 +62,9 @@ pub(super) fn python(files: &ProjectFiles<'_>) -> Option<Candidate> {
     let main = files.first(&["main.py", "app.py", "server.py"]);
     let module = main.map(|main| main.trim_end_matches(".py"));
     let port = format!("${{PORT:-{PYTHON_PORT}}}");
+    let text = main.and_then(|main| files.text(main)).unwrap_or_default();
+    // Not every project lists its dependencies.
+    let framework = framework.or_else(|| text.contains("Flask(").then_some("flask"));
     let (command, own_port, reason) = if files.has("manage.py") {
         (
             format!("{python} manage.py runserver {port}"),
@@ -75,12 +79,11 @@ pub(super) fn python(files: &ProjectFiles<'_>) -> Option<Candidate> {
                 format!("the project depends on fastapi and has {module}.py"),
             ),
             (Some("flask"), Some(module)) => (
-                format!("{python} -m flask --app {module} run --port {port}"),
-                PYTHON_PORT,
+                format!("{python} -m flask --app {module} run --port ${{PORT:-{FLASK_PORT}}}"),
+                FLASK_PORT,
                 format!("the project depends on flask and has {module}.py"),
             ),
             (_, Some(module)) => {
-                let text = files.text(&format!("{module}.py")).unwrap_or_default();
                 let own = python_port(&text)?;
                 (format!("{python} {module}.py"), own, format!("{module}.py starts a server"))
             }
@@ -97,9 +100,12 @@ pub(super) fn python(files: &ProjectFiles<'_>) -> Option<Candidate> {
 
 /// Returns the port of a script that appears to be a server, or `None` for other scripts.
 fn python_port(text: &str) -> Option<u16> {
-    let serves = ["http.server", "socketserver", "wsgiref", "aiohttp", "uvicorn", "asyncio.start_server"];
+    let serves =
+        ["http.server", "socketserver", "wsgiref", "aiohttp", "uvicorn", "asyncio.start_server", "app.run("];
     let is_server = serves.iter().any(|name| text.contains(name)) || text.contains("PORT");
-    is_server.then(|| port_after(text, r#"["']?PORT["']?\s*,?\s*["']?|port\s*="#).unwrap_or(PYTHON_PORT))
+    // `app.run()` without a port is usually Flask's.
+    let default = if text.contains("app.run(") { FLASK_PORT } else { PYTHON_PORT };
+    is_server.then(|| port_after(text, r#"["']?PORT["']?\s*,?\s*["']?|port\s*="#).unwrap_or(default))
 }
 
 /// Returns a package with a binary: the one named by `default-run`, otherwise the first.

@@ -205,7 +205,7 @@ impl Stopper {
             Err(error) => {
                 tracing::warn!(loop_id = %job.id, %error, "shim did not respond; killing its processes");
                 // Without the shim, its processes are found by the loop id in their environment.
-                shim::reap(job.id, grace).await.survivors == 0
+                shim::reap(job.id, grace).await.all_ended()
             }
         }
     }

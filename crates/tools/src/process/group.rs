@@ -73,18 +73,20 @@ pub async fn kill_orphaned_group(pid: u32, directory: &Path, grace: Duration) ->
     };
     let directory = directory.to_owned();
     let inspection = tokio::task::spawn_blocking(move || {
-        let members = table::members(pid);
+        let members = table::members(pid)?;
         let inside = table::processes_in(&directory);
         let has_member_inside =
             members.iter().any(|member| member.running && inside.iter().any(|(pid, _)| *pid == member.pid));
-        (members, has_member_inside)
+        std::io::Result::Ok((members, has_member_inside))
     });
-    match inspection.await {
+    match inspection.await.map_err(std::io::Error::other).flatten() {
         Ok((members, _)) if !members.iter().any(|member| member.running) => GroupKillOutcome::NotAlive,
         Ok((members, true)) if members.iter().all(|member| member.pid != pid || !member.running) => {
             signal_group(leader, pid, grace).await
         }
-        _ => GroupKillOutcome::NotOurs,
+        Ok(_) => GroupKillOutcome::NotOurs,
+        // Whether a member is running is unknown, so the group must not count as terminated.
+        Err(_) => GroupKillOutcome::StillAlive,
     }
 }
 
@@ -123,9 +125,9 @@ async fn has_running_members(group: u32) -> bool {
         return false;
     }
     // The group exists, but zombies count as members; only the process table distinguishes them.
-    tokio::task::spawn_blocking(move || table::members(group).iter().any(|member| member.running))
-        .await
-        .unwrap_or(true)
+    let members = tokio::task::spawn_blocking(move || table::members(group));
+    let members = members.await.map_err(std::io::Error::other).flatten();
+    members.map_or(true, |members| members.iter().any(|member| member.running))
 }
 
 /// A group whose leader is a child of this process that has not been reaped, so that its pid cannot be

@@ -20,5 +20,5 @@ pub use identity::ProcessStart;
 pub use lines::LineBuffer;
 pub use output::{Limits, Output, ProcessStatus};
 pub use stream::StreamOutcome;
-pub use table::{alive, identity, processes_in};
+pub use table::{alive, group_members, identity, processes_in};
 pub use work::{ProcessTreeSample, sample_process_tree};

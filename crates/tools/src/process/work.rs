@@ -32,11 +32,12 @@ pub struct TransferState {
     queues: BTreeMap<String, String>,
 }
 
-/// Samples a process and its descendants. Returns `None` when the process is not running.
+/// Samples a process and its descendants. Returns `None` when the process is not running, or
+/// the process table cannot be read.
 #[must_use]
 pub fn sample_process_tree(root: u32) -> Option<ProcessTreeSample> {
     let root = table::find(root).filter(|process| process.running)?;
-    let mut tree: Vec<Process> = table::descendants(root.pid);
+    let mut tree: Vec<Process> = table::descendants(root.pid).ok()?;
     tree.retain(|process| process.running);
     tree.sort_by_key(|process| (process.started, process.pid));
     let last_started = tree.last().and_then(|process| name(process.pid));

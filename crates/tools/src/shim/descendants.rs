@@ -4,6 +4,7 @@
 //! is complete. Elsewhere, orphans are found by the loop id in their environment.
 
 use std::collections::HashSet;
+use std::io;
 use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
@@ -26,35 +27,37 @@ pub(super) struct Descendants {
 
 impl Descendants {
     /// Returns the descendants that are not zombies.
-    pub(super) fn running(self) -> Vec<Process> {
-        let mut processes = table::descendants(std::process::id());
+    pub(super) fn running(self) -> io::Result<Vec<Process>> {
+        let mut processes = table::descendants(std::process::id())?;
         if !self.complete_tree {
-            processes.extend(processes_of_loop(self.loop_id));
+            processes.extend(processes_of_loop(self.loop_id)?);
         }
         processes.retain(|process| process.running);
-        processes
+        Ok(processes)
     }
 }
 
 /// Returns the processes of a loop: those with its id in their environment.
-pub(super) fn processes_of_loop(loop_id: LoopId) -> Vec<Process> {
+pub(super) fn processes_of_loop(loop_id: LoopId) -> io::Result<Vec<Process>> {
     marked_processes(env::LOOP_ID, &loop_id.to_string())
 }
 
 /// Returns the processes of this user with `name=value` in their environment, and their descendants, except
 /// this one.
-pub(super) fn marked_processes(name: &str, value: &str) -> Vec<Process> {
-    let all = table::all();
+pub(super) fn marked_processes(name: &str, value: &str) -> io::Result<Vec<Process>> {
+    let all = table::all()?;
     let mut processes: Vec<Process> = Vec::new();
-    for process in all.iter().filter(|process| table::has_variable(process.pid, name, value)) {
-        processes.extend(table::descendants_in(&all, process.pid));
-        processes.push(*process);
+    for process in &all {
+        if table::has_variable(process.pid, name, value)? {
+            processes.extend(table::descendants_in(&all, process.pid));
+            processes.push(*process);
+        }
     }
     processes.retain(|process| process.pid != std::process::id());
     processes.sort_unstable_by_key(|process| process.pid);
     // A marked process is usually also a descendant of another marked one.
     processes.dedup();
-    processes
+    Ok(processes)
 }
 
 /// A termination in progress.
@@ -88,6 +91,14 @@ impl Termination {
                 table::signal(process, Signal::CONT);
             }
         }
+    }
+
+    /// Returns the processes that received SIGTERM and are still running.
+    pub(super) fn remaining(&self) -> Vec<Process> {
+        let running = |(pid, started): &(u32, u64)| {
+            table::find(*pid).filter(|process| process.running && process.started.0 == *started)
+        };
+        self.signalled.iter().filter_map(running).collect()
     }
 
     /// Returns whether processes survived SIGKILL for so long that waiting further is pointless.

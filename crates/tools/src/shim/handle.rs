@@ -131,7 +131,7 @@ pub async fn attach_starting(loop_id: LoopId, socket: &Path, exit_file: &Path) -
         // the attempt.
         let socket_path = socket.to_owned();
         let check = tokio::task::spawn_blocking(move || {
-            !socket_path.exists() && !processes_of_loop(loop_id).is_empty()
+            !socket_path.exists() && !processes_of_loop(loop_id).is_ok_and(|running| running.is_empty())
         });
         let may_appear = check.await.unwrap_or(false) && Instant::now() < until;
         if let Some(shim) = attach(socket, exit_file).await {

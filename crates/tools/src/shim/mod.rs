@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub use exit::Exit;
 pub use handle::{ShimError, ShimHandle, attach, attach_starting, has_started, spawn};
 pub use protocol::ShimState;
-pub use reaper::{ReapReport, reap, reap_marked};
+pub use reaper::{ReapReport, marked_pids, reap, reap_marked};
 pub use registry::{ProcessRegistry, RegisteredProcess};
 pub use shims::Shims;
 

@@ -280,11 +280,14 @@ impl ShimSupervisor {
     /// Signals the remaining processes. Returns whether none is left.
     fn is_finished(&mut self) -> bool {
         let Some(termination) = &mut self.termination else { return false };
-        let running = self.descendants.running();
-        termination.signal(&running);
+        // When the process table cannot be read, the processes are taken to be running until the time-out.
+        let has_ended = self.descendants.running().is_ok_and(|running| {
+            termination.signal(&running);
+            running.is_empty()
+        });
         // Without an exit status there is nothing to record, so the program itself is waited for without a
         // limit.
-        self.exit.is_some() && (running.is_empty() || termination.timed_out())
+        self.exit.is_some() && (has_ended || termination.timed_out())
     }
 
     /// Writes the exit file, removes the socket, and then notifies the clients. When the disk is full, the

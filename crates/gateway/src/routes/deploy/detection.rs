@@ -3,12 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_deploy::Deployment;
+use loopgate_deploy::{Candidate, Deployment};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{RepositoryBody, allowed, candidates, update_settings};
+use super::{RepositoryBody, allowed, candidates, stored_settings, update_settings};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
@@ -24,6 +24,12 @@ pub(crate) struct CandidateAnswer {
     /// Evidence for this candidate, with the file that contains it.
     #[schema(example = "package.json has a `dev` script and depends on next; no lock file, so npm runs it")]
     reason: String,
+}
+
+impl From<Candidate> for CandidateAnswer {
+    fn from(candidate: Candidate) -> Self {
+        Self { config: candidate.config, reason: candidate.reason }
+    }
 }
 
 /// Result of a detection.
@@ -54,8 +60,8 @@ pub(crate) struct RedetectionAnswer {
 
 /// Detect how to run a repository
 ///
-/// Stores the best candidate if the repository is managed. Stored members that detection does not set are
-/// unchanged.
+/// Stores the best candidate if the repository is managed. A stored `directory` is searched first. Stored members
+/// that detection does not set are unchanged.
 #[utoipa::path(post, path = "/api/gateway/deploy/detect", operation_id = "detect_deployment", tag = "deploy",
     request_body = RepositoryBody,
     responses(
@@ -72,13 +78,19 @@ async fn detect(
     let repository = allowed(&app, repository).await?;
     let has_engine = app.deploys.has_engine().await;
     let detection = spawn_blocking(move || {
-        let detected = candidates(&repository, has_engine);
+        let directory = stored_settings(&app, &repository)?.and_then(|stored| stored.directory);
+        let in_stored = directory.map(|directory| candidates(&repository, Some(&directory), has_engine));
+        let mut detected = in_stored.unwrap_or_default();
+        for candidate in candidates(&repository, None, has_engine) {
+            if !detected.contains(&candidate) {
+                detected.push(candidate);
+            }
+        }
         let config = detected.first().map(|first| first.config.clone());
         if let Some(config) = &config {
             update_settings(&app, &repository, |members| config.merge_into(members))?;
         }
-        let candidates =
-            detected.into_iter().map(|item| CandidateAnswer { config: item.config, reason: item.reason });
+        let candidates = detected.into_iter().map(CandidateAnswer::from);
         Ok(DetectionAnswer { detected: config.is_some(), config, candidates: candidates.collect() })
     });
     detection.await?.map(Json)
@@ -103,7 +115,7 @@ async fn redetect(
     let repository = allowed(&app, repository).await?;
     let has_engine = app.deploys.has_engine().await;
     let detection = spawn_blocking(move || {
-        let config = candidates(&repository, has_engine).into_iter().next().map(|first| first.config);
+        let config = candidates(&repository, None, has_engine).into_iter().next().map(|first| first.config);
         let is_listed = update_settings(&app, &repository, |members| {
             // Unlike `detect`, this discards members that the user set by hand.
             members.clear();

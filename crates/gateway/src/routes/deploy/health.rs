@@ -107,21 +107,26 @@ async fn check_existing(
     JsonBody(body): JsonBody<WorktreeBody>,
 ) -> JsonResult<ExistingAnswer> {
     let (_, worktree, deployment) = worktree_of(&app, body).await?;
-    let port = spawn_blocking(move || {
+    let url = spawn_blocking(move || {
         // Assume a container engine: only the port is of interest, nothing is started.
-        let detected =
-            || super::candidates(&worktree, true).into_iter().next().and_then(|first| first.config.port);
-        // The port of the current run takes precedence: a port that is in use is replaced at start-up, so the
+        let detected = || {
+            super::candidates(&worktree, None, true).into_iter().next().and_then(|first| first.config.port)
+        };
+        // The URL of the current run takes precedence: a port that is in use is replaced at start-up, so the
         // configured port may belong to another process.
-        let allocated = app.deploys.port_of(worktree.canonical());
-        allocated.or_else(|| deployment.map_or_else(detected, |deployment| deployment.port))
+        app.deploys.running_url(worktree.canonical()).unwrap_or_else(|| {
+            let port = deployment.map_or_else(detected, |deployment| deployment.port);
+            port.map(|port| format!("http://localhost:{port}"))
+        })
     });
-    let port = match port.await? {
-        // A TCP connection is sufficient evidence; the server may answer `/` with any status.
-        Some(port) if accepts_connections(port).await => port,
-        _ => return Ok(Json(ExistingAnswer { active: false, url: None })),
+    let url = url.await?;
+    let port = url.as_deref().and_then(LoopbackUrl::parse).map(|url| url.port());
+    // A TCP connection is sufficient evidence; the server may answer `/` with any status.
+    let active = match port {
+        Some(port) => accepts_connections(port).await,
+        None => false,
     };
-    Ok(Json(ExistingAnswer { active: true, url: Some(format!("http://localhost:{port}")) }))
+    Ok(Json(ExistingAnswer { active, url: url.filter(|_| active) }))
 }
 
 pub(crate) fn endpoint() -> Endpoint {

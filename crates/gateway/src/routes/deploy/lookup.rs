@@ -82,7 +82,7 @@ async fn status(
 #[utoipa::path(post, path = "/api/gateway/deploy/extract-info", operation_id = "extract_deploy_info", tag = "deploy",
     request_body = ExtractBody,
     responses(
-        (status = 200, body = InfoAnswer, description = "The last loopback URL in the output, or the URL of the stored port"),
+        (status = 200, body = InfoAnswer, description = "The URL at which the deployment with this output responds; else the last loopback URL in the output, or the URL of the stored port"),
         (status = 400, body = ErrorBody, description = "Repository path missing", example = json!(ErrorBody::missing_field("repoPath is required"))),
         (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
@@ -93,11 +93,16 @@ async fn extract_info(
 ) -> JsonResult<InfoAnswer> {
     let repository = body.repo_path.ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
     let repository = allowed(&app, repository).await?;
-    let logged = body.logs.as_deref().and_then(local_url);
-    let settings = spawn_blocking(move || stored_settings(&app, &repository)).await??;
-    let stored = settings.and_then(|settings| settings.port).map(|port| format!("http://localhost:{port}"));
-    // The output takes precedence: servers choose another port when theirs is in use.
-    Ok(Json(InfoAnswer { url: logged.or(stored) }))
+    let url = spawn_blocking(move || {
+        let logs = body.logs.unwrap_or_default();
+        // The output may contain several URLs, or none. The output takes precedence over the stored port: servers
+        // choose another port when theirs is in use.
+        let known = app.deploys.url_of_output(repository.canonical(), &logs).or_else(|| local_url(&logs));
+        let settings = stored_settings(&app, &repository)?;
+        let port = settings.and_then(|settings| settings.port);
+        Ok::<_, HttpError>(known.or_else(|| port.map(|port| format!("http://localhost:{port}"))))
+    });
+    Ok(Json(InfoAnswer { url: url.await?? }))
 }
 
 pub(crate) fn status_endpoint() -> Endpoint {

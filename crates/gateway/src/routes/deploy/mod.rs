@@ -116,9 +116,13 @@ fn update_settings(
         .map_err(|error| HttpError::operation("Failed to store the deployment", &error))
 }
 
-/// Returns all ways to run a directory, best first; none when it cannot be opened. Performs blocking I/O.
-fn candidates(tree: &SandboxedPath, has_engine: bool) -> Vec<Candidate> {
-    let candidates = tree.open_directory().map(|tree: Directory| loopgate_deploy::candidates(&tree));
+/// Returns all ways to run a tree, or one directory of it, best first; none when it cannot be opened. Performs
+/// blocking I/O.
+fn candidates(tree: &SandboxedPath, directory: Option<&str>, has_engine: bool) -> Vec<Candidate> {
+    let candidates = tree.open_directory().map(|tree: Directory| match directory {
+        Some(directory) => loopgate_deploy::candidates_in(&tree, directory),
+        None => loopgate_deploy::candidates(&tree),
+    });
     loopgate_deploy::best(candidates.unwrap_or_default(), has_engine)
 }
 

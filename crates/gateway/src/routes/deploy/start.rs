@@ -5,12 +5,13 @@ use axum::extract::State;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
-use loopgate_deploy::{DeployRequest, Deployment};
+use loopgate_deploy::{Candidate, DeployRequest, Deployment, PLACES};
 use loopgate_home::SandboxedPath;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
+use super::detection::CandidateAnswer;
 use super::{WorktreeBody, candidates, check_worktree_of, stored_settings, update_settings};
 use crate::app::App;
 use crate::approval::{At, RequestValues, Source};
@@ -52,9 +53,17 @@ pub(crate) struct DeployAnswer {
     deploy_type: Option<String>,
     /// Directory name of the clone.
     repo_name: String,
-    /// Allocated port; absent when the server has none.
+    /// Allocated port; absent when the server has none. The server may listen on another one, which
+    /// `deploy/status` reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     port: Option<u16>,
+    /// Directory of the commands, relative to the worktree; absent when it is the worktree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    directory: Option<String>,
+    /// Other ways to run the worktree that this request has detected; absent when the settings are stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    alternatives: Vec<CandidateAnswer>,
 }
 
 /// Deploy a worktree
@@ -65,7 +74,7 @@ pub(crate) struct DeployAnswer {
     request_body = DeployBody,
     responses(
         (status = 200, body = DeployAnswer, description = "The deployment was started"),
-        (status = 400, body = ErrorBody, description = "Member missing, not a worktree of the repository, or no start command stored or detected", example = json!(ErrorBody::new(400, "No deployment configuration detected for this repository"))),
+        (status = 400, body = ErrorBody, description = "Member missing, not a worktree of the repository, or no start command stored or detected", example = json!(ErrorBody::new(400, "No deployment configuration detected for this repository: looked at its root, in the packages of its workspaces, and in apps/*, packages/*, frontend, web, client, backend, server for package.json, Procfile, manage.py, main.py, app.py, server.py, Cargo.toml, Makefile or index.html, and at the root for a Compose file or a Dockerfile. Set `command` of its `deployment` in ~/src/.loopgate/config/repos.json, and `directory` if the command does not run at the root; see \"Start command\" in docs/deployments.md"))),
         (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "The worktree does not exist", example = json!(ErrorBody::new(404, "Worktree not found: /home/sam/src/worktrees/shop-AB-1"))),
         (status = 500, body = ErrorBody, description = "The deployment could not be started", example = json!(ErrorBody::new(500, "Failed to start deployment: no port of this machine is free"))),
@@ -80,14 +89,15 @@ async fn deploy(State(app): State<App>, JsonBody(body): JsonBody<DeployBody>) ->
     let has_engine = app.deploys.has_engine().await;
     let (this, repo, tree) = (app.clone(), repository.clone(), worktree.clone());
     let settings = spawn_blocking(move || {
-        let deployment = find_settings(&this, &repo, &tree, has_engine)?;
+        let (deployment, alternatives) = find_settings(&this, &repo, &tree, has_engine)?;
         // Stored before the start: `teardown` needs the settings even if the start fails.
         update_settings(&this, &repo, |members| deployment.merge_into(members))?;
-        Ok::<_, HttpError>(deployment)
+        Ok::<_, HttpError>((deployment, alternatives))
     });
-    let deployment = settings.await??;
+    let (deployment, alternatives) = settings.await??;
     let command = deployment.command.clone().unwrap_or_default();
     let (kind, repo_name) = (deployment.kind.clone(), repository.base_name());
+    let directory = deployment.directory.clone();
     let started = app.deploys.start(DeployRequest { repository, worktree, deployment }).await;
     let handle = started.map_err(|error| HttpError::operation("Failed to start deployment", &error))?;
     Ok(Json(DeployAnswer {
@@ -98,11 +108,13 @@ async fn deploy(State(app): State<App>, JsonBody(body): JsonBody<DeployBody>) ->
         deploy_type: kind,
         repo_name,
         port: handle.port,
+        directory,
+        alternatives: alternatives.into_iter().map(CandidateAnswer::from).collect(),
     }))
 }
 
 /// Returns the deployment settings: those that are stored, or those detected in the worktree, or those
-/// detected in the clone.
+/// detected in the clone. Also returns the other candidates of the detection.
 ///
 /// # Errors
 /// 404 when the worktree does not exist; 400 when no start command is known.
@@ -111,21 +123,45 @@ fn find_settings(
     repository: &SandboxedPath,
     worktree: &SandboxedPath,
     has_engine: bool,
-) -> Result<Deployment, HttpError> {
+) -> Result<(Deployment, Vec<Candidate>), HttpError> {
     if !worktree.canonical().is_dir() {
         let text = format!("Worktree not found: {}", worktree.as_path().display());
         return Err(HttpError::new(StatusCode::NOT_FOUND, text));
     }
     check_worktree_of(app, worktree, repository)?;
+    let stored = stored_settings(app, repository)?.unwrap_or_default();
+    if stored.command.is_some() {
+        return Ok((stored.completed(), Vec::new()));
+    }
     // Stored settings without a start command cannot be run and must not prevent detection.
-    let stored = stored_settings(app, repository)?.filter(|stored| stored.command.is_some());
-    let detected = || {
-        let all = candidates(worktree, has_engine).into_iter().chain(candidates(repository, has_engine));
-        all.map(|candidate| candidate.config).next()
+    let directory = stored.directory.as_deref();
+    let mut detected = candidates(worktree, directory, has_engine);
+    if detected.is_empty() {
+        detected = candidates(repository, directory, has_engine);
+    }
+    let mut detected = detected.into_iter();
+    let Some(first) = detected.next() else { return Err(nothing_detected(app, directory)) };
+    Ok((first.config.with_stored(stored).completed(), detected.collect()))
+}
+
+/// 400 for a repository without settings, with what the user can do about it.
+fn nothing_detected(app: &App, directory: Option<&str>) -> HttpError {
+    const FILES: &str = "package.json, Procfile, manage.py, main.py, app.py, server.py, Cargo.toml, Makefile or \
+        index.html";
+    let places = match directory {
+        Some(directory) => format!("looked in its directory `{directory}` for {FILES}"),
+        None => format!(
+            "looked at its root, in the packages of its workspaces, and in {} for {FILES}, and at the root for a \
+             Compose file or a Dockerfile",
+            PLACES.join(", ")
+        ),
     };
-    let deployment = stored.or_else(detected).map(Deployment::completed);
-    deployment
-        .ok_or_else(|| HttpError::bad_request("No deployment configuration detected for this repository"))
+    let file = app.repos.path().map(path_text).unwrap_or_default();
+    HttpError::bad_request(format!(
+        "No deployment configuration detected for this repository: {places}. Set `command` of its `deployment` in \
+         {file}, and `directory` if the command does not run at the root; see \"Start command\" in \
+         docs/deployments.md"
+    ))
 }
 
 /// Returns the commands that a request would run, for display in its approval.
@@ -138,10 +174,11 @@ fn preview(app: App, values: RequestValues) -> BoxFuture<'static, Option<String>
             let path = |name| app.sandbox.check(*values.texts(At::Body(name)).first()?).ok();
             find_settings(&app, &path("repoPath")?, &path("worktreePath")?, has_engine).ok()
         });
-        let deployment = settings.await.ok()??;
+        let (deployment, _) = settings.await.ok()??;
+        let directory = deployment.directory.map(|directory| format!("directory={directory}"));
         let install = deployment.install_command.map(|command| format!("installCommand={command}"));
         let start = deployment.command.map(|command| format!("command={command}"));
-        Some(install.into_iter().chain(start).collect::<Vec<_>>().join(", "))
+        Some(directory.into_iter().chain(install).chain(start).collect::<Vec<_>>().join(", "))
     })
 }
 

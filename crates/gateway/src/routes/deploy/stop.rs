@@ -62,19 +62,20 @@ struct TeardownBody {
 pub(crate) struct TeardownAnswer {
     success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'static str>,
+    error: Option<String>,
 }
 
 /// Kill a deployment by its pid
 ///
-/// Terminates its process group. Rejects processes that no deployment started.
+/// Terminates its process group, and the processes that have left the group. Rejects processes that no deployment
+/// started.
 #[utoipa::path(post, path = "/api/gateway/deploy/kill", operation_id = "kill_deploy", tag = "deploy",
     request_body = KillBody,
     responses(
         (status = 200, body = KillAnswer, description = "The process is terminated, by this request or earlier"),
         (status = 400, body = ErrorBody, description = "Pid missing", example = json!(ErrorBody::missing_field("pid is required and must be a number"))),
         (status = 403, body = ErrorBody, description = "The process was not started by a deployment", example = json!(ErrorBody::new(403, "process not managed by this gateway").with_code("process_not_managed"))),
-        (status = 500, body = ErrorBody, description = "The process is still running", example = json!(ErrorBody::new(500, "Failed to kill process: the process is still running"))),
+        (status = 500, body = ErrorBody, description = "Processes are still running", example = json!(ErrorBody::new(500, "Failed to kill process: process 4243 is still running"))),
     ))]
 async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> JsonResult<KillAnswer> {
     let pid = body.pid.filter(|pid| *pid != 0);
@@ -87,8 +88,8 @@ async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> Jso
         // Success, so that killing is idempotent: the process may exit before the request arrives.
         KillOutcome::NotAlive => "Process already terminated",
         KillOutcome::NotOurs => return Err(HttpError::process_not_managed()),
-        KillOutcome::StillAlive => {
-            return Err(HttpError::operation("Failed to kill process", &"the process is still running"));
+        KillOutcome::StillAlive(survivors) => {
+            return Err(HttpError::operation("Failed to kill process", &survivors));
         }
     };
     Ok(Json(KillAnswer { success: true, message, pid }))
@@ -96,8 +97,8 @@ async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> Jso
 
 /// Tear down the deployment of a worktree
 ///
-/// Terminates its process group and any process of the worktree that listens on its ports, then runs the
-/// teardown command of the settings. Idempotent.
+/// Terminates its processes and any process of the worktree that listens on its ports, and runs the teardown
+/// command of the settings. Idempotent. The error names the processes that are still running.
 #[utoipa::path(post, path = "/api/gateway/deploy/teardown", operation_id = "tear_down_deploy", tag = "deploy",
     request_body = TeardownBody,
     responses(
@@ -124,7 +125,11 @@ async fn teardown(
         TeardownOutcome::Stopped => Ok(Json(TeardownAnswer { success: true, error: None })),
         TeardownOutcome::NotStopped => Ok(Json(TeardownAnswer {
             success: false,
-            error: Some("Could not stop the server - process may have already exited"),
+            error: Some("Could not stop the server - process may have already exited".to_owned()),
+        })),
+        TeardownOutcome::StillAlive(survivors) => Ok(Json(TeardownAnswer {
+            success: false,
+            error: Some(format!("Could not stop the server - {survivors}")),
         })),
         TeardownOutcome::NothingToStop => {
             Err(HttpError::bad_request("No port, PID, or teardown command available to stop the server"))

@@ -108,6 +108,108 @@ async fn manual_settings_survive_detection() {
     assert_eq!(deployment["port"], 3100);
 }
 
+// DL-07
+#[tokio::test]
+async fn refusal_names_the_places_and_the_settings() {
+    let fixture = TestGateway::new().await;
+    let repo = add_repository(&fixture, "shop", &[]).await;
+    let launch = json!({"ticketId": "T", "repoPath": repo, "worktreePath": repo});
+    let refused = async || {
+        let reply = post(&fixture, "", &launch).await;
+        assert_eq!((reply.status, &reply.json()["code"]), (400, &json!("invalid_request")));
+        reply.json()["error"].as_str().unwrap().to_owned()
+    };
+    let file = fixture.repos_file().display().to_string();
+    let error = refused().await;
+    assert!(error.starts_with("No deployment configuration detected for this repository: "), "{error}");
+    let named = [
+        "package.json",
+        "apps/*",
+        "frontend",
+        "Dockerfile",
+        "`command`",
+        "`directory`",
+        &file,
+        "docs/deployments.md",
+    ];
+    for part in named {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    // A directory of the user is the only place.
+    std::fs::write(format!("{repo}/package.json"), NEXT).unwrap();
+    write_entry(&fixture, &json!({"directory": "../other"}));
+    let error = refused().await;
+    assert!(error.contains("looked in its directory `../other` for package.json"), "{error}");
+}
+
+/// The application is in a package of a workspace, and listens on another port than the detection assumes.
+// DL-44, DL-48
+#[tokio::test]
+async fn package_of_a_workspace_is_deployed_where_it_listens() {
+    let port = free_port().await;
+    let server = format!(
+        "require('http').createServer((_, answer) => answer.end('hello from web'))\n\
+         \u{20}.listen({port}, '127.0.0.1', () => console.log('Server listening on port {port}'));\n"
+    );
+    let files = |_| {
+        vec![
+            ("package.json", json!({"private": true, "workspaces": ["apps/*"]}).to_string()),
+            ("pnpm-lock.yaml", String::new()),
+            ("apps/api/package.json", json!({"scripts": {"start": "exit 9"}}).to_string()),
+            (
+                "apps/web/package.json",
+                json!({"scripts": {"dev": "node server.js"}, "dependencies": {"express": "5"}}).to_string(),
+            ),
+            ("apps/web/server.js", server),
+        ]
+    };
+    let project = Project::new(files).await;
+    let fixture = &project.fixture;
+    // Runs the script of the package in the working directory.
+    fixture.program("pnpm", "[ \"$1\" = install ] && { : > installed; exit; }; exec node server.js");
+    let detected = post(fixture, "/detect", &json!({"repoPath": project.repo})).await.json();
+    assert_eq!(
+        (&detected["config"]["directory"], &detected["config"]["command"]),
+        (&json!("apps/web"), &json!("pnpm dev"))
+    );
+    assert_eq!(
+        (&detected["config"]["port"], &detected["config"]["detectedPort"]),
+        (&json!(3000), &json!(3000))
+    );
+    assert_eq!(detected["candidates"][1]["config"]["directory"], "apps/api");
+    // As in a list that was written before the first deployment.
+    write_entry(fixture, &Value::Null);
+
+    let tree = project.worktree("T-1");
+    let both = json!({"ticketId": "T-1", "repoPath": project.repo, "worktreePath": tree});
+    let started = post(fixture, "", &both).await;
+    assert_eq!(started.status, 200, "{}", started.text());
+    let started = started.json();
+    assert_eq!((&started["directory"], &started["deployCommand"]), (&json!("apps/web"), &json!("pnpm dev")));
+    assert_eq!(started["alternatives"][0]["config"]["directory"], "apps/api");
+    let url = format!("http://localhost:{port}/");
+    assert_eq!(project.completed("T-1", &started["pid"]).await, url);
+    assert!(tree.join("apps/web/installed").exists());
+    assert_eq!(post(fixture, "/check-existing", &both).await.json(), json!({"active": true, "url": url}));
+    let logs = json!({"repoPath": project.repo, "logs": format!("Server listening on port {port}\n")});
+    assert_eq!(post(fixture, "/extract-info", &logs).await.json(), json!({"url": url}));
+    // The settings are stored now, and the second deployment does not detect.
+    assert_eq!(entry(fixture)["directory"], "apps/web");
+    let again = post(fixture, "", &both).await.json();
+    assert_eq!((&again["directory"], &again["alternatives"]), (&json!("apps/web"), &Value::Null));
+    assert_eq!(project.completed("T-1", &again["pid"]).await, url);
+    let stop = json!({"repoPath": project.repo, "worktreePath": tree, "pid": again["pid"], "port": port});
+    assert_eq!(post(fixture, "/teardown", &stop).await.text(), r#"{"success":true}"#);
+    assert_eq!(processes_in(&tree), []);
+    // The package moves to the root: the directory of the earlier detection does not stay.
+    for file in ["package.json", "server.js"] {
+        std::fs::rename(format!("{}/apps/web/{file}", project.repo), format!("{}/{file}", project.repo))
+            .unwrap();
+    }
+    post(fixture, "/detect", &json!({"repoPath": project.repo})).await;
+    assert_eq!(entry(fixture)["directory"], Value::Null);
+}
+
 // DL-07, DL-15, DL-19, DL-20, DL-22
 #[tokio::test]
 async fn invalid_requests_are_refused() {
@@ -121,12 +223,6 @@ async fn invalid_requests_are_refused() {
             json!({"ticketId": "T", "repoPath": repo}),
             400,
             "ticketId, repoPath, and worktreePath are required",
-        ),
-        (
-            "",
-            json!({"ticketId": "T", "repoPath": repo, "worktreePath": repo}),
-            400,
-            "No deployment configuration detected for this repository",
         ),
         ("/teardown", json!({"repoPath": repo}), 400, both),
         (

@@ -3,6 +3,7 @@
 //! Also compiled for tests on Linux, where both implementations must agree.
 
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal};
@@ -15,6 +16,10 @@ fn snapshot(which: ProcessesToUpdate<'_>, details: ProcessRefreshKind) -> Option
     let mut system = System::new().ok()?;
     system.refresh_processes_specifics(which, true, details.without_tasks());
     Some(system)
+}
+
+fn unreadable() -> io::Error {
+    io::Error::other("the process table cannot be read")
 }
 
 fn to_process(process: &sysinfo::Process) -> Process {
@@ -34,34 +39,34 @@ pub(crate) fn find(pid: u32) -> Option<Process> {
 }
 
 /// Returns every visible process.
-pub(crate) fn all() -> Vec<Process> {
-    let system = snapshot(ProcessesToUpdate::All, ProcessRefreshKind::nothing());
-    system.map_or_else(Vec::new, |system| system.processes().values().map(to_process).collect())
+pub(crate) fn all() -> io::Result<Vec<Process>> {
+    let system = snapshot(ProcessesToUpdate::All, ProcessRefreshKind::nothing()).ok_or_else(unreadable)?;
+    Ok(system.processes().values().map(to_process).collect())
 }
 
 /// Returns the members of a group, including zombies.
-pub(crate) fn members(group: u32) -> Vec<Process> {
+pub(crate) fn members(group: u32) -> io::Result<Vec<Process>> {
     let is_member = |process: &Process| {
         let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
         pid.is_some_and(|pid| {
             rustix::process::getpgid(Some(pid)).is_ok_and(|pgid| pgid.as_raw_nonzero().get() as u32 == group)
         })
     };
-    all().into_iter().filter(is_member).collect()
+    Ok(all()?.into_iter().filter(is_member).collect())
 }
 
 /// Returns whether a process of this user has `name=value` in its environment.
-pub(crate) fn has_variable(pid: u32, name: &str, value: &str) -> bool {
+pub(crate) fn has_variable(pid: u32, name: &str, value: &str) -> io::Result<bool> {
     let pid = sysinfo::Pid::from_u32(pid);
     let details =
         ProcessRefreshKind::nothing().with_environ(UpdateKind::Always).with_user(UpdateKind::Always);
-    let system = snapshot(ProcessesToUpdate::Some(&[pid]), details);
+    let system = snapshot(ProcessesToUpdate::Some(&[pid]), details).ok_or_else(unreadable)?;
     let own = rustix::process::getuid().as_raw();
     let expected = format!("{name}={value}");
-    system.as_ref().and_then(|system| system.process(pid)).is_some_and(|process| {
+    Ok(system.process(pid).is_some_and(|process| {
         process.user_id().is_some_and(|user| **user == own)
             && process.environ().iter().any(|entry| entry == OsStr::new(&expected))
-    })
+    }))
 }
 
 /// Returns the processes whose program name starts with `program` and whose working directory is in one of

@@ -1,10 +1,12 @@
 //! The process table on Linux, read from `/proc`.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::Process;
@@ -31,49 +33,72 @@ fn parse(pid: u32, stat: &str) -> Option<Stat> {
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    // Field 22, `starttime`, in clock ticks since boot; see proc_pid_stat(5).
-    let ticks: u64 = fields.nth(16)?.parse().ok()?;
+    // Fields 20, `num_threads`, and 22, `starttime`, in clock ticks since boot; see proc_pid_stat(5).
+    let threads: u64 = fields.nth(14)?.parse().ok()?;
+    let ticks: u64 = fields.nth(1)?.parse().ok()?;
     let started = ProcessStart(*BOOT_MS + ticks * 1000 / rustix::param::clock_ticks_per_second().max(1));
-    let running = !matches!(state, "Z" | "X" | "x");
+    // A process whose first thread has exited is listed as a zombie while its other threads run.
+    let running = !matches!(state, "Z" | "X" | "x") || (state == "Z" && threads > 1);
     Some(Stat { process: Process { pid, parent, running, started }, group })
 }
 
-fn read(pid: u32) -> Option<Stat> {
-    let bytes = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    parse(pid, &String::from_utf8_lossy(&bytes))
+/// Returns `None` for a process that has exited, or that this user may not inspect.
+fn visible<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Ok(content) => Ok(Some(content)),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
+                || error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
-fn stats() -> impl Iterator<Item = Stat> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(read)
+fn read(pid: u32) -> io::Result<Option<Stat>> {
+    let bytes = visible(fs::read(format!("/proc/{pid}/stat")))?;
+    Ok(bytes.and_then(|bytes| parse(pid, &String::from_utf8_lossy(&bytes))))
+}
+
+fn stats() -> io::Result<Vec<Stat>> {
+    let mut stats = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        if let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) {
+            stats.extend(read(pid)?);
+        }
+    }
+    Ok(stats)
 }
 
 /// Returns the process with this pid.
 pub(crate) fn find(pid: u32) -> Option<Process> {
-    read(pid).map(|stat| stat.process)
+    read(pid).ok()?.map(|stat| stat.process)
 }
 
-/// Returns every visible process.
-pub(crate) fn all() -> Vec<Process> {
-    stats().map(|stat| stat.process).collect()
+/// Returns every visible process. An error means that the table could not be read, for example because too
+/// many files are open.
+pub(crate) fn all() -> io::Result<Vec<Process>> {
+    Ok(stats()?.into_iter().map(|stat| stat.process).collect())
 }
 
 /// Returns the members of a group, including zombies.
-pub(crate) fn members(group: u32) -> Vec<Process> {
-    stats().filter(|stat| stat.group == group).map(|stat| stat.process).collect()
+pub(crate) fn members(group: u32) -> io::Result<Vec<Process>> {
+    Ok(stats()?.into_iter().filter(|stat| stat.group == group).map(|stat| stat.process).collect())
 }
 
 /// Returns whether a process of this user has `name=value` in its environment.
-pub(crate) fn has_variable(pid: u32, name: &str, value: &str) -> bool {
+pub(crate) fn has_variable(pid: u32, name: &str, value: &str) -> io::Result<bool> {
     let uid = rustix::process::getuid().as_raw();
     let directory = format!("/proc/{pid}");
     // Setuid programs are not dumpable, so their entry belongs to root; they are not ours to inspect.
-    if !fs::metadata(&directory).is_ok_and(|metadata| metadata.uid() == uid) {
-        return false;
+    if visible(fs::metadata(&directory))?.is_none_or(|metadata| metadata.uid() != uid) {
+        return Ok(false);
     }
     let expected = format!("{name}={value}");
-    fs::read(format!("{directory}/environ"))
-        .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == expected.as_bytes()))
+    let environ = visible(fs::read(format!("{directory}/environ")))?;
+    Ok(environ
+        .is_some_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == expected.as_bytes())))
 }
 
 /// Returns the processes whose program name starts with `program` and whose working directory is in one of
@@ -89,14 +114,14 @@ pub(crate) fn programs_in(program: &str, directories: &[PathBuf]) -> Vec<Process
         };
         has_name && fs::read_link(of("cwd")).is_ok_and(inside)
     };
-    all().into_iter().filter(is_match).collect()
+    all().unwrap_or_default().into_iter().filter(is_match).collect()
 }
 
 /// Returns whether a visible process has this file open.
 pub(crate) fn is_open(file: &Path) -> bool {
     let Ok(file) = file.canonicalize() else { return false };
-    let descriptors =
-        all().into_iter().filter_map(|process| fs::read_dir(format!("/proc/{}/fd", process.pid)).ok());
+    let processes = all().unwrap_or_default().into_iter();
+    let descriptors = processes.filter_map(|process| fs::read_dir(format!("/proc/{}/fd", process.pid)).ok());
     let mut open = descriptors.flat_map(|entries| entries.flatten());
     open.any(|entry| fs::read_link(entry.path()).is_ok_and(|place| place == file))
 }
@@ -120,10 +145,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn command_name_does_not_affect_the_fields(name in "[^\0]{0,15}", parent in 0u32..1000, group in 0u32..1000, ticks in 0u64..1_000_000) {
-            let stat = format!("7 ({name}) S {parent} {group} 1 0 -1 0 0 0 0 0 1 2 3 4 20 0 1 0 {ticks} 0 0\n");
+        fn command_name_does_not_affect_the_fields(name in "[^\0]{0,15}", parent in 0u32..1000, group in 0u32..1000, threads in 1u64..3, ticks in 0u64..1_000_000) {
+            let stat = format!("7 ({name}) Z {parent} {group} 1 0 -1 0 0 0 0 0 1 2 3 4 20 0 {threads} 0 {ticks} 0 0\n");
             let stat = parse(7, &stat).unwrap();
             prop_assert_eq!((stat.process.parent, stat.group), (parent, group));
+            prop_assert_eq!(stat.process.running, threads > 1);
             prop_assert_eq!(stat.process.started.0, *BOOT_MS + ticks * 10);
         }
     }
