@@ -353,8 +353,8 @@ impl Case {
         self.ends_with("COMPLETED")
     }
 
-    /// Expects the pull request to have its base in one repository, and its branch in another one.
-    pub fn from_repository(mut self, head: &'static str, base: &'static str) -> Self {
+    /// Expects the pull request in the repository `base`, with a branch of the repository `head`.
+    pub fn proposes(mut self, head: &'static str, base: &'static str) -> Self {
         self.expected.base_repository = base;
         self.expected.head_repository = (head != base).then_some(head);
         self

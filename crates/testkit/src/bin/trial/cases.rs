@@ -487,21 +487,21 @@ fn forks() -> Vec<Case> {
             "git remote rename origin upstream && git remote add origin git@github.com:octo-dev/shop.git",
         )
         .of_fork()
-        .from_repository(FORK, REPOSITORY),
+        .proposes(FORK, REPOSITORY),
         forked(
             "a fork as push default",
             "git remote add mine git@github.com:octo-dev/shop.git && git config remote.pushDefault mine",
         )
-        .from_repository(FORK, REPOSITORY),
+        .proposes(FORK, REPOSITORY),
         forked("a fork as push URL", "git remote set-url --push origin git@github.com:octo-dev/shop.git")
-            .from_repository(FORK, REPOSITORY),
+            .proposes(FORK, REPOSITORY),
         forked(
             "a fork that is selected as base",
             "git remote rename origin upstream && git remote add origin git@github.com:octo-dev/shop.git && \
              git fetch -q origin && gh repo set-default octo-dev/shop",
         )
         .of_fork()
-        .from_repository(FORK, FORK),
+        .proposes(FORK, FORK),
         only_remote("a clone whose only remote is upstream", "git remote rename origin upstream"),
         only_remote("a clone whose only remote is github", "git remote rename origin github"),
     ]
