@@ -13,12 +13,13 @@ use crate::{contract_rows, install, openapi, prose, target, web};
 
 /// Debian packages that tests need, each with a program that it contains. `faketime` contains the library
 /// that changes the clock of programs under test.
-const PACKAGES: [(&str, &str); 6] = [
+const PACKAGES: [(&str, &str); 7] = [
     ("gh", "gh"),
     ("chromium", "chromium"),
     ("wrk", "wrk"),
     ("git", "git"),
     ("git-lfs", "git-lfs"),
+    ("openssl", "openssl"),
     ("faketime", "faketime"),
 ];
 
