@@ -17,7 +17,7 @@ impl Sandbox {
     pub fn clones(&self) -> Vec<(RepoFullName, PathBuf)> {
         let Some(base) = self.base() else { return Vec::new() };
         let mut search =
-            Search { sandbox: self, visited: HashSet::new(), links: Vec::new(), clones: Vec::new() };
+            CloneSearch { sandbox: self, visited: HashSet::new(), links: Vec::new(), clones: Vec::new() };
         search.visit(&base, DEPTH);
         // Last, so that a clone is found at its real path if that is in reach.
         while let Some((link, depth)) = search.links.pop() {
@@ -30,7 +30,7 @@ impl Sandbox {
     }
 }
 
-struct Search<'a> {
+struct CloneSearch<'a> {
     sandbox: &'a Sandbox,
     /// Canonical paths, because symbolic links can form cycles.
     visited: HashSet<PathBuf>,
@@ -39,7 +39,7 @@ struct Search<'a> {
     clones: Vec<(RepoFullName, PathBuf)>,
 }
 
-impl Search<'_> {
+impl CloneSearch<'_> {
     fn visit(&mut self, directory: &Path, depth: usize) {
         let Ok(allowed) = self.sandbox.check(directory) else { return };
         if !self.visited.insert(allowed.canonical().to_owned()) {

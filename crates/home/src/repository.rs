@@ -203,8 +203,7 @@ impl Sandbox {
             }
             // What is below the directory belongs to it, like a `.git` directory.
             if repository.setting("core", "bare").is_some_and(|bare| bare.eq_ignore_ascii_case("true")) {
-                let git_dir = repository.git_dir.clone();
-                return self.bare(git_dir, own.open_directory()?);
+                return self.bare(repository.git_dir, own.open_directory()?);
             }
             return Ok(repository);
         }

@@ -41,13 +41,13 @@ pub async fn run(options: &LoopOptions) -> u8 {
         .and_then(|()| RunContext::from_environment(options.allowed_tools.as_deref()))
     {
         Ok(context) => context,
-        Err(error) => return Refusal::of("cannot start", &error).report(),
+        Err(error) => return StartRefusal::of("cannot start", &error).report(),
     };
     // Without a work directory the command resumes the loop that the state file of the current directory
     // identifies.
     let (state, fresh) = match &options.workdir {
         Some(workdir) => (new_state(&context, options, workdir, &stop).await, true),
-        None => (resumed_state(&context.project_root, options.max_spend).map_err(Refusal::from), false),
+        None => (resumed_state(&context.project_root, options.max_spend).map_err(StartRefusal::from), false),
     };
     let state = match state {
         Ok(state) => state,
@@ -59,8 +59,10 @@ pub async fn run(options: &LoopOptions) -> u8 {
             warning.into_iter().for_each(print_error);
             lock
         }
-        Err(LockError::Held(message)) => return Refusal::from(message).report(),
-        Err(LockError::Io(error)) => return Refusal::of("cannot lock the work directory", &error).report(),
+        Err(LockError::Held(message)) => return StartRefusal::from(message).report(),
+        Err(LockError::Io(error)) => {
+            return StartRefusal::of("cannot lock the work directory", &error).report();
+        }
     };
     let limits = ProgressLimits {
         max_iterations: state.max_iterations,
@@ -86,12 +88,12 @@ pub async fn run(options: &LoopOptions) -> u8 {
 }
 
 /// Reason for which the driver does not start.
-struct Refusal {
+struct StartRefusal {
     message: String,
     exit_code: u8,
 }
 
-impl Refusal {
+impl StartRefusal {
     fn of(action: &str, error: &io::Error) -> Self {
         Self { message: format!("Error: {action}: {error}"), exit_code: exit_code::of_error(error) }
     }
@@ -103,7 +105,7 @@ impl Refusal {
     }
 }
 
-impl From<String> for Refusal {
+impl From<String> for StartRefusal {
     fn from(message: String) -> Self {
         Self { message, exit_code: FAILED }
     }
@@ -114,14 +116,14 @@ async fn new_state(
     options: &LoopOptions,
     workdir: &Path,
     stop: &CancellationToken,
-) -> Result<LoopState, Refusal> {
+) -> Result<LoopState, StartRefusal> {
     let workdir =
-        std::path::absolute(workdir).map_err(|error| Refusal::of("invalid work directory", &error))?;
+        std::path::absolute(workdir).map_err(|error| StartRefusal::of("invalid work directory", &error))?;
     check_prompt(context, options)?;
     // A second loop on the same work directory is refused by the lock instead, which names its owner.
     check_other_loop(&context.project_root, &workdir)?;
     untrusted::create_directory(&workdir)
-        .map_err(|error| Refusal::of("cannot create the work directory", &error))?;
+        .map_err(|error| StartRefusal::of("cannot create the work directory", &error))?;
     Ok(LoopState {
         iteration: 1,
         max_iterations: options.max_iterations,
