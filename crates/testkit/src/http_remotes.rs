@@ -25,12 +25,12 @@ use crate::git::GitRemotes;
 #[derive(Debug)]
 pub struct HttpRemotes {
     port: u16,
-    shared: Arc<Shared>,
+    shared: Arc<HttpRemotesState>,
     _serving: AbortOnDropHandle<()>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct HttpRemotesState {
     remotes: GitRemotes,
     requests: Mutex<Vec<String>>,
 }
@@ -38,7 +38,7 @@ struct Shared {
 impl HttpRemotes {
     /// Starts the server on a free loopback port.
     pub async fn start(remotes: &GitRemotes) -> anyhow::Result<Self> {
-        let shared = Arc::new(Shared { remotes: remotes.clone(), requests: Mutex::default() });
+        let shared = Arc::new(HttpRemotesState { remotes: remotes.clone(), requests: Mutex::default() });
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let port = listener.local_addr()?.port();
         let router = Router::new().fallback(receive).with_state(Arc::clone(&shared));
@@ -63,7 +63,7 @@ impl HttpRemotes {
     }
 }
 
-async fn receive(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+async fn receive(State(shared): State<Arc<HttpRemotesState>>, request: Request) -> Response {
     let line = format!("{} {}", request.method(), request.uri());
     shared.requests.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     let response = http_backend(&shared.remotes, request).await;

@@ -14,13 +14,13 @@ const DEAD_PROXY: &str = "http://127.0.0.1:1";
 const OUTSIDE: &str = "http://git.example.test/";
 
 /// Servers through which git reaches the remote repository. They stop when dropped.
-pub struct Connection {
+pub struct RemoteConnection {
     network: Network,
     http: Option<HttpRemotes>,
     _uplink: Option<TcpProxy>,
 }
 
-impl Connection {
+impl RemoteConnection {
     /// Starts the servers, and configures git to use them.
     pub async fn open(network: Network, testbed: &mut Testbed) -> Result<Self> {
         let (bytes_per_second, stalls_after) = match network {

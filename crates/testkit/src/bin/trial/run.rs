@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::case::{Case, FORK, GATE, Intervention, PLAN, Precondition, REPOSITORY};
-use crate::connection::Connection;
+use crate::connection::RemoteConnection;
 use crate::outcome::Outcome;
 
 const FILES: [(&str, &str); 1] = [("README.md", "# Shop\n")];
@@ -41,7 +41,7 @@ struct TrialRun {
     page: BrowserSession,
     testbed: Testbed,
     clone: PathBuf,
-    connection: Connection,
+    connection: RemoteConnection,
 }
 
 impl TrialRun {
@@ -58,7 +58,7 @@ impl TrialRun {
         testbed.home.link("real-git", &real_git()?)?;
         // Fixed in advance, so that a restarted Loopgate listens on the same port.
         let port = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-        let connection = Connection::open(case.network, &mut testbed).await?;
+        let connection = RemoteConnection::open(case.network, &mut testbed).await?;
         let mut setup = testbed.loopgate()?.env("LOOPGATE_ITERATION_PAUSE_MS", "1");
         // The default number of retries would take minutes in cases with permanent errors.
         setup = setup.env("CLAUDE_CODE_MAX_RETRIES", "3");
