@@ -274,7 +274,7 @@ impl Driver {
         if let Some(error) = lost {
             return Err(error);
         }
-        // The reviews and the commands of later iterations report this session.
+        // Exported to the programs of later iterations, whose records name the session.
         if let Some(id) = &facts.session_id {
             self.last_session = Some(id.clone());
             self.context.export(var::SESSION_ID, id);

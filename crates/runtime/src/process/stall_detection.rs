@@ -295,12 +295,7 @@ mod tests {
     fn sample_with(cpu_ms: u64, pids: &[u32], bytes: u64, in_tool: bool) -> ActivitySample {
         let last_started = in_tool.then(|| "sleep".to_owned());
         ActivitySample {
-            work: ProcessTreeSample {
-                cpu_ms,
-                pids: pids.to_vec(),
-                last_started,
-                ..ProcessTreeSample::default()
-            },
+            work: ProcessTreeSample { cpu_ms, pids: pids.to_vec(), last_started },
             bytes,
             in_tool,
             asks: false,

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use super::outgoing::listing;
 use super::saved::EMPTY_TREE;
 use super::{ChangedFiles, DropPolicy, Git, GitError, LfsGap, checked, finish, time};
 
@@ -201,10 +202,12 @@ impl Git {
     /// and none if no remote has any.
     async fn pushed_commits(&self, directory: &Path) -> Result<Vec<String>, GitError> {
         let args = ["rev-list", "--boundary", "HEAD", "--not", "--remotes"];
-        let printed = self.text(directory, &args, time::LOCAL).await?;
+        // Every commit, if no remote has any.
+        let printed = listing(self.reader(directory).await?.args(args), "rev-list").await?;
         if printed.is_empty() {
             return Ok(vec![self.head(directory).await?]);
         }
+        let printed = String::from_utf8_lossy(&printed);
         Ok(printed.lines().filter_map(|line| line.strip_prefix('-')).map(str::to_owned).collect())
     }
 

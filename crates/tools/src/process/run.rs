@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::command::{Command, StartError, Stdin};
 use super::group::OwnedGroup;
 use super::output::{Limits, Output, ProcessStatus};
-use super::work::{ProcessTreeSample, sample_process_tree};
+use super::work::{ProcessTreeSample, TransferState, sample_process_tree, transfer_state};
 
 /// After the process exited, a pipe without data for this long counts as fully read.
 const DRAIN_IDLE: Duration = Duration::from_millis(100);
@@ -109,14 +109,15 @@ struct Deadline {
     next_check: Instant,
     /// The process tree at the last check.
     sample: ProcessTreeSample,
+    transfer: TransferState,
 }
 
 impl Deadline {
     fn new(group: &OwnedGroup, limits: Limits) -> Self {
         let now = Instant::now();
         let next_check = now + if limits.idle { limits.time / CHECKS } else { limits.time };
-        let sample = ProcessTreeSample::default();
-        Self { limits, pid: group.pid(), last_activity: now, next_check, sample }
+        let (sample, transfer) = (ProcessTreeSample::default(), TransferState::default());
+        Self { limits, pid: group.pid(), last_activity: now, next_check, sample, transfer }
     }
 
     fn note_activity(&mut self) {
@@ -131,14 +132,19 @@ impl Deadline {
         // Taken before the sample: reading the process table can take seconds on a loaded machine, and output waits
         // in the pipe until then.
         let now = Instant::now();
-        let sample = tokio::task::spawn_blocking(move || sample_process_tree(pid)).await.ok().flatten();
-        let Some(sample) = sample else { return true };
+        let read = move || {
+            let sample = sample_process_tree(pid)?;
+            let transfer = transfer_state(&sample.pids);
+            Some((sample, transfer))
+        };
+        let read = tokio::task::spawn_blocking(read).await.ok().flatten();
+        let Some((sample, transfer)) = read else { return true };
         // A program can send megabytes within the resolution of the processor time, which is 10 ms.
-        let worked = sample.cpu_ms > self.sample.cpu_ms || sample.transfer != self.sample.transfer;
+        let worked = sample.cpu_ms > self.sample.cpu_ms || transfer != self.transfer;
         if self.limits.idle && worked {
             self.last_activity = now;
         }
-        self.sample = sample;
+        (self.sample, self.transfer) = (sample, transfer);
         self.next_check = Instant::now() + self.limits.time / CHECKS;
         now.duration_since(self.last_activity) >= self.limits.time
     }

@@ -14,8 +14,6 @@ use super::table::{self, Process};
 pub struct ProcessTreeSample {
     /// Processor time of the running processes, including that of their reaped children, in milliseconds.
     pub cpu_ms: u64,
-    /// Changes while the running processes transfer data.
-    pub transfer: TransferState,
     /// Pids of the running processes, ascending.
     pub pids: Vec<u32>,
     /// Name of the program that was started last; `None` when the root is the only process.
@@ -45,8 +43,7 @@ pub fn sample_process_tree(root: u32) -> Option<ProcessTreeSample> {
     let mut pids: Vec<u32> = tree.iter().map(|process| process.pid).collect();
     pids.sort_unstable();
     let cpu_ms = pids.iter().filter_map(|pid| cpu_ms(*pid)).sum();
-    let transfer = transfer_state(&pids);
-    Some(ProcessTreeSample { cpu_ms, transfer, pids, last_started })
+    Some(ProcessTreeSample { cpu_ms, pids, last_started })
 }
 
 #[cfg(target_os = "linux")]
@@ -61,7 +58,8 @@ fn cpu_ms(pid: u32) -> Option<u64> {
 }
 
 #[cfg(target_os = "linux")]
-fn transfer_state(pids: &[u32]) -> TransferState {
+/// Reads the state of the data transfer of processes. Costs more than a sample: it reads the tables of all sockets.
+pub fn transfer_state(pids: &[u32]) -> TransferState {
     let read =
         |pid: &u32, name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
     let counters: String = pids.iter().map(|pid| read(pid, "io")).collect();
@@ -100,7 +98,7 @@ fn cpu_ms(pid: u32) -> Option<u64> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn transfer_state(_pids: &[u32]) -> TransferState {
+pub fn transfer_state(_pids: &[u32]) -> TransferState {
     TransferState::default()
 }
 
@@ -126,7 +124,7 @@ mod tests {
     #[test]
     fn transfer_is_noticed_in_pipes_and_in_buffers_of_the_kernel() {
         use std::io::{Read as _, Write as _};
-        let state = || sample_process_tree(std::process::id()).unwrap().transfer;
+        let state = || transfer_state(&[std::process::id()]);
         let (mut reader, mut writer) = std::io::pipe().unwrap();
         let before = state().bytes;
         writer.write_all(&[0; 4096]).unwrap();
