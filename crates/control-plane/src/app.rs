@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
 use crate::bus::Bus;
 use crate::code_host::{InstalledApp, InstalledCodeHost};
@@ -40,6 +41,8 @@ pub struct ControlPlaneParts {
     pub storage: Storage,
     /// Connected desktops, by compute target.
     pub desktops: Arc<Desktops>,
+    /// Identifies this process among the instances that share the database.
+    pub instance_id: Uuid,
     pub runner_tokens: RunnerTokens,
     pub passwords: Passwords,
     /// Signs and verifies challenges for loopback gateways.

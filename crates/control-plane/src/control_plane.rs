@@ -7,6 +7,7 @@ use secrecy::SecretString;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
 use crate::accounts::email::EmailAddress;
 use crate::accounts::{self, FirstOwner, Owner};
@@ -22,7 +23,7 @@ use crate::credentials::runner_token::RunnerTokens;
 use crate::credentials::session;
 use crate::desktops::credentials;
 use crate::desktops::host::DesktopHost;
-use crate::dispatch::{launch, presence};
+use crate::dispatch::{launch_queue, presence};
 use crate::error::{ApiError, ValidationIssues};
 use crate::loops::reaper;
 use crate::router;
@@ -56,7 +57,7 @@ pub enum ControlPlaneError {
 }
 
 impl ControlPlane {
-    /// Connects to the database, applies migrations, and starts the background tasks: recovery of interrupted
+    /// Connects to the database, applies migrations, and starts the background tasks: takeover of interrupted
     /// launches, presence of desktops, the reaper, and revocation of desktop credentials.
     ///
     /// # Errors
@@ -74,6 +75,7 @@ impl ControlPlane {
             runner_tokens: RunnerTokens::new(&config.secrets.runner_tokens),
             passwords: Passwords::default(),
             challenges: Challenges::new(&config.secrets.local_gateway),
+            instance_id: Uuid::now_v7(),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),
             code_host: config.code_host_app.as_ref().map(InstalledCodeHost::new).transpose()?,
@@ -87,7 +89,7 @@ impl ControlPlane {
             // `+ 1` includes desktops that were seen in this very millisecond.
             presence::sweep(&app, now() + 1).await?;
         }
-        app.tasks.spawn(launch::recover(app.clone()));
+        app.tasks.spawn(launch_queue::run(app.clone()));
         app.tasks.spawn(presence::run(app.clone()));
         app.tasks.spawn(reaper::run(app.clone()));
         app.tasks.spawn(credentials::run(app.clone()));

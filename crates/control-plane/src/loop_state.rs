@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::store::column::StoredEnum;
 use crate::store::entity::loop_event::{self, EventSource};
-use crate::store::entity::{agent_loop, loop_token_refresh};
+use crate::store::entity::{agent_loop, loop_launch, loop_token_refresh};
 use crate::store::now;
 
 pub const ALL: [LoopStatus; 8] = [
@@ -80,6 +80,8 @@ pub async fn apply(
         return Ok(TransitionResult::Refused(row.status.0));
     }
     if to.is_terminal() {
+        // A loop that has ended is not launched any more.
+        loop_launch::Entity::delete_by_id(loop_id).exec(tx).await?;
         clear_tokens(tx, loop_id, to).await?;
     }
     Ok(TransitionResult::Applied)

@@ -4,6 +4,7 @@ use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
 use serde_json::json;
 
+use super::kill;
 use super::signing::SignedIntent;
 use crate::app::ControlPlaneState;
 use crate::bus::Topic;
@@ -27,9 +28,12 @@ pub async fn cancel(
     let data = json!({"reason": "Cancelled by user", "timestamp": loopgate_api::time::now_iso()});
     let event = NewEvent::internal("cancelled", format!("cancelled:{}", Uuid::now_v7()), data);
     loop_state::append(&tx, row.id, event).await?;
+    let kill = kill::store(&tx, &row, intent).await?;
     tx.commit().await?;
     // Published after the commit, so that a stream that wakes up reads the new status.
     app.bus.publish(Topic::Loop(row.id));
-    super::kill::spawn(app, &row, intent);
+    if let Some(kill) = kill {
+        kill::send(app, kill).await?;
+    }
     crate::loops::find(app.store.reader(), row.organization_id, row.id).await
 }

@@ -6,12 +6,13 @@ use loopgate_api::link::{Cancel, LinkCommand, canonical_json};
 use loopgate_api::operation::OperationId;
 use loopgate_link::server::SendError;
 use sea_orm::ActiveValue::Set;
+use sea_orm::ConnectionTrait;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use sha2::{Digest, Sha256};
 
 use crate::app::ControlPlaneState;
-use crate::error::{ApiResult, conflict, too_many_commands};
+use crate::error::{ApiError, ApiResult, conflict, too_many_commands};
 use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};
 use crate::store::{is_duplicate, iso, now};
@@ -64,24 +65,55 @@ pub struct StoredCommand {
 
 /// Stores a command. The path determines the operation id where it is known. Returns 409 when the idempotency
 /// key was used for a different request, and 429 when the desktop has too many open commands.
-pub async fn store(app: &ControlPlaneState, new: NewCommand) -> ApiResult<StoredCommand> {
-    let mut request = new.request;
-    // The approval policy of the desktop applies to the operation id, so a client must not choose it freely.
-    if let Some(operation) = OperationId::of_path(&request.path) {
-        operation.as_str().clone_into(&mut request.operation_id);
-    }
-    let fingerprint = fingerprint(&request)?;
-    let key = new.idempotency_key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+pub async fn store(app: &ControlPlaneState, mut new: NewCommand) -> ApiResult<StoredCommand> {
+    normalize(&mut new);
+    let (target_id, key, fingerprint) =
+        (new.target_id, new.idempotency_key.clone(), fingerprint(&new.request)?);
     // Fast path for retries; the unique index decides between concurrent requests.
     if let Some(key) = &key
-        && let Some(row) = by_key(app, new.target_id, key).await?
+        && let Some(row) = by_key(app, target_id, key).await?
     {
         return deduplicated(row, &fingerprint);
     }
-    // Kills have no expiry. They are exempt from the limit, so that a full queue can still be stopped.
-    if new.expires_after.is_some() && open_commands(app, new.target_id).await? >= MAX_OPEN_COMMANDS {
-        return Err(too_many_commands());
+    // Commands without expiry are exempt from the limit, so that a full queue can still be stopped.
+    if new.expires_after.is_some() {
+        check_capacity(app.store.reader(), target_id).await?;
     }
+    match insert(app.store.writer(), new).await {
+        Ok(row) => Ok(StoredCommand { row, deduplicated: false }),
+        // A concurrent request with the same idempotency key, or a command id that is already in use.
+        Err(error) if is_duplicate(&error) => match by_key(app, target_id, &key.unwrap_or_default()).await? {
+            Some(row) => deduplicated(row, &fingerprint),
+            None => Err(insert_error(error)),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the error of [`insert`] for a caller that did not look for an earlier command.
+pub fn insert_error(error: DbErr) -> ApiError {
+    if is_duplicate(&error) {
+        return conflict("Command ID already exists").code("command_id_exists");
+    }
+    error.into()
+}
+
+/// Sets the operation that the path determines, and trims the idempotency key.
+fn normalize(new: &mut NewCommand) {
+    // The approval policy of the desktop applies to the operation id, so a client must not choose it freely.
+    if let Some(operation) = OperationId::of_path(&new.request.path) {
+        operation.as_str().clone_into(&mut new.request.operation_id);
+    }
+    let key = new.idempotency_key.take().map(|key| key.trim().to_owned());
+    new.idempotency_key = key.filter(|key| !key.is_empty());
+}
+
+/// Inserts a command without looking for an earlier one. Callers that insert it in the transaction of its
+/// cause cannot recover from a duplicate, because PostgreSQL aborts the transaction.
+pub async fn insert(db: &impl ConnectionTrait, mut new: NewCommand) -> Result<desktop_command::Model, DbErr> {
+    normalize(&mut new);
+    let mut request = new.request;
+    let fingerprint = fingerprint(&request)?;
     let chosen = new.signature.map(|signature| signature.command_id);
     let (id, created_at) = (chosen.unwrap_or_else(Uuid::now_v7), now());
     request.command_id = id.to_string();
@@ -94,37 +126,29 @@ pub async fn store(app: &ControlPlaneState, new: NewCommand) -> ApiResult<Stored
         user_id: Set(new.user_id),
         operation_id: Set(request.operation_id.clone()),
         status: Set(StoredEnum(CommandStatus::Queued)),
-        request_payload: Set(serde_json::to_value(&request)?),
-        request_fingerprint: Set(fingerprint.clone()),
-        idempotency_key: Set(key.clone()),
+        request_payload: Set(serde_json::to_value(&request).map_err(json_error)?),
+        request_fingerprint: Set(fingerprint),
+        idempotency_key: Set(new.idempotency_key),
         loop_id: Set(new.loop_id),
         last_sequence_acked: Set(0),
         created_at: Set(created_at),
         ..Default::default()
     };
-    match desktop_command::Entity::insert(row).exec_with_returning(app.store.writer()).await {
-        Ok(row) => Ok(StoredCommand { row, deduplicated: false }),
-        Err(error) if is_duplicate(&error) => {
-            // A concurrent request with the same idempotency key, or a command id that is already in use.
-            let key = key.unwrap_or_default();
-            match by_key(app, new.target_id, &key).await? {
-                Some(row) => deduplicated(row, &fingerprint),
-                None if chosen.is_some() => {
-                    Err(conflict("Command ID already exists").code("command_id_exists"))
-                }
-                None => Err(error.into()),
-            }
-        }
-        Err(error) => Err(error.into()),
-    }
+    desktop_command::Entity::insert(row).exec_with_returning(db).await
 }
 
-async fn open_commands(app: &ControlPlaneState, target_id: Uuid) -> Result<u64, DbErr> {
-    desktop_command::Entity::find()
+fn json_error(error: serde_json::Error) -> DbErr {
+    DbErr::Json(error.to_string())
+}
+
+/// Returns 429 when a desktop has too many open commands.
+pub async fn check_capacity(db: &impl ConnectionTrait, target_id: Uuid) -> ApiResult<()> {
+    let open = desktop_command::Entity::find()
         .filter(desktop_command::Column::ComputeTargetId.eq(target_id))
         .filter(desktop_command::Column::Status.is_in(CommandStatus::OPEN.map(StoredEnum)))
-        .count(app.store.reader())
-        .await
+        .count(db)
+        .await?;
+    if open < MAX_OPEN_COMMANDS { Ok(()) } else { Err(too_many_commands()) }
 }
 
 fn millis(duration: Duration) -> i64 {
@@ -154,13 +178,13 @@ fn deduplicated(row: desktop_command::Model, fingerprint: &str) -> ApiResult<Sto
 /// Returns the command that launched a loop. Expired commands are ignored, because the desktop never received
 /// them.
 pub async fn launch_command(
-    app: &ControlPlaneState,
+    db: &impl ConnectionTrait,
     loop_id: Uuid,
 ) -> Result<Option<desktop_command::Model>, DbErr> {
     desktop_command::Entity::find()
         .filter(desktop_command::Column::LoopId.eq(loop_id))
         .filter(desktop_command::Column::Status.ne(StoredEnum(CommandStatus::Expired)))
-        .one(app.store.reader())
+        .one(db)
         .await
 }
 
@@ -202,24 +226,24 @@ pub async fn cancel(app: &ControlPlaneState, row: &desktop_command::Model) -> Re
     Ok(row.map_or(CommandStatus::Cancelled, |row| row.status.0))
 }
 
-/// Marks a command that its desktop has not received as expired.
-pub async fn expire(app: &ControlPlaneState, id: Uuid, reason: &str) -> Result<(), DbErr> {
+/// Marks a command that its desktop has not received as expired. Returns whether it was open.
+pub async fn expire(db: &impl ConnectionTrait, id: Uuid, reason: &str) -> Result<bool, DbErr> {
     use desktop_command::Column;
-    desktop_command::Entity::update_many()
+    let update = desktop_command::Entity::update_many()
         .col_expr(Column::Status, Expr::value(StoredEnum(CommandStatus::Expired)))
         .col_expr(Column::Error, Expr::value(reason))
         .col_expr(Column::FinishedAt, Expr::value(now()))
         .filter(Column::Id.eq(id))
         // The condition keeps a terminal status that the desktop may have reported in the meantime.
         .filter(Column::Status.is_in(CommandStatus::OPEN.map(StoredEnum)))
-        .exec(app.store.writer())
+        .exec(db)
         .await?;
-    Ok(())
+    Ok(update.rows_affected == 1)
 }
 
 /// Returns the SHA-256 of the canonical JSON of a request, without members that differ between retries of it.
-fn fingerprint(request: &LinkCommand) -> ApiResult<String> {
-    let mut json = serde_json::to_value(request)?;
+fn fingerprint(request: &LinkCommand) -> Result<String, DbErr> {
+    let mut json = serde_json::to_value(request).map_err(json_error)?;
     if let Some(members) = json.as_object_mut() {
         for member in
             ["commandId", "queuedAt", "expiresAt", "signature", "signaturePayload", "publicKeyFingerprint"]

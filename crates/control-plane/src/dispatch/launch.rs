@@ -1,7 +1,8 @@
-//! Launch of a loop: token, context pack, command, delivery, claim.
+//! Launch of a loop: token, context pack, command, delivery.
 //!
-//! The token slot is stored before the command is sent, so that the first request of the runner is accepted.
-//! A failure before the desktop has received the command fails the loop with a reason that users can see.
+//! Token slot, command and status are stored in one transaction before the command is sent, so that the first
+//! request of the runner is accepted, and a desktop that reconnects after a crash receives the command. A
+//! failure before that fails the loop with a reason that users can see.
 
 use std::time::Duration;
 
@@ -12,13 +13,14 @@ use loopgate_api::launch::{Artifact, ArtifactType, Committer, LoopLaunchBody, Re
 use loopgate_api::link::{LinkCommand, USER_INTENT};
 use loopgate_api::operation::OperationId;
 use loopgate_api::usd::Usd;
+use sea_orm::UpdateMany;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-use super::command::CommandSignature;
-use super::command::{self, NewCommand};
+use super::command::{self, CommandSignature, NewCommand};
+use super::launch_queue::LaunchLease;
 use super::signing::SignedIntent;
 use crate::agents::for_loop;
 use crate::app::ControlPlaneState;
@@ -26,9 +28,9 @@ use crate::bus::Topic;
 use crate::credentials::runner_token::{IssuedToken, TTL_SECONDS};
 use crate::documents;
 use crate::error::{ApiError, ApiResult, conflict};
-use crate::loop_state::{self, TransitionResult, status_values};
+use crate::loop_state::{self, TransitionResult};
 use crate::spending;
-use crate::store::entity::{agent_loop, compute_target, document, user};
+use crate::store::entity::{agent_loop, compute_target, desktop_command, document, user};
 use crate::store::now;
 use crate::store::parse_json;
 
@@ -36,98 +38,44 @@ use crate::store::parse_json;
 // clones repositories and runs set-up scripts after the response and reports them as events.
 const LAUNCH_TIMEOUT_MS: u64 = 10 * 60 * 1000;
 
-// A desktop that reconnects later than this does not start the loop.
-const LAUNCH_EXPIRES_AFTER: Duration = Duration::from_secs(5 * 60);
-// A launch that has stored no command after this time, in milliseconds, was interrupted. A launch takes a
-// few seconds at most.
-const INTERRUPTED_AFTER: i64 = 30_000;
-// How long an interrupted launch waits for its desktop. After a restart of the control plane desktops
-// reconnect with backoff, within about a minute.
-const RECONNECT_LIMIT: Duration = Duration::from_secs(120);
-// Interval at which the connection is checked, in addition to notifications.
-const RECONNECT_POLL: Duration = Duration::from_secs(1);
+/// A desktop that reconnects later than this does not start the loop.
+pub const EXPIRES_AFTER: Duration = Duration::from_secs(5 * 60);
 
 /// Launches a loop in the background. With a signed intent, the desktop verifies the signature and then
 /// fetches the request body.
-pub fn spawn(app: &ControlPlaneState, loop_id: Uuid, intent: Option<SignedIntent>) {
+pub fn spawn(app: &ControlPlaneState, lease: LaunchLease, intent: Option<SignedIntent>) {
     let task = app.clone();
-    app.tasks.spawn(async move { run(&task, loop_id, intent).await });
+    app.tasks.spawn(async move { run(&task, lease, intent).await });
 }
 
-async fn run(app: &ControlPlaneState, loop_id: Uuid, intent: Option<SignedIntent>) {
-    let Err(error) = launch(app, loop_id, intent).await else { return };
-    let (code, message) = match &error {
-        LaunchError::Rejected { code, message } => (*code, message.as_str()),
-        LaunchError::Failed(error) => (code::SPAWN_FAILED, error.body.error.as_str()),
+async fn run(app: &ControlPlaneState, lease: LaunchLease, intent: Option<SignedIntent>) {
+    let loop_id = lease.loop_id;
+    let Err(error) = launch(app, lease, intent).await else { return };
+    let failed = match error {
+        LaunchError::Rejected { code, message } => fail(app, loop_id, code, &message).await,
+        LaunchError::Failed(error) => fail(app, loop_id, code::SPAWN_FAILED, &error.body.error).await,
+        LaunchError::NotConnected(target_id) => match lease.hand_over(app).await {
+            Ok(true) => return,
+            Ok(false) => fail_unconnected(app, loop_id, target_id).await,
+            Err(error) => Err(error),
+        },
         LaunchError::Superseded => return,
     };
-    if let Err(error) = fail(app, loop_id, code, message).await {
+    if let Err(error) = failed {
         tracing::error!(%loop_id, %error, "failed to record a launch failure");
     }
 }
 
-/// Recovers launches that were interrupted by a restart. A stored command is delivered when its desktop
-/// reconnects; without one the launch is repeated as soon as the desktop is connected.
-pub async fn recover(app: ControlPlaneState) {
-    use agent_loop::Column;
-    let interrupted = agent_loop::Entity::find()
-        .filter(Column::Status.is_in(status_values([LoopStatus::Pending])))
-        .filter(Column::ComputeTargetId.is_not_null())
-        // With several instances, skip newer loops: another instance may still be launching them.
-        .filter(Column::CreatedAt.lt(if app.store.is_embedded() {
-            now() + 1
-        } else {
-            now() - INTERRUPTED_AFTER
-        }))
-        .all(app.store.reader())
-        .await;
-    match interrupted {
-        Ok(rows) => {
-            for row in rows {
-                let task = app.clone();
-                app.tasks.spawn(async move { resume(&task, &row).await });
-            }
-        }
-        Err(error) => tracing::error!(%error, "failed to query interrupted launches"),
-    }
-}
-
-async fn resume(app: &ControlPlaneState, row: &agent_loop::Model) {
-    match command::launch_command(app, row.id).await {
-        Ok(Some(command)) => {
-            // The desktop receives the stored command on reconnect, so only the status of the loop has to be
-            // updated.
-            let state_key = state_key_of(&command.request_payload).unwrap_or_default();
-            if mark_claimed(app, row, command.id, &state_key).await.is_err() {
-                tracing::error!(loop_id = %row.id, "failed to claim an interrupted launch");
-            }
-        }
-        Ok(None) => {
-            tokio::select! {
-                () = app.shutdown.cancelled() => {}
-                () = wait_for_desktop(app, row) => run(app, row.id, None).await,
-            }
-        }
-        Err(error) => tracing::error!(loop_id = %row.id, %error, "failed to read an interrupted launch"),
-    }
+/// Fails a loop whose desktop is not connected.
+pub async fn fail_unconnected(app: &ControlPlaneState, loop_id: Uuid, target_id: Uuid) -> Result<(), DbErr> {
+    let target = compute_target::Entity::find_by_id(target_id).one(app.store.reader()).await?;
+    let name = target.map_or_else(|| "The desktop".to_owned(), |target| target.machine_name);
+    let message = format!("{name} is not connected. Ensure the desktop app is running.");
+    fail(app, loop_id, code::PRE_RUN_VALIDATION_FAILED, &message).await
 }
 
 fn state_key_of(payload: &Value) -> Option<String> {
     payload.pointer("/body/s3StateKey")?.as_str().map(str::to_owned)
-}
-
-/// Waits until the loop's desktop is connected, at most [`RECONNECT_LIMIT`].
-async fn wait_for_desktop(app: &ControlPlaneState, row: &agent_loop::Model) {
-    let Some(target) = row.compute_target_id else { return };
-    let mut wake = app.bus.subscribe(Topic::Targets(row.organization_id));
-    let wait = async {
-        while !app.desktops.is_connected(target) {
-            // Polls in addition: the notification is sent shortly before the connection is usable.
-            let _ = tokio::time::timeout(RECONNECT_POLL, wake.changed()).await;
-        }
-    };
-    // After the timeout the launch runs anyway, and fails with the reason that the desktop is not connected.
-    let _ = tokio::time::timeout(RECONNECT_LIMIT, wait).await;
 }
 
 /// Fails a loop and notifies its streams.
@@ -143,6 +91,8 @@ pub async fn fail(app: &ControlPlaneState, loop_id: Uuid, code: &str, message: &
 enum LaunchError {
     /// The loop has finished in the meantime, or another instance launches it.
     Superseded,
+    /// The desktop with this id is not connected to this instance.
+    NotConnected(Uuid),
     /// The loop cannot be launched; users see the message.
     Rejected { code: &'static str, message: String },
     /// Internal error of the control plane.
@@ -161,12 +111,15 @@ fn rejected(code: &'static str, message: &str) -> LaunchError {
 
 async fn launch(
     app: &ControlPlaneState,
-    loop_id: Uuid,
+    lease: LaunchLease,
     intent: Option<SignedIntent>,
 ) -> Result<(), LaunchError> {
-    let row = agent_loop::Entity::find_by_id(loop_id).one(app.store.reader()).await?;
+    let row = agent_loop::Entity::find_by_id(lease.loop_id).one(app.store.reader()).await?;
     let Some(row) = row.filter(|row| row.status.0 == LoopStatus::Pending) else { return Ok(()) };
     let target = target(app, &row).await?;
+    if !app.desktops.is_connected(target.id) {
+        return Err(LaunchError::NotConnected(target.id));
+    }
     let artifacts = artifacts(app, &row).await?;
     let issued = app.runner_tokens.issue(row.id, row.organization_id, now())?;
     let state_key = format!("{}/loops/{}/{}", row.organization_id, row.id, Uuid::now_v7());
@@ -177,7 +130,6 @@ async fn launch(
             "The organization's spending limit is reached. Raise the limit or wait for the next period.",
         ));
     }
-    store_token_slot(app, &row, &issued, &target).await?;
     // A signed command contains only the signed members. The desktop fetches the complete body after it has
     // verified the signature, so the runner token is not stored with the command.
     let (body, signature) = match intent {
@@ -187,16 +139,14 @@ async fn launch(
         None => (serde_json::to_value(&body)?, None),
     };
     let is_signed = signature.is_some();
-    let command = command::store(app, command_for(&row, &target, body, signature.clone())).await?;
-    let command_id = command.row.id;
-    if let Err(reason) = command::deliver(app, &command.row, signature) {
-        command::expire(app, command_id, &command::undelivered(reason, is_signed)).await?;
-        return Err(LaunchError::Rejected {
-            code: code::PRE_RUN_VALIDATION_FAILED,
-            message: format!("{} is not connected. Ensure the desktop app is running.", target.machine_name),
-        });
+    command::check_capacity(app.store.reader(), target.id).await?;
+    let new = command_for(&row, &target, body, signature.clone());
+    let command = claim(app, lease, &target, &issued, &state_key, new).await?;
+    if let Err(reason) = command::deliver(app, &command, signature) {
+        let writer = app.store.writer();
+        command::expire(writer, command.id, &command::undelivered(reason, is_signed)).await?;
+        fail_unconnected(app, row.id, target.id).await?;
     }
-    mark_claimed(app, &row, command_id, &state_key).await?;
     Ok(())
 }
 
@@ -252,7 +202,7 @@ pub async fn body_of_signed(
     let artifacts = artifacts(app, row).await.map_err(|error| match error {
         LaunchError::Failed(error) => error,
         LaunchError::Rejected { message, .. } => conflict(message),
-        LaunchError::Superseded => conflict("The loop has already finished"),
+        LaunchError::Superseded | LaunchError::NotConnected(_) => conflict("The loop has already finished"),
     })?;
     let state_key = state_key_of(payload).unwrap_or_default();
     body(app, row, artifacts, &issued, &state_key).await.map(Some)
@@ -307,34 +257,43 @@ fn committer(owner: user::Model) -> Committer {
     Committer { name, email: owner.email }
 }
 
-async fn store_token_slot(
+/// Stores the command, and the loop as claimed by its runner, in one transaction.
+async fn claim(
     app: &ControlPlaneState,
-    row: &agent_loop::Model,
-    issued: &IssuedToken,
+    lease: LaunchLease,
     target: &compute_target::Model,
-) -> Result<(), LaunchError> {
+    issued: &IssuedToken,
+    state_key: &str,
+    new: NewCommand,
+) -> Result<desktop_command::Model, LaunchError> {
     use agent_loop::Column;
     let supports = |name: &str| target.capabilities.get(name).and_then(Value::as_bool).unwrap_or(false);
     let capabilities = json!({
         "loopRunnerRefreshSupported": supports("loopRunnerRefreshSupported"),
         "loopRunnerHeartbeatSupported": supports("loopRunnerHeartbeatSupported"),
     });
-    // Compare-and-swap on the slot: of two instances that launch the loop concurrently, only one succeeds.
-    let unchanged = match row.active_token_jti {
-        Some(jti) => Column::ActiveTokenJti.eq(jti),
-        None => Column::ActiveTokenJti.is_null(),
+    let columns = |update: UpdateMany<_>| {
+        update
+            .col_expr(Column::ActiveTokenJti, Expr::value(issued.jti))
+            .col_expr(Column::LastTokenJti, Expr::value(issued.jti))
+            .col_expr(Column::TokenExpiresAt, Expr::value(issued.expires_at))
+            .col_expr(Column::RunnerCapabilities, Expr::value(capabilities))
+            .col_expr(Column::S3StateKey, Expr::value(state_key))
     };
-    let update = agent_loop::Entity::update_many()
-        .col_expr(Column::ActiveTokenJti, Expr::value(issued.jti))
-        .col_expr(Column::LastTokenJti, Expr::value(issued.jti))
-        .col_expr(Column::TokenExpiresAt, Expr::value(issued.expires_at))
-        .col_expr(Column::RunnerCapabilities, Expr::value(capabilities))
-        .filter(Column::Id.eq(row.id))
-        .filter(Column::Status.is_in(status_values([LoopStatus::Pending])))
-        .filter(unchanged)
-        .exec(app.store.writer())
+    let tx = app.store.begin().await?;
+    let transition = loop_state::apply(&tx, lease.loop_id, LoopStatus::Claimed, columns).await?;
+    if transition != TransitionResult::Applied || !lease.complete(&tx).await? {
+        return Err(LaunchError::Superseded);
+    }
+    let command = command::insert(&tx, new).await.map_err(command::insert_error)?;
+    agent_loop::Entity::update_many()
+        .col_expr(Column::ContainerId, Expr::value(command.id.to_string()))
+        .filter(Column::Id.eq(lease.loop_id))
+        .exec(&tx)
         .await?;
-    if update.rows_affected == 1 { Ok(()) } else { Err(LaunchError::Superseded) }
+    tx.commit().await?;
+    app.bus.publish(Topic::Loop(lease.loop_id));
+    Ok(command)
 }
 
 fn command_for(
@@ -356,46 +315,10 @@ fn command_for(
         user_id: row.user_id,
         target_id: target.id,
         loop_id: Some(row.id),
-        expires_after: Some(LAUNCH_EXPIRES_AFTER),
-        // A repeated launch of the loop returns the first command instead of creating a second one.
+        expires_after: Some(EXPIRES_AFTER),
+        // Unique: a loop is launched once.
         idempotency_key: Some(format!("loop-launch:{}", row.id)),
         signature,
         request,
     }
-}
-
-/// Records that the desktop has the command. A fast runner may already have moved the loop to RUNNING or
-/// finished it; then only the columns are written.
-async fn mark_claimed(
-    app: &ControlPlaneState,
-    row: &agent_loop::Model,
-    command_id: Uuid,
-    state_key: &str,
-) -> Result<(), LaunchError> {
-    use agent_loop::Column;
-    let columns = |update: sea_orm::UpdateMany<agent_loop::Entity>| {
-        update
-            .col_expr(Column::ContainerId, Expr::value(command_id.to_string()))
-            .col_expr(Column::S3StateKey, Expr::value(state_key))
-    };
-    let tx = app.store.begin().await?;
-    let pending = agent_loop::Entity::find_by_id(row.id).one(&tx).await?;
-    let pending = pending.is_some_and(|row| row.status.0 == LoopStatus::Pending);
-    let transition = if pending {
-        loop_state::apply(&tx, row.id, LoopStatus::Claimed, columns).await?
-    } else {
-        TransitionResult::Refused(row.status.0)
-    };
-    if transition != TransitionResult::Applied {
-        columns(agent_loop::Entity::update_many()).filter(Column::Id.eq(row.id)).exec(&tx).await?;
-    }
-    let current = agent_loop::Entity::find_by_id(row.id).one(&tx).await?;
-    tx.commit().await?;
-    app.bus.publish(Topic::Loop(row.id));
-    if let Some(cancelled) = current.filter(|row| row.status.0 == LoopStatus::Cancelled) {
-        // Cancelled between the launch and this point: the cancellation may not have found the launch
-        // command.
-        super::kill::spawn(app, &cancelled, None);
-    }
-    Ok(())
 }

@@ -6,6 +6,7 @@ pub mod cancel;
 pub mod command;
 pub mod kill;
 pub mod launch;
+pub mod launch_queue;
 pub mod presence;
 pub mod run_document;
 pub mod signing;

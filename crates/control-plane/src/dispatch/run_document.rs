@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use super::launch_queue::LaunchLease;
 use super::signing::{self, UserIntentSignature};
 use super::{launch, target};
 use crate::app::ControlPlaneState;
@@ -18,7 +19,7 @@ use crate::auth::Caller;
 use crate::documents::{find, next_number, plan_of, slug};
 use crate::error::{ApiError, ApiResult, bad_request};
 use crate::loop_state::status_values;
-use crate::loops::create::{NewLoop, create};
+use crate::loops::create::{LaunchMode, NewLoop, create};
 use crate::loops::view::LoopStartResponse;
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, compute_target, document, ticket};
@@ -181,10 +182,11 @@ pub async fn run(
         repo,
         additional_repos: peers,
         harness: desktop.selected_harness.0,
+        launch: if intent.is_some() { LaunchMode::SignedCommand } else { LaunchMode::Command },
         ..NewLoop::of(command)
     };
     let row = create(app, caller, new).await?;
-    launch::spawn(app, row.id, intent);
+    launch::spawn(app, LaunchLease::first(row.id), intent);
     Ok(LoopStartResponse { loop_id: row.id, status: row.status.0 })
 }
 

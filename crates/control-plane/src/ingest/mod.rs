@@ -27,6 +27,7 @@ use crate::error::{ApiError, ApiResult, conflict, invalid_transition, not_found}
 use crate::loop_state::{self, ACTIVE, NewEvent, TransitionResult};
 use crate::loops::revival;
 use crate::spending;
+use crate::store::column::StoredEnum;
 use crate::store::entity::agent_loop;
 use crate::store::entity::loop_event::{self, EventSource};
 use crate::store::parse_json;
@@ -41,11 +42,16 @@ const EVENT_LIMIT: i64 = 200_000;
 
 /// Outcome of ingesting an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IngestOutcome {
-    /// The event was stored and applied.
-    Stored,
+pub struct IngestOutcome {
     /// The event was dropped: the loop has a terminal status, or too many events.
-    Ignored,
+    is_ignored: bool,
+    /// The loop has ended without its runner, for example because a user cancelled it.
+    has_ended: bool,
+}
+
+impl IngestOutcome {
+    const STORED: Self = Self { is_ignored: false, has_ended: false };
+    const IGNORED: Self = Self { is_ignored: true, has_ended: false };
 }
 
 /// Acknowledgement of an event.
@@ -57,11 +63,15 @@ pub struct ReceivedView {
     /// otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignored: Option<bool>,
+    /// `true` when the loop has ended without its runner: the runner must stop. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<bool>,
 }
 
 impl From<IngestOutcome> for ReceivedView {
     fn from(outcome: IngestOutcome) -> Self {
-        Self { received: true, ignored: (outcome == IngestOutcome::Ignored).then_some(true) }
+        let IngestOutcome { is_ignored, has_ended } = outcome;
+        Self { received: true, ignored: is_ignored.then_some(true), ended: has_ended.then_some(true) }
     }
 }
 
@@ -132,19 +142,20 @@ async fn record(
     let is_late = row.status.0.is_terminal() && !accepted_after_end(&event, row.status.0);
     let is_beyond_limit = row.last_sequence >= EVENT_LIMIT && !event.is_terminal();
     if is_late || is_beyond_limit {
+        let has_ended = is_late && identity.runner.is_some() && !was_ended_by_runner(&tx, loop_id).await?;
         tx.commit().await?;
-        return Ok(IngestOutcome::Ignored);
+        return Ok(IngestOutcome { is_ignored: true, has_ended });
     }
     let event = match apply_event(&tx, &row, event).await? {
         EventEffect::Store(event) => event,
         EventEffect::Update => {
             tx.commit().await?;
             app.bus.publish(Topic::Loop(loop_id));
-            return Ok(IngestOutcome::Stored);
+            return Ok(IngestOutcome::STORED);
         }
         EventEffect::Ignore => {
             tx.commit().await?;
-            return Ok(IngestOutcome::Ignored);
+            return Ok(IngestOutcome::IGNORED);
         }
     };
     let event = NewEvent {
@@ -161,13 +172,13 @@ async fn record(
     }
     bump_heartbeat(&tx, &row).await?;
     let is_over_budget = spent.is_some() && spending::enforce(&tx, &row).await?;
+    let kill = if is_over_budget { kill::store(&tx, &row, None).await? } else { None };
     tx.commit().await?;
     app.bus.publish(Topic::Loop(loop_id));
     // After the commit: the kill command must not be sent for a transaction that is rolled back.
-    if is_over_budget {
-        kill::spawn(app, &row, None);
-    }
-    Ok(IngestOutcome::Stored)
+    let Some(kill) = kill else { return Ok(IngestOutcome::STORED) };
+    kill::send(app, kill).await?;
+    Ok(IngestOutcome { is_ignored: false, has_ended: true })
 }
 
 fn replay() -> ApiError {
@@ -181,6 +192,17 @@ async fn is_replay(tx: &DatabaseTransaction, loop_id: Uuid, nonce: Uuid) -> Resu
         .count(tx)
         .await?;
     Ok(count > 0)
+}
+
+/// Returns whether the runner has reported the end of the loop. Otherwise it may still be running.
+async fn was_ended_by_runner(tx: &DatabaseTransaction, loop_id: Uuid) -> Result<bool, DbErr> {
+    let reports = loop_event::Entity::find()
+        .filter(loop_event::Column::LoopId.eq(loop_id))
+        .filter(loop_event::Column::Source.eq(StoredEnum(EventSource::Runner)))
+        .filter(loop_event::Column::Kind.is_in(runner_event::TERMINAL_KINDS))
+        .count(tx)
+        .await?;
+    Ok(reports > 0)
 }
 
 fn accepted_after_end(event: &RunnerEvent, status: LoopStatus) -> bool {

@@ -29,6 +29,9 @@ const TYPES: [&str; 9] = [
 // Event types accepted from users for a MANUAL loop.
 const MANUAL_TYPES: [&str; 5] = ["output", "progress", "completed", "error", "cancelled"];
 
+/// Types of the events that lead to a terminal status.
+pub const TERMINAL_KINDS: [&str; 3] = ["completed", "error", "cancelled"];
+
 /// A valid event in flat form.
 #[derive(Debug, Clone)]
 pub struct RunnerEvent {
@@ -78,7 +81,7 @@ impl RunnerEvent {
 
     /// Returns whether the event leads to a terminal status.
     pub fn is_terminal(&self) -> bool {
-        matches!(self.kind.as_str(), "completed" | "error" | "cancelled")
+        TERMINAL_KINDS.contains(&self.kind.as_str())
     }
 
     /// Returns a member that is a string.

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::ControlPlaneState;
 use crate::auth::Caller;
+use crate::dispatch::launch_queue;
 use crate::error::{ApiError, ApiResult, ValidationIssues, conflict};
 use crate::loop_state::{self, ACTIVE, status_values};
 use crate::organizations;
@@ -57,6 +58,19 @@ pub struct NewLoop {
     pub context_refs: Option<Value>,
     /// Open object, shown with the loop.
     pub metadata: Value,
+    /// How the loop is launched.
+    pub launch: LaunchMode,
+}
+
+/// How a new loop is launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaunchMode {
+    /// By nobody: its user does the work, or starts it elsewhere.
+    None,
+    /// With a command to its desktop.
+    Command,
+    /// With a command that its user has signed.
+    SignedCommand,
 }
 
 impl NewLoop {
@@ -74,6 +88,7 @@ impl NewLoop {
             additional_repos: Vec::new(),
             context_refs: None,
             metadata: Value::Object(Map::new()),
+            launch: LaunchMode::None,
         }
     }
 }
@@ -134,10 +149,13 @@ pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> A
         check_manual(&tx, caller, document, new.command).await?;
         check_slot(&tx, document, new.command).await?;
     }
-    let command = new.command;
+    let (command, launch) = (new.command, new.launch);
     // The unique partial index still decides between two users who start the same command on one document.
     match insert(&tx, caller, new).await {
         Ok(row) => {
+            if launch != LaunchMode::None {
+                launch_queue::insert(app, &tx, &row, launch == LaunchMode::SignedCommand).await?;
+            }
             tx.commit().await?;
             Ok(row)
         }

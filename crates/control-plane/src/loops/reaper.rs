@@ -27,7 +27,7 @@ const DAY: i64 = 24 * HOUR;
 pub async fn run(app: ControlPlaneState) {
     let listening_since = now();
     // The first sweep runs one interval after the start. A restarted control plane first lets
-    // `launch::recover` resume interrupted launches, which may be older than the limit of a pending loop. The
+    // the launch queue resume interrupted launches, which may be older than the limit of a pending loop. The
     // delay loses nothing: silence counts from `listening_since`, and every limit is longer than the
     // interval.
     let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + EVERY, EVERY);

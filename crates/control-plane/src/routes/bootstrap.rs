@@ -11,12 +11,13 @@ use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
 use crate::auth::{Caller, UserAuth};
+use crate::dispatch::launch_queue::LaunchLease;
 use crate::dispatch::target::{accessible, find};
 use crate::dispatch::{launch, signing};
 use crate::envelope::Data;
 use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, conflict};
 use crate::extract::Body;
-use crate::loops::create::{NewLoop, create};
+use crate::loops::create::{LaunchMode, NewLoop, create};
 use crate::loops::view::LoopStartResponse;
 use crate::store::entity::compute_target;
 
@@ -92,6 +93,7 @@ pub async fn start(
             harness: target.selected_harness.0,
             prompt: Some(request.to_string()),
             metadata,
+            launch: LaunchMode::Command,
             ..NewLoop::of(LoopCommand::Bootstrap)
         };
         let row = create(&app, &caller, new).await.map_err(|error| {
@@ -103,7 +105,7 @@ pub async fn start(
             }
             error
         })?;
-        launch::spawn(&app, row.id, None);
+        launch::spawn(&app, LaunchLease::first(row.id), None);
         Ok(LoopStartResponse { loop_id: row.id, status: row.status.0 })
     };
     started.await.context("Failed to start bootstrap").map(Data::new)

@@ -135,7 +135,7 @@ pub async fn create(
     {
         // The signature is not stored, so a signed command cannot be delivered after a reconnect.
         if is_signed {
-            command::expire(&app, command.row.id, &command::undelivered(reason, true)).await?;
+            command::expire(app.store.writer(), command.row.id, &command::undelivered(reason, true)).await?;
             command.row.status = StoredEnum(CommandStatus::Expired);
         } else {
             tracing::info!(command_id = %command.row.id, "desktop not connected, command queued");

@@ -19,6 +19,7 @@ use crate::app::ControlPlaneState;
 use crate::auth::{AdminSessionAuth, ReaderAuth, UserAuth, runner};
 use crate::credentials::header::bearer;
 use crate::credentials::runner_token;
+use crate::dispatch::launch_queue::LaunchLease;
 use crate::dispatch::signing::UserIntentSignature;
 use crate::dispatch::{self, cancel};
 use crate::documents;
@@ -28,7 +29,7 @@ use crate::error::{
 };
 use crate::extract::{Body, Id, OptionalBody, Query};
 use crate::loops;
-use crate::loops::create::{NewLoop, create as create_loop};
+use crate::loops::create::{LaunchMode, NewLoop, create as create_loop};
 use crate::loops::summaries::{DocumentSummary, summarize};
 use crate::loops::view::{
     LoopDetail, LoopRecord, LoopStartResponse, RunnerView, RuntimeView, detail, records,
@@ -337,7 +338,7 @@ pub async fn resume(
         let target = dispatch::target::choose(&app, &caller, body.compute_target_id.map(Some)).await?;
         dispatch::signing::require_signature(app.store.reader(), &target, false).await?;
         let child = create_loop(&app, &caller, child_of(row, target.id, body.prompt)?).await?;
-        dispatch::launch::spawn(&app, child.id, None);
+        dispatch::launch::spawn(&app, LaunchLease::first(child.id), None);
         Ok(LoopStartResponse { loop_id: child.id, status: child.status.0 })
     };
     resumed.await.context("Failed to resume loop").map(Data::new)
@@ -360,6 +361,7 @@ fn child_of(row: agent_loop::Model, target_id: Uuid, prompt: Option<String>) -> 
         repo: row.repo.map(serde_json::from_value).transpose()?,
         additional_repos: peers.unwrap_or_default(),
         context_refs: row.context_refs,
+        launch: LaunchMode::Command,
         ..NewLoop::of(row.command.0)
     })
 }

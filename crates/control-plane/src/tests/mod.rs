@@ -6,6 +6,7 @@
 mod client;
 mod desktop;
 mod events;
+mod launches;
 mod loop_state;
 mod plane;
 mod routes;

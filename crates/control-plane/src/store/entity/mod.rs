@@ -22,6 +22,7 @@ pub mod invitation;
 pub mod loop_diagnostics;
 pub mod loop_event;
 pub mod loop_execution_credential_consumption;
+pub mod loop_launch;
 pub mod loop_spending;
 pub mod loop_token_refresh;
 pub mod oidc_sign_in;

@@ -9,6 +9,7 @@ mod diagnostics;
 mod documents;
 mod identities;
 mod indexes;
+mod loop_launches;
 mod loop_lists;
 mod loops;
 mod oidc;
@@ -43,6 +44,7 @@ impl MigratorTrait for Migrator {
             Box::new(signing::CreateSigning),
             Box::new(oidc::Oidc),
             Box::new(target_settings::TargetSettings),
+            Box::new(loop_launches::LoopLaunches),
         ]
     }
 }

@@ -266,40 +266,6 @@ async fn documents_have_slugs_versions_and_statuses() {
     assert_eq!(empty.json["details"]["issues"].as_array().unwrap().len(), 2);
 }
 
-/// Creates a loop in the state that remains when the process is killed during the launch: pending, with a
-/// target and without a command.
-async fn interrupted(plane: &TestApp, target: Uuid) -> Uuid {
-    use crate::store::entity::agent_loop;
-    use sea_orm::prelude::*;
-    use sea_orm::sea_query::Expr;
-    let body = json!({"command": "PLAN", "documentId": "feature-1", "repo": shop()});
-    let created = plane.owner().await.post("/loops", body).await;
-    let id: Uuid = created.data("loopId").as_str().unwrap().parse().unwrap();
-    agent_loop::Entity::update_many()
-        .col_expr(agent_loop::Column::ComputeTargetId, Expr::value(target))
-        .col_expr(agent_loop::Column::CreatedAt, Expr::value(crate::store::now() - 60_000))
-        .filter(agent_loop::Column::Id.eq(id))
-        .exec(plane.app.store.writer())
-        .await
-        .unwrap();
-    id
-}
-
-#[tokio::test]
-async fn interrupted_launch_is_recovered_when_its_desktop_reconnects() {
-    let plane = TestApp::start().await;
-    let desktop = plane.desktop().await;
-    feature(&plane.owner().await).await;
-    let id = interrupted(&plane, desktop.target_id).await;
-    let identity = desktop.identity;
-    let plane = plane.restart().await;
-    let mut desktop = plane.desktop_as(identity).await;
-    let (_, launched, runner) = launched(&plane, &mut desktop).await;
-    assert_eq!(launched, id);
-    assert_eq!(runner.event(id, json!({"type": "started"})).await.status, 200);
-    assert_eq!(plane.row(id).await.status.0, LoopStatus::Running);
-}
-
 #[tokio::test]
 async fn stored_launch_command_is_redelivered_after_restart() {
     let plane = TestApp::start().await;

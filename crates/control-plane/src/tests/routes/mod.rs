@@ -9,7 +9,7 @@ mod bootstrap;
 mod commands;
 mod compute_preference;
 mod compute_targets;
-mod documents;
+pub mod documents;
 mod feature_flags;
 mod github_token;
 mod health_checks;
