@@ -26,6 +26,7 @@ use crate::notifications::Notifications;
 use crate::process::stall_detection::{Activities, StallDetector};
 use crate::recovery::Recovery;
 use crate::reporting::control_plane::ControlPlaneClient;
+use crate::reporting::ended_loops::{EndedLoops, stop_ended};
 use crate::reporting::heartbeat::HeartbeatSender;
 use crate::reporting::outbox::Outbox;
 use crate::reporting::telemetry::TelemetrySender;
@@ -139,7 +140,7 @@ pub struct ProcessServices {
 }
 
 impl Runtime {
-    /// Opens the database and builds the services; starts no tasks.
+    /// Opens the database and builds the services; starts and recovers no loops.
     ///
     /// # Errors
     /// Fails with [`RuntimeError`] when the database or the socket directory cannot be opened.
@@ -173,9 +174,17 @@ impl Runtime {
 
         let cloud = ControlPlaneClient::new(settings.clone(), api_origin, credentials.clone())?;
         let tokens = Tokens::new(store.clone(), cloud.clone());
-        let outbox = Outbox::new(store.clone(), cloud.clone(), tokens.clone(), timing, tasks.clone());
-        let heartbeat =
-            HeartbeatSender::new(cloud.clone(), tokens.clone(), telemetry.clone(), timing, woken.clone());
+        let (ended, ended_ids) = EndedLoops::new();
+        let outbox =
+            Outbox::new(store.clone(), cloud.clone(), tokens.clone(), timing, tasks.clone(), ended.clone());
+        let heartbeat = HeartbeatSender::new(
+            cloud.clone(),
+            tokens.clone(),
+            telemetry.clone(),
+            timing,
+            woken.clone(),
+            ended,
+        );
         let jobs = Jobs::new(store.clone(), {
             let outbox = outbox.clone();
             move |id| outbox.wake(id)
@@ -296,6 +305,9 @@ impl Runtime {
             processes: processes.clone(),
             timing,
         });
+
+        let (stop, ended_stopper) = (tasks.stop.clone(), stopper.clone());
+        tasks.spawn(async move { stop.run_until_cancelled(stop_ended(ended_ids, ended_stopper)).await });
 
         let process_services = ProcessServices {
             environment: environment.clone(),

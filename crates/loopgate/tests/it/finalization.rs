@@ -128,7 +128,7 @@ async fn failed_execute_uploads_the_plan_of_its_request() -> Result<()> {
 }
 
 // LR-50
-// A 410 to a heartbeat terminates no process; heartbeats stop when the process exits.
+// A 410 that does not name the end of the loop terminates no process; heartbeats stop when the process exits.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn heartbeats_follow_the_process_when_the_control_plane_refuses_them() -> Result<()> {
     let desktop =
@@ -158,6 +158,35 @@ async fn heartbeats_follow_the_process_when_the_control_plane_refuses_them() -> 
     desktop.testbed.model.release("planning");
     ensure!(desktop.wait_finished(running).await["type"] == "completed");
     Ok(())
+}
+
+/// Starts a loop, lets the control plane end it with the response to a route, and checks that the desktop
+/// stops it although no kill command arrives.
+async fn ends_by_response(route: &str, status: u16, body: Value) -> Result<()> {
+    let desktop =
+        TestDesktop::with([held_plan()], |setup| setup.env("LOOPGATE_HEARTBEAT_INTERVAL_MS", "100")).await?;
+    let (id, _) = desktop.start(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    desktop.testbed.model.held("planning").await?;
+    desktop.cloud.answer_always(route, status, body);
+    let last = desktop.wait_finished(id).await;
+    ensure!(last["type"] == "cancelled", "{last}");
+    wait_for_loop_processes(&id.to_string()).await?;
+    desktop.wait_released(id).await?;
+    let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("no record")?;
+    ensure!(record["status"] == "CANCELLED", "{record}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn loop_whose_heartbeat_the_control_plane_answers_as_ended_is_stopped() -> Result<()> {
+    let ended = json!({"success": false, "error": "Loop is no longer running", "code": "TERMINAL_LOOP"});
+    ends_by_response("heartbeat", 410, ended).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn loop_whose_event_the_control_plane_answers_as_ended_is_stopped() -> Result<()> {
+    let ended = json!({"success": true, "data": {"received": true, "ignored": true, "ended": true}});
+    ends_by_response("events", 200, ended).await
 }
 
 // LR-46

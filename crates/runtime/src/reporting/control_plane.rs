@@ -87,6 +87,12 @@ impl CallError {
         }
     }
 
+    /// Returns whether the control plane has ended the loop. A 410 without this code may come from a proxy.
+    #[must_use]
+    pub fn is_ended_loop(&self) -> bool {
+        matches!(self, Self::Http { status: 410, code: Some(code), .. } if code == "TERMINAL_LOOP")
+    }
+
     /// Returns whether the same call may succeed later.
     #[must_use]
     pub const fn is_retryable(&self) -> bool {
@@ -157,7 +163,8 @@ impl ControlPlaneClient {
         self.origin.clone().or_else(|| self.settings.get().api_origin.clone())
     }
 
-    /// Posts an event. A replayed event counts as delivered.
+    /// Posts an event. A replayed event counts as delivered. Returns whether the control plane has ended the
+    /// loop, so that its processes must be stopped.
     pub(crate) async fn post_event(
         &self,
         id: LoopId,
@@ -165,14 +172,14 @@ impl ControlPlaneClient {
         nonce: Uuid,
         body: String,
         within: Duration,
-    ) -> Result<(), CallError> {
+    ) -> Result<bool, CallError> {
         let request = self
             .request(Method::POST, &format!("/loops/{id}/events"))?
             .bearer_auth(token.expose_secret())
             .header(EVENT_NONCE_HEADER, nonce.to_string());
         match send(json_body(request, body), within).await {
-            Err(error) if error.is_replay() => Ok(()),
-            other => other.map(drop),
+            Err(error) if error.is_replay() => Ok(false),
+            other => Ok(other?.get("ended").and_then(Value::as_bool).unwrap_or(false)),
         }
     }
 

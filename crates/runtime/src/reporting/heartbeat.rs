@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::reporting::control_plane::ControlPlaneClient;
+use crate::reporting::ended_loops::EndedLoops;
 use crate::reporting::telemetry::{self, TelemetrySender};
 use crate::reporting::tokens::Tokens;
 use crate::timing::RuntimeTiming;
@@ -18,8 +19,9 @@ const FIRST_WITHIN: Duration = Duration::from_secs(2);
 /// Minimum delay between attempts after a failed renewal.
 const REFRESH_REST: Duration = Duration::from_secs(300);
 
-/// Statuses by which the control plane reports that a loop has ended.
-const LOOP_ENDED: [u16; 3] = [401, 404, 410];
+/// Statuses by which the control plane does not accept the loop or its token. They do not prove that the loop
+/// has ended: the database may have been restored from a backup, or a proxy may have responded.
+const REFUSED: [u16; 3] = [401, 404, 410];
 
 /// Sends heartbeats and renews tokens of loops.
 #[derive(Clone)]
@@ -30,6 +32,7 @@ pub(crate) struct HeartbeatSender {
     timing: RuntimeTiming,
     /// Incremented when the machine resumes from suspend or its clock is set.
     woken: watch::Sender<u64>,
+    ended: EndedLoops,
 }
 
 impl HeartbeatSender {
@@ -39,12 +42,13 @@ impl HeartbeatSender {
         telemetry: TelemetrySender,
         timing: RuntimeTiming,
         woken: watch::Sender<u64>,
+        ended: EndedLoops,
     ) -> Self {
-        Self { cloud, tokens, telemetry, timing, woken }
+        Self { cloud, tokens, telemetry, timing, woken, ended }
     }
 
-    /// Sends heartbeats and renews the token until the future is dropped. Never ends a loop: a live process
-    /// continues even after the control plane timed the loop out.
+    /// Sends heartbeats and renews the token until the future is dropped. A loop that the control plane has
+    /// ended is stopped. A loop that was only timed out is not: its heartbeat resumes it.
     pub async fn keep_alive(&self, id: LoopId) {
         tokio::join!(self.beat(id), self.renew(id));
     }
@@ -63,10 +67,11 @@ impl HeartbeatSender {
                     }
                 }
                 Ok(None) => {}
+                Err(error) if error.is_ended_loop() => self.ended.report(id),
                 Err(error) => {
                     tracing::info!(loop_id = %id, %error, "heartbeat rejected; the loop continues");
-                    if error.status().is_some_and(|status| LOOP_ENDED.contains(&status)) {
-                        self.report_ended_loop(id);
+                    if error.status().is_some_and(|status| REFUSED.contains(&status)) {
+                        self.report_refused_loop(id);
                     }
                 }
             }
@@ -82,9 +87,10 @@ impl HeartbeatSender {
         }
     }
 
-    fn report_ended_loop(&self, id: LoopId) {
+    fn report_refused_loop(&self, id: LoopId) {
         let category = "loop.heartbeat.terminal_finalization_suppressed";
-        let message = "The control plane has ended a loop whose process is alive; the process continues";
+        let message =
+            "The control plane does not accept a loop whose process is alive; the process continues";
         self.telemetry.report(telemetry::of_loop(id), Severity::Warn, category, message, Value::Null);
     }
 

@@ -1,6 +1,7 @@
 //! Reporting to the control plane: its client, the outbox, runner tokens, heartbeats and telemetry.
 
 pub(crate) mod control_plane;
+pub(crate) mod ended_loops;
 pub(crate) mod failure_streak;
 pub(crate) mod heartbeat;
 pub(crate) mod outbox;

@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use crate::jobs::store::{JobStore, MessageKind, OutboxRow, StoreError};
 use crate::reporting::control_plane::{CallError, ControlPlaneClient, EVENT_TIME};
+use crate::reporting::ended_loops::EndedLoops;
 use crate::reporting::tokens::Tokens;
 use crate::tasks::Tasks;
 use crate::timing::RuntimeTiming;
@@ -30,6 +31,7 @@ struct OutboxInner {
     /// Running senders; each is notified when a message is queued.
     senders: Mutex<HashMap<LoopId, Arc<Notify>>>,
     tasks: Tasks,
+    ended: EndedLoops,
 }
 
 /// Status of a completed loop in the control plane.
@@ -69,8 +71,9 @@ impl Outbox {
         tokens: Tokens,
         timing: RuntimeTiming,
         tasks: Tasks,
+        ended: EndedLoops,
     ) -> Self {
-        Self(Arc::new(OutboxInner { store, cloud, tokens, timing, senders: Mutex::default(), tasks }))
+        Self(Arc::new(OutboxInner { store, cloud, tokens, timing, senders: Mutex::default(), tasks, ended }))
     }
 
     /// Notifies the sender of a loop, or starts one, after a message was queued.
@@ -147,13 +150,16 @@ impl Outbox {
         let answer = tokio::select! {
             () = self.0.tasks.stop.cancelled() => return Ok(Some(DeliveryAttempt::Rest)),
             answer = self.send(id, &row) => match answer {
-                Err(error) if self.already_arrived(id, &row, &error).await => Ok(()),
+                Err(error) if self.already_arrived(id, &row, &error).await => Ok(false),
                 answer => answer,
             },
         };
         let error = match answer {
-            Ok(()) => {
+            Ok(ended) => {
                 self.0.store.mark_delivered(id, &row).await?;
+                if ended {
+                    self.0.ended.report(id);
+                }
                 if row.outgoing.kind == MessageKind::Final {
                     self.0.tokens.remove(id).await;
                 }
@@ -180,14 +186,17 @@ impl Outbox {
         Ok(Some(DeliveryAttempt::Wait(self.0.timing.retry_wait(tries, ended))))
     }
 
-    async fn send(&self, id: LoopId, row: &OutboxRow) -> Result<(), CallError> {
+    /// Returns whether the control plane has ended the loop.
+    async fn send(&self, id: LoopId, row: &OutboxRow) -> Result<bool, CallError> {
         let cloud = &self.0.cloud;
         let outgoing = &row.outgoing;
         self.0
             .tokens
             .call(id, |token| async move {
                 match outgoing.kind {
-                    MessageKind::Artifacts => cloud.upload_artifacts(id, &token, outgoing.body.clone()).await,
+                    MessageKind::Artifacts => {
+                        cloud.upload_artifacts(id, &token, outgoing.body.clone()).await.map(|()| false)
+                    }
                     MessageKind::Event | MessageKind::Final => {
                         cloud.post_event(id, &token, outgoing.nonce, outgoing.body.clone(), EVENT_TIME).await
                     }

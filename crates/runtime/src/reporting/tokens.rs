@@ -73,11 +73,10 @@ impl Tokens {
         within: Duration,
     ) -> Result<(), CallError> {
         let cloud = &self.cloud;
-        self.call(
-            id,
-            |token| async move { cloud.post_event(id, &token, nonce, body.to_owned(), within).await },
-        )
-        .await
+        let posted = self.call(id, |token| async move {
+            cloud.post_event(id, &token, nonce, body.to_owned(), within).await
+        });
+        posted.await.map(drop)
     }
 
     /// Returns the stored token.
