@@ -51,6 +51,7 @@ async fn kill(
         loop_id: None,
         expires_after: None,
         idempotency_key: Some(format!("loop-kill:{}", row.id)),
+        actor: None,
         signature: signature.clone(),
         request,
     };

@@ -359,6 +359,7 @@ fn command_for(
         expires_after: Some(LAUNCH_EXPIRES_AFTER),
         // A repeated launch of the loop returns the first command instead of creating a second one.
         idempotency_key: Some(format!("loop-launch:{}", row.id)),
+        actor: None,
         signature,
         request,
     }
