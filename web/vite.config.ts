@@ -9,6 +9,7 @@ const apiOrigin = process.env.LOOPGATE_API_ORIGIN ?? "http://127.0.0.1:19440";
 
 // First path segments of the API routes. All other paths are pages.
 const apiPaths = [
+  "agent-proposals",
   "agents",
   "api-keys",
   "audit-log",

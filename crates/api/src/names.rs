@@ -82,6 +82,9 @@ pub const GATEWAY_TOKEN_HEADER: &str = "x-desktop-gateway-token";
 pub const SESSION_TOKEN_HEADER: &str = "x-desktop-session-token";
 /// Header with the name of the caller; ignored without a valid gateway token.
 pub const SOURCE_HEADER: &str = "x-desktop-source";
+/// Header with the percent-encoded name of a user other than the owner of the desktop, for whom a request is
+/// made; ignored without a valid gateway token.
+pub const REQUESTER_HEADER: &str = "x-desktop-requester";
 /// Header that requires interactive approval, whatever the policy, when `1` or `true`.
 pub const FORCE_APPROVAL_HEADER: &str = "x-desktop-force-approval";
 /// Header with the reason to display for a pending approval.

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::accounts::email::EmailAddress;
 use crate::accounts::{self, FirstOwner, Owner};
 use crate::app::{ControlPlaneParts, ControlPlaneState};
+use crate::audit::Actor;
 use crate::bus::Bus;
 use crate::code_host::{CodeHostAppError, InstalledCodeHost};
 use crate::config::Config;
@@ -149,8 +150,10 @@ impl ControlPlane {
     /// Fails when the database fails.
     pub async fn onboarding_attempt_for_owner(&self, owner: &Owner) -> Result<String, ControlPlaneError> {
         let origin = &self.app.config.web_origin;
+        let actor = Actor::user(owner.user_id);
         let attempt =
-            onboarding::create_for(&self.app.store, owner.user_id, owner.organization_id, origin).await?;
+            onboarding::create_for(&self.app.store, owner.user_id, owner.organization_id, origin, &actor)
+                .await?;
         Ok(attempt.onboarding_attempt_id)
     }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod accounts;
+mod acts;
 mod agents;
 mod app;
 mod audit;
@@ -35,6 +36,7 @@ mod tickets;
 mod web;
 
 pub use accounts::{FirstOwner, Owner};
+pub use acts::authorization_page;
 pub use config::{CodeHostApp, Config, MachineRepositories, OidcProvider, Secrets};
 pub use control_plane::{ControlPlane, ControlPlaneError};
 pub use router::openapi;

@@ -160,6 +160,7 @@ async fn notify(
             loop_id: None,
             expires_after: Some(EXPIRES_AFTER),
             idempotency_key: None,
+            actor: None,
             signature: None,
             request: LinkCommand {
                 operation_id: operation.operation_id.to_owned(),

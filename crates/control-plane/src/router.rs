@@ -14,10 +14,10 @@ use crate::app::ControlPlaneState;
 use crate::credentials::{cookie, session};
 use crate::error::not_implemented;
 use crate::routes::{
-    agents, api_keys, audit_log, auth, bootstrap, commands, compute_preference, compute_targets, documents,
-    events, execution_credentials, feature_flags, github_token, health, health_checks, invitations, link,
-    local_auth, loops, manual_loops, members, oidc, onboarding, organization, organizations, public_keys,
-    repositories, runner, sessions, storage, tickets, usage,
+    agent_proposals, agents, api_keys, audit_log, auth, bootstrap, commands, compute_preference,
+    compute_targets, documents, events, execution_credentials, feature_flags, github_token, health,
+    health_checks, invitations, link, local_auth, loops, manual_loops, members, oidc, onboarding,
+    organization, organizations, public_keys, repositories, runner, sessions, storage, tickets, usage,
 };
 use crate::{middleware, web};
 
@@ -118,6 +118,9 @@ fn table() -> Vec<RouteRow> {
         ("DELETE", "/agents/{idOrSlug}", Admin, routes!(agents::delete)),
         ("GET", "/agents/{idOrSlug}/versions", Person, routes!(agents::versions)),
         ("GET", "/agents/{idOrSlug}/versions/{version}", Person, routes!(agents::version)),
+        ("GET", "/agent-proposals", Person, routes!(agent_proposals::list)),
+        ("POST", "/agent-proposals/{id}/accept", Admin, routes!(agent_proposals::accept)),
+        ("POST", "/agent-proposals/{id}/reject", Admin, routes!(agent_proposals::reject)),
         // Repositories
         ("GET", "/repositories", Person, routes!(repositories::list)),
         ("POST", "/repositories", Admin, routes!(repositories::allow)),

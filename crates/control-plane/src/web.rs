@@ -30,7 +30,8 @@ const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'u
 
 // First segments of API paths. Unknown paths below them return 501 instead of the app, so that a client never
 // mistakes a page for a response.
-const API: [&str; 35] = [
+const API: [&str; 36] = [
+    "agent-proposals",
     "agents",
     "api-keys",
     "attachments",

@@ -110,6 +110,12 @@ impl Gateway {
         self.0.pipeline.app.health.reports()
     }
 
+    /// Subscribes to telemetry about changed approval policies.
+    #[must_use]
+    pub fn approval_telemetry(&self) -> broadcast::Receiver<Telemetry> {
+        self.0.pipeline.app.approvals.reports()
+    }
+
     /// Returns the log of recent requests.
     #[must_use]
     pub fn activity(&self) -> Arc<ActivityLog> {

@@ -201,7 +201,8 @@ impl Desktop {
         let [gateway_stop, reports_stop, link_stop] = std::array::from_fn(|_| CancellationToken::new());
         let (mut tasks, mut reporters) = (JoinSet::new(), JoinSet::new());
         let (runtime, gateway) = (self.runtime.clone(), self.gateway.clone());
-        let telemetry = [runtime.telemetry.subscribe(), self.gateway.telemetry()];
+        let telemetry =
+            [runtime.telemetry.subscribe(), self.gateway.telemetry(), self.gateway.approval_telemetry()];
         tasks.spawn(until(stop.clone(), async move {
             // Recovered loops count against the concurrency limit, so recovery precedes the queue.
             if let Err(error) = runtime.recovery.recover().await {

@@ -31,6 +31,26 @@ impl QueryValue {
     }
 }
 
+/// Another user than the owner of the desktop, who requested a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Requester {
+    /// Id of the user.
+    pub user_id: String,
+    /// Full name of the user.
+    pub name: String,
+    /// E-mail address of the user; unique in the organization, unlike the name.
+    pub email: String,
+}
+
+impl fmt::Display for Requester {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The address first: it is unique, and a policy for this text must not apply to another user whose name
+        // imitates it.
+        write!(f, "{} ({})", self.email, self.name)
+    }
+}
+
 /// A request for the desktop's gateway.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -70,6 +90,10 @@ pub struct LinkCommand {
     /// Reason to display with the approval request.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub approval_reason: Option<String>,
+    /// User who requested the command; absent when it is the owner of the desktop. Such a command needs the
+    /// owner's approval, unless a policy of the owner names this user.
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub requester: Option<Requester>,
     /// Whether a streamed response is expected; informational only.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub streaming: Option<bool>,

@@ -14,7 +14,7 @@ mod signature;
 
 pub use command::{
     Cancel, CommandAck, CommandEvent, CommandEventAck, CommandFailure, CommandProgress, CommandState,
-    EventType, GatewayError, LinkCommand, QueryValue,
+    EventType, GatewayError, LinkCommand, QueryValue, Requester,
 };
 pub use frame::{Envelope, Frame, InvalidFrame};
 pub use hello::{Hello, HelloAck, HelloNack, InvalidHello, NackReason, ServerCapabilities};
@@ -40,6 +40,9 @@ pub const KEY_VERIFICATION_PATH: &str = "/internal/api-keys/verify";
 
 /// Maximum size of a message in either direction, in bytes after reassembly.
 pub const MAX_MESSAGE_BYTES: usize = 10 * 1024 * 1024;
+
+/// Category of the telemetry about changed approval policies, which the control plane stores in its audit log.
+pub const APPROVAL_POLICIES_CHANGED: &str = "approvals.policies_changed";
 
 /// Event names of all frames.
 pub mod event {

@@ -5,6 +5,7 @@
 //! and immutable.
 
 pub mod for_loop;
+pub mod proposals;
 pub mod roster;
 pub mod view;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::{ATTEMPTS, AgentChange, AgentError, NewAgent, insert, role_key, update, with_role};
+use super::{ATTEMPTS, AgentChange, AgentError, NewAgent, insert, proposals, role_key, update, with_role};
 use crate::audit::{Actor, AuditAction};
 use crate::error::ValidationIssues;
 use crate::store::entity::{agent, agent_loop, repository_config};
@@ -27,7 +27,7 @@ pub const REPOSITORY_LIMIT: usize = 200;
 const AGENTS_LIMIT: usize = 100;
 
 /// An agent of a roster.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct RosterAgent {
     /// Display name, 1 to 200 characters.
     pub name: String,
@@ -57,7 +57,7 @@ pub fn check_role(issues: &mut ValidationIssues, path: &str, role: &str) {
 }
 
 /// Agents for one repository.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Roster {
     /// Agents, 1 to 100; the last one of those with the same role is used.
@@ -134,7 +134,7 @@ pub async fn ingest(
 }
 
 /// Records created and updated agents in the audit log.
-async fn record(
+pub(super) async fn record(
     tx: &DatabaseTransaction,
     actor: &Actor,
     agents: &[(agent::Model, RosterOutcome)],
@@ -151,7 +151,8 @@ async fn record(
     Ok(())
 }
 
-async fn ingest_within(
+/// Creates and updates the agents of a roster. The caller has checked that `user_id` may change agents.
+pub(super) async fn ingest_within(
     tx: &DatabaseTransaction,
     organization_id: Uuid,
     user_id: Uuid,
@@ -224,8 +225,9 @@ async fn store_critic_gates(
     Ok(())
 }
 
-/// Ingests the uploads of a BOOTSTRAP loop as part of its completion. A repository whose agents are invalid
-/// is logged and skipped, because the loop itself has completed.
+/// Ingests the uploads of a BOOTSTRAP loop as part of its completion. Without the permission to change agents,
+/// the rosters become proposals. A repository whose agents are invalid is logged and skipped, because the loop
+/// itself has completed.
 pub async fn ingest_uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Result<(), DbErr> {
     let uploaded = row.uploaded_artifacts.as_ref().and_then(|artifacts| artifacts.get("bootstrapResult"));
     let Some(result) = parse_json::<BootstrapResult>(uploaded) else {
@@ -236,10 +238,10 @@ pub async fn ingest_uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) 
     // for.
     let order = row.prompt.as_deref().and_then(|prompt| serde_json::from_str::<BootstrapOrder>(prompt).ok());
     let is_requested = |name: &str| {
-        order
-            .as_ref()
-            .is_none_or(|order| order.repos.iter().any(|repo| repo.full_name.eq_ignore_ascii_case(name)))
+        let mut requested = order.iter().flat_map(|order| &order.repos);
+        requested.any(|repo| repo.full_name.eq_ignore_ascii_case(name))
     };
+    let is_permitted = proposals::may_change_agents(tx, row).await?;
     for repo in result.repos.into_iter().filter(|repo| repo.success && !repo.agents.is_empty()) {
         let name = repo.full_name.clone();
         if !is_requested(&name) {
@@ -251,6 +253,10 @@ pub async fn ingest_uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) 
         roster.check(&mut issues);
         if let Err(refusal) = issues.into_result() {
             tracing::warn!(loop_id = %row.id, repository = name, reason = refusal.body.error, "bootstrap agents are invalid");
+            continue;
+        }
+        if !is_permitted {
+            proposals::propose(tx, row, &roster).await?;
             continue;
         }
         // Savepoint: on PostgreSQL a failed statement would otherwise abort the transaction of the

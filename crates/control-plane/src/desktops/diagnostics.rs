@@ -1,12 +1,13 @@
 //! Diagnostics of crashed loops, reported by desktops; the latest are stored for each loop.
 
-use loopgate_api::link::Telemetry;
+use loopgate_api::link::{APPROVAL_POLICIES_CHANGED, Telemetry};
 use loopgate_link::server::DesktopSession;
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::OnConflict;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::audit::{Actor, AuditAction};
 use crate::nul;
 use crate::store::entity::{agent_loop, loop_diagnostics};
 use crate::store::{Store, now};
@@ -15,6 +16,28 @@ use crate::store::{Store, now};
 const CATEGORIES: [&str; 2] = ["job.failed", "job.cancelled"];
 // Largest stored diagnostics, in bytes of JSON. Desktops truncate each tail to 4 KiB.
 const SIZE_LIMIT: usize = 64 * 1024;
+
+/// Records changed approval policies of a desktop in the audit log: they decide what runs on the machine.
+/// Returns whether the telemetry reported any.
+pub async fn record_policies(
+    store: &Store,
+    session: &DesktopSession,
+    telemetry: &Telemetry,
+) -> Result<bool, DbErr> {
+    if telemetry.category != APPROVAL_POLICIES_CHANGED {
+        return Ok(false);
+    }
+    let mut policies = Value::Object(telemetry.diagnostics.clone().unwrap_or_default());
+    nul::replace(&mut policies);
+    if policies.to_string().len() > SIZE_LIMIT {
+        policies = json!({"truncated": true});
+    }
+    let identity = session.identity;
+    let actor = Actor { key_id: Some(identity.key_id), ..Actor::user(identity.user_id) };
+    let action = AuditAction::ApprovalPoliciesReported;
+    actor.record(store.writer(), identity.organization_id, action, session.target_id, policies).await?;
+    Ok(true)
+}
 
 /// Stores the diagnostics of a telemetry event for its loop. Returns the loop's id, or `None` when nothing
 /// was stored.

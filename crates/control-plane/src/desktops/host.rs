@@ -17,8 +17,8 @@ use crate::bus::{Bus, Topic};
 use crate::dispatch::signing;
 use crate::nul;
 use crate::store::column::StoredEnum;
-use crate::store::entity::compute_target;
 use crate::store::entity::desktop_command::{self, CommandStatus};
+use crate::store::entity::{api_key, compute_target};
 use crate::store::{Store, now};
 
 /// Registry of the connected desktops.
@@ -57,18 +57,24 @@ impl Host for DesktopHost {
             nul::replace_in(&mut text);
             text
         };
+        let bound = api_key::Entity::find_by_id(identity.key_id).one(self.store.reader()).await;
+        let bound = bound.map_err(|error| {
+            tracing::error!(%error, "failed to read the key of a desktop");
+            nack(NackReason::ComputeTargetRegisterFailed)
+        })?;
+        // Any key of an organization can name any gateway id; only the bound key proves it.
+        let bound = bound.and_then(|key| key.bound_gateway());
         let registration = DesktopRegistration {
             organization_id: identity.organization_id,
             user_id: identity.user_id,
             target_id: hello.compute_target_id,
-            gateway_id: hello.gateway_id,
+            gateway_id: bound.filter(|bound| hello.gateway_id == Some(*bound)),
             machine_name: text(hello.machine_name),
             platform: text(hello.platform),
             capabilities,
             supported_operations: hello.supported_operations.into_iter().map(text).collect(),
         };
         let row = register::register(&self.store, registration).await.map_err(|error| match error {
-            RegisterError::GatewayConflict => nack(NackReason::GatewayConflict),
             error @ RegisterError::NameTaken => HelloNack {
                 reason: NackReason::ComputeTargetRegisterFailed,
                 message: Some(error.to_string()),
@@ -161,6 +167,11 @@ impl Host for DesktopHost {
             Ok(Some(loop_id)) => self.bus.publish(Topic::Loop(loop_id)),
             Ok(None) => {}
             Err(error) => tracing::error!(%error, "failed to store loop diagnostics"),
+        }
+        match diagnostics::record_policies(&self.store, session, &telemetry).await {
+            Ok(true) => self.bus.publish(Topic::Targets(session.identity.organization_id)),
+            Ok(false) => {}
+            Err(error) => tracing::error!(%error, "failed to record approval policies in the audit log"),
         }
         let Telemetry { severity, category, message, timestamp, trace, diagnostics, .. } = telemetry;
         // The identity comes from the connection, never from the payload, which the desktop controls.

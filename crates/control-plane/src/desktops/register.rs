@@ -21,7 +21,7 @@ pub struct DesktopRegistration {
     pub user_id: Uuid,
     /// Id from an earlier registration.
     pub target_id: Option<Uuid>,
-    /// Stable id of the Loopgate installation.
+    /// Stable id of the Loopgate installation, if the key of the connection is bound to it.
     pub gateway_id: Option<Uuid>,
     /// Host name of the machine.
     pub machine_name: String,
@@ -36,9 +36,6 @@ pub struct DesktopRegistration {
 /// Reason why a desktop could not be registered.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
-    /// The gateway id belongs to another owner.
-    #[error("gateway id is bound to another owner")]
-    GatewayConflict,
     /// The owner has another desktop with the same machine name.
     #[error("A compute target with that machine name already exists")]
     NameTaken,
@@ -73,13 +70,12 @@ async fn find_or_insert(
     // The gateway id identifies the installation, so it takes precedence over a changed host name.
     if let Some(gateway) = new.gateway_id {
         let holder = compute_target::Entity::find()
+            .filter(compute_target::Column::OrganizationId.eq(new.organization_id))
+            .filter(compute_target::Column::UserId.eq(new.user_id))
             .filter(compute_target::Column::GatewayId.eq(gateway))
             .one(&tx)
             .await?;
         if let Some(holder) = holder {
-            if holder.user_id != new.user_id || holder.organization_id != new.organization_id {
-                return Err(RegisterError::GatewayConflict);
-            }
             delete_stale_check(&tx, &holder, &new).await?;
             return finish(tx, update(holder, new)).await;
         }
@@ -171,6 +167,7 @@ async fn finish_insert(
         selected_harness: Set(StoredEnum(Harness::Assistant)),
         is_online: Set(true),
         is_shared_with_org: Set(false),
+        grants_commands: Set(false),
         last_seen_at: Set(now()),
         created_at: Set(now()),
         updated_at: Set(now()),

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::kill;
 use super::signing::SignedIntent;
 use crate::app::ControlPlaneState;
+use crate::audit::{Actor, AuditAction};
 use crate::bus::Topic;
 use crate::error::{ApiResult, conflict};
 use crate::loop_state::{self, NewEvent, TransitionResult};
@@ -18,6 +19,7 @@ pub async fn cancel(
     app: &ControlPlaneState,
     row: agent_loop::Model,
     intent: Option<SignedIntent>,
+    actor: &Actor,
 ) -> ApiResult<agent_loop::Model> {
     let tx = app.store.begin().await?;
     if let TransitionResult::Refused(from) =
@@ -29,6 +31,8 @@ pub async fn cancel(
     let event = NewEvent::internal("cancelled", format!("cancelled:{}", Uuid::now_v7()), data);
     loop_state::append(&tx, row.id, event).await?;
     let kill = kill::store(&tx, &row, intent).await?;
+    let details = json!({"computeTargetId": row.compute_target_id});
+    actor.record(&tx, row.organization_id, AuditAction::LoopCancelled, row.id, details).await?;
     tx.commit().await?;
     // Published after the commit, so that a stream that wakes up reads the new status.
     app.bus.publish(Topic::Loop(row.id));

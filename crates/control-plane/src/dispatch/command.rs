@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
-use loopgate_api::link::{Cancel, LinkCommand, canonical_json};
+use loopgate_api::link::{Cancel, LinkCommand, Requester, canonical_json};
 use loopgate_api::operation::OperationId;
 use loopgate_link::server::SendError;
 use sea_orm::ActiveValue::Set;
 use sea_orm::ConnectionTrait;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::app::ControlPlaneState;
+use crate::audit::{Actor, AuditAction};
 use crate::error::{ApiError, ApiResult, conflict, too_many_commands};
 use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};
+use crate::store::entity::{compute_target, user};
 use crate::store::{is_duplicate, iso, now};
 
 // Open commands per desktop. Equals the size of a desktop's queue: further commands would be rejected there.
@@ -49,6 +52,9 @@ pub struct NewCommand {
     pub expires_after: Option<Duration>,
     /// Deduplicates retries of the same request.
     pub idempotency_key: Option<String>,
+    /// User and address for the audit log; `None` for commands that the control plane sends because of another
+    /// act, which has its own entry.
+    pub actor: Option<Actor>,
     /// Signature by a browser key. It is not stored, so a signed command is delivered immediately or expires.
     pub signature: Option<CommandSignature>,
     /// Request for the gateway; [`store`] sets its id and times.
@@ -66,7 +72,7 @@ pub struct StoredCommand {
 /// Stores a command. The path determines the operation id where it is known. Returns 409 when the idempotency
 /// key was used for a different request, and 429 when the desktop has too many open commands.
 pub async fn store(app: &ControlPlaneState, mut new: NewCommand) -> ApiResult<StoredCommand> {
-    normalize(&mut new);
+    complete(app.store.reader(), &mut new).await?;
     let (target_id, key, fingerprint) =
         (new.target_id, new.idempotency_key.clone(), fingerprint(&new.request)?);
     // Fast path for retries; the unique index decides between concurrent requests.
@@ -79,7 +85,15 @@ pub async fn store(app: &ControlPlaneState, mut new: NewCommand) -> ApiResult<St
     if new.expires_after.is_some() {
         check_capacity(app.store.reader(), target_id).await?;
     }
-    match insert(app.store.writer(), new).await {
+    let tx = app.store.begin().await?;
+    let inserted = insert_completed(&tx, new).await;
+    // Ends the transaction, which otherwise would block the query below on SQLite.
+    if inserted.is_ok() {
+        tx.commit().await?;
+    } else {
+        tx.rollback().await?;
+    }
+    match inserted {
         Ok(row) => Ok(StoredCommand { row, deduplicated: false }),
         // A concurrent request with the same idempotency key, or a command id that is already in use.
         Err(error) if is_duplicate(&error) => match by_key(app, target_id, &key.unwrap_or_default()).await? {
@@ -98,20 +112,29 @@ pub fn insert_error(error: DbErr) -> ApiError {
     error.into()
 }
 
-/// Sets the operation that the path determines, and trims the idempotency key.
-fn normalize(new: &mut NewCommand) {
+/// Sets the members of a command that are determined by others: operation, requester and idempotency key.
+async fn complete(db: &impl ConnectionTrait, new: &mut NewCommand) -> Result<(), DbErr> {
     // The approval policy of the desktop applies to the operation id, so a client must not choose it freely.
     if let Some(operation) = OperationId::of_path(&new.request.path) {
         operation.as_str().clone_into(&mut new.request.operation_id);
     }
+    new.request.requester = requester(db, new).await?;
     let key = new.idempotency_key.take().map(|key| key.trim().to_owned());
     new.idempotency_key = key.filter(|key| !key.is_empty());
+    Ok(())
 }
 
 /// Inserts a command without looking for an earlier one. Callers that insert it in the transaction of its
 /// cause cannot recover from a duplicate, because PostgreSQL aborts the transaction.
 pub async fn insert(db: &impl ConnectionTrait, mut new: NewCommand) -> Result<desktop_command::Model, DbErr> {
-    normalize(&mut new);
+    complete(db, &mut new).await?;
+    insert_completed(db, new).await
+}
+
+async fn insert_completed(
+    db: &impl ConnectionTrait,
+    new: NewCommand,
+) -> Result<desktop_command::Model, DbErr> {
     let mut request = new.request;
     let fingerprint = fingerprint(&request)?;
     let chosen = new.signature.map(|signature| signature.command_id);
@@ -134,11 +157,39 @@ pub async fn insert(db: &impl ConnectionTrait, mut new: NewCommand) -> Result<de
         created_at: Set(created_at),
         ..Default::default()
     };
-    desktop_command::Entity::insert(row).exec_with_returning(db).await
+    let row = desktop_command::Entity::insert(row).exec_with_returning(db).await?;
+    if let Some(actor) = &new.actor {
+        let action = AuditAction::CommandSent;
+        actor.record(db, row.organization_id, action, row.id, details(&row, &request)).await?;
+    }
+    Ok(row)
 }
 
 fn json_error(error: serde_json::Error) -> DbErr {
     DbErr::Json(error.to_string())
+}
+
+/// Returns the user of a command when it is not the owner of the desktop, which then asks its owner.
+async fn requester(db: &impl ConnectionTrait, new: &NewCommand) -> Result<Option<Requester>, DbErr> {
+    let target = compute_target::Entity::find_by_id(new.target_id).one(db).await?;
+    if target.is_some_and(|target| target.user_id == new.user_id) {
+        return Ok(None);
+    }
+    let user = user::Entity::find_by_id(new.user_id).one(db).await?;
+    Ok(user.map(|user| Requester { user_id: user.id.to_string(), name: user.full_name(), email: user.email }))
+}
+
+/// Returns the details of a command for the audit log. Not the body: it may contain file contents.
+fn details(row: &desktop_command::Model, request: &LinkCommand) -> Value {
+    json!({
+        "computeTargetId": row.compute_target_id,
+        "operationId": row.operation_id,
+        "method": request.method,
+        "path": request.path,
+        "action": request.body.as_ref().and_then(|body| body.get("action")),
+        "requester": request.requester,
+        "signed": request.signature.is_some(),
+    })
 }
 
 /// Returns 429 when a desktop has too many open commands.
@@ -210,14 +261,24 @@ pub fn undelivered(reason: SendError, is_signed: bool) -> String {
 
 /// Requests cancellation of a command. The request is persisted, and resent on every reconnect until the
 /// terminal event arrives. Returns the current status.
-pub async fn cancel(app: &ControlPlaneState, row: &desktop_command::Model) -> Result<CommandStatus, DbErr> {
+pub async fn cancel(
+    app: &ControlPlaneState,
+    row: &desktop_command::Model,
+    actor: &Actor,
+) -> Result<CommandStatus, DbErr> {
     use desktop_command::Column;
+    let tx = app.store.begin().await?;
     let update = desktop_command::Entity::update_many()
         .col_expr(Column::CancelRequestedAt, Expr::value(now()))
         .filter(Column::Id.eq(row.id))
         .filter(Column::Status.is_in(CommandStatus::OPEN.map(StoredEnum)))
-        .exec(app.store.writer())
+        .exec(&tx)
         .await?;
+    if update.rows_affected == 1 {
+        let details = json!({"computeTargetId": row.compute_target_id, "operationId": row.operation_id});
+        actor.record(&tx, row.organization_id, AuditAction::CommandCancelled, row.id, details).await?;
+    }
+    tx.commit().await?;
     let cancel = Cancel { command_id: row.id.to_string(), reason: None };
     if update.rows_affected == 1 && app.desktops.cancel(row.compute_target_id, &cancel).is_err() {
         tracing::info!(command_id = %row.id, "desktop not connected, cancellation queued");

@@ -53,6 +53,7 @@ pub async fn store(
         loop_id: None,
         expires_after: None,
         idempotency_key: Some(format!("loop-kill:{}", row.id)),
+        actor: None,
         signature: signature.clone(),
         request,
     };

@@ -318,6 +318,7 @@ fn command_for(
         expires_after: Some(EXPIRES_AFTER),
         // Unique: a loop is launched once.
         idempotency_key: Some(format!("loop-launch:{}", row.id)),
+        actor: None,
         signature,
         request,
     }

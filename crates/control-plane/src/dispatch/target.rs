@@ -26,6 +26,18 @@ pub async fn find(store: &Store, caller: &Caller, id: Uuid) -> ApiResult<compute
     row.ok_or_else(|| not_found("Compute target"))
 }
 
+/// Returns a desktop to which the caller may send commands: an own one, or a shared one whose owner grants
+/// commands to members. Sharing alone permits loops only. Returns 404 for a desktop that the caller cannot see,
+/// and 403 without the grant.
+pub async fn find_operable(store: &Store, caller: &Caller, id: Uuid) -> ApiResult<compute_target::Model> {
+    let row = find(store, caller, id).await?;
+    if row.user_id == caller.user.id || row.grants_commands {
+        return Ok(row);
+    }
+    let text = "This desktop is shared for loops only. Its owner can allow commands in Settings, Desktops.";
+    Err(ApiError::new(StatusCode::FORBIDDEN, text).code("commands_not_granted"))
+}
+
 /// Returns a desktop that the caller owns. Returns 404 otherwise.
 pub async fn find_own(store: &Store, caller: &Caller, id: Uuid) -> ApiResult<compute_target::Model> {
     let row = find(store, caller, id).await?;

@@ -6,9 +6,10 @@ use loopgate_api::plan::PlanArtifact;
 use sea_orm::DatabaseTransaction;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{NewDocument, VersionText, add_version, create, next_number, plan_of};
+use crate::audit::{Actor, AuditAction};
 use crate::store::column::StoredEnum;
 use crate::store::entity::document::DocumentStatus;
 use crate::store::entity::{agent_loop, document};
@@ -27,7 +28,8 @@ pub async fn uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Resu
         LoopCommand::GeneratePrd | LoopCommand::RequestPrdChanges => {
             if let Some(prd) = artifact::<PlanArtifact>(row, "prd") {
                 let text = VersionText { content: prd.content, raw: None, loop_id: Some(row.id) };
-                add_version(tx, subject, text).await?;
+                let document = add_version(tx, subject, text).await?;
+                record(tx, row, AuditAction::DocumentVersionAdded, &document).await?;
             }
         }
         _ => {}
@@ -67,8 +69,8 @@ async fn store_plan(
         _ => plan_of(tx, subject.id).await?,
     };
     if let Some(plan) = existing {
-        add_version(tx, plan, text).await?;
-        return Ok(());
+        let document = add_version(tx, plan, text).await?;
+        return record(tx, row, AuditAction::DocumentVersionAdded, &document).await;
     }
     let kind = ArtifactType::ImplementationPlan;
     let number = match row.artifact_slug.as_deref().and_then(reserved_number) {
@@ -84,8 +86,19 @@ async fn store_plan(
         repo: parse_json(row.repo.as_ref()),
         source_document_id: Some(subject.id),
     };
-    create(tx, new, text).await?;
-    Ok(())
+    let document = create(tx, new, text).await?;
+    record(tx, row, AuditAction::DocumentCreated, &document).await
+}
+
+/// Records the change of a document by a loop, in the name of the user who started it.
+async fn record(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    action: AuditAction,
+    document: &document::Model,
+) -> Result<(), DbErr> {
+    let details = json!({"slug": document.slug, "version": document.current_version, "loopId": row.id});
+    Actor::user(row.user_id).record(tx, row.organization_id, action, document.id, details).await
 }
 
 /// Returns the number that was reserved for the plan when its loop was created.
@@ -101,5 +114,6 @@ pub async fn mark_executed(tx: &DatabaseTransaction, row: &agent_loop::Model) ->
         .filter(document::Column::Id.eq(id))
         .exec(tx)
         .await?;
-    Ok(())
+    let details = json!({"status": DocumentStatus::Executed, "loopId": row.id});
+    Actor::user(row.user_id).record(tx, row.organization_id, AuditAction::DocumentUpdated, id, details).await
 }

@@ -20,6 +20,7 @@ use utoipa::ToSchema;
 
 use self::runner_event::RunnerEvent;
 use crate::app::ControlPlaneState;
+use crate::audit::{Actor, AuditAction};
 use crate::auth::RunnerAuth;
 use crate::bus::Topic;
 use crate::dispatch::kill;
@@ -113,9 +114,12 @@ pub async fn receive_manual(
     app: &ControlPlaneState,
     loop_id: Uuid,
     event: RunnerEvent,
+    actor: &Actor,
 ) -> ApiResult<IngestOutcome> {
     let tx = app.store.begin().await?;
     let row = locked(&tx, loop_id).await?;
+    let details = json!({"event": event.kind});
+    actor.record(&tx, row.organization_id, AuditAction::ManualLoopRecorded, loop_id, details).await?;
     let event_id = Uuid::now_v7().to_string();
     let identity = EventIdentity { source: EventSource::Person, event_id, runner: None };
     record(app, tx, row, event, identity).await
@@ -173,6 +177,12 @@ async fn record(
     bump_heartbeat(&tx, &row).await?;
     let is_over_budget = spent.is_some() && spending::enforce(&tx, &row).await?;
     let kill = if is_over_budget { kill::store(&tx, &row, None).await? } else { None };
+    if is_over_budget {
+        let details = json!({"reason": "spending_limit", "computeTargetId": row.compute_target_id});
+        Actor::default()
+            .record(&tx, row.organization_id, AuditAction::LoopCancelled, row.id, details)
+            .await?;
+    }
     tx.commit().await?;
     app.bus.publish(Topic::Loop(loop_id));
     // After the commit: the kill command must not be sent for a transaction that is rolled back.

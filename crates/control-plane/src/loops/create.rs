@@ -3,6 +3,7 @@
 //! The checks run in one transaction that locks the user's row, so that two concurrent requests cannot both
 //! take the last free slot.
 
+use loopgate_api::bootstrap::BootstrapOrder;
 use loopgate_api::command::LoopCommand;
 use loopgate_api::event::code;
 use loopgate_api::job::LoopStatus;
@@ -13,9 +14,10 @@ use sea_orm::{Condition, DatabaseTransaction, QueryOrder, QuerySelect};
 use serde_json::{Map, Value, json};
 
 use crate::app::ControlPlaneState;
+use crate::audit::AuditAction;
 use crate::auth::Caller;
 use crate::dispatch::launch_queue;
-use crate::error::{ApiError, ApiResult, ValidationIssues, conflict};
+use crate::error::{ApiError, ApiResult, ValidationIssues, bad_request, conflict};
 use crate::loop_state::{self, ACTIVE, status_values};
 use crate::organizations;
 use crate::repositories;
@@ -119,6 +121,21 @@ pub fn check_inputs(
     }
 }
 
+/// Returns the repositories of a BOOTSTRAP loop, which its prompt names.
+fn explored(prompt: Option<&str>) -> ApiResult<Vec<RepoRef>> {
+    let order = prompt.and_then(|prompt| serde_json::from_str::<BootstrapOrder>(prompt).ok());
+    let order = order.ok_or_else(|| bad_request("prompt: must name the repositories to explore"))?;
+    let mut issues = ValidationIssues::default();
+    let mut repos = Vec::new();
+    for (index, repo) in order.repos.iter().enumerate() {
+        let repo = RepoRef { full_name: repo.full_name.clone(), branch: String::new() };
+        check_repo(&mut issues, &format!("repos.{index}"), &repo);
+        repos.push(repo);
+    }
+    issues.into_result()?;
+    Ok(repos)
+}
+
 fn check_repo(issues: &mut ValidationIssues, path: &str, repo: &RepoRef) {
     if let Err(error) = repo.full_name.parse::<loopgate_api::ids::RepoFullName>() {
         issues.push(format!("{path}.fullName"), error.to_string());
@@ -137,6 +154,10 @@ pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> A
     check_inputs(&mut issues, new.prompt.as_deref(), new.repo.as_ref(), &new.additional_repos);
     issues.into_result()?;
     repositories::authorize(app, &caller.organization, new.repo.as_ref(), &new.additional_repos).await?;
+    if new.command == LoopCommand::Bootstrap {
+        let explored = explored(new.prompt.as_deref())?;
+        repositories::authorize(app, &caller.organization, None, &explored).await?;
+    }
     let tx = app.store.begin().await?;
     // Serializes the creation of loops per user, so that the checks below see all earlier loops.
     user::Entity::find_by_id(caller.user.id).lock_exclusive().one(&tx).await?;
@@ -150,9 +171,17 @@ pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> A
         check_slot(&tx, document, new.command).await?;
     }
     let (command, launch) = (new.command, new.launch);
+    let details = json!({
+        "command": command,
+        "computeTargetId": new.compute_target_id,
+        "documentId": new.document.map(|(id, _)| id),
+        "parentLoopId": new.parent_loop_id,
+    });
     // The unique partial index still decides between two users who start the same command on one document.
     match insert(&tx, caller, new).await {
         Ok(row) => {
+            let organization = caller.organization_id();
+            caller.actor().record(&tx, organization, AuditAction::LoopStarted, row.id, details).await?;
             if launch != LaunchMode::None {
                 launch_queue::insert(app, &tx, &row, launch == LaunchMode::SignedCommand).await?;
             }

@@ -13,9 +13,7 @@ use crate::bus::Topic;
 use crate::credentials::runner_token::IssuedToken;
 use crate::error::{ApiError, ApiResult};
 use crate::loop_state::{self, NewEvent};
-use crate::store::column::StoredEnum;
-use crate::store::entity::api_key::{self, ApiKeySource};
-use crate::store::entity::{agent_loop, compute_target, loop_event};
+use crate::store::entity::{agent_loop, api_key, compute_target, loop_event};
 use crate::store::now;
 
 /// Returns the error for a heartbeat of a finished loop.
@@ -103,10 +101,13 @@ pub async fn is_of_desktop(
     row: &agent_loop::Model,
     key: &api_key::Model,
 ) -> Result<bool, DbErr> {
-    let bound = key.source == StoredEnum(ApiKeySource::DesktopManaged) && key.bound_public_key.is_some();
-    let (true, Some(gateway_id), Some(target_id)) = (bound, key.gateway_id, row.compute_target_id) else {
+    let (Some(gateway_id), Some(target_id)) = (key.bound_gateway(), row.compute_target_id) else {
         return Ok(false);
     };
     let target = compute_target::Entity::find_by_id(target_id).one(app.store.reader()).await?;
-    Ok(target.is_some_and(|target| target.gateway_id == Some(gateway_id)))
+    // Gateway ids are unique for each owner only.
+    Ok(target.is_some_and(|target| {
+        target.gateway_id == Some(gateway_id)
+            && (target.organization_id, target.user_id) == (key.organization_id, key.user_id)
+    }))
 }

@@ -372,8 +372,13 @@ pub async fn bulk_ingest(
     let ingested =
         roster::ingest(&app.store, caller.organization_id(), caller.user.id, &body, &caller.actor()).await;
     let ingested = ingested.map_err(Into::into).context("Failed to bulk ingest agents")?;
+    Ok(Data::new(report(ingested)))
+}
+
+/// Summarizes the effects of a roster.
+pub(super) fn report(ingested: Vec<(agent::Model, RosterOutcome)>) -> IngestReport {
     let count = |outcome| ingested.iter().filter(|(_, status)| *status == outcome).count();
-    Ok(Data::new(IngestReport {
+    IngestReport {
         created: count(RosterOutcome::Created),
         updated: count(RosterOutcome::Updated),
         unchanged: count(RosterOutcome::Unchanged),
@@ -381,5 +386,5 @@ pub async fn bulk_ingest(
             .into_iter()
             .map(|(row, status)| IngestedAgent { summary: row.into(), status })
             .collect(),
-    }))
+    }
 }

@@ -24,7 +24,7 @@ use crate::credentials::header::header;
 use crate::dispatch::command::CommandSignature;
 use crate::dispatch::command::{self, NewCommand};
 use crate::dispatch::signing;
-use crate::dispatch::target::find;
+use crate::dispatch::target::find_operable;
 use crate::envelope::Data;
 use crate::error::{
     ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, not_found,
@@ -32,7 +32,7 @@ use crate::error::{
 use crate::extract::{Body, Id, Query};
 use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};
-use crate::store::entity::desktop_command_event;
+use crate::store::entity::{compute_target, desktop_command_event};
 use crate::store::{Store, iso};
 
 // Operations that only the control plane itself may send: they change the desktop's trusted browser keys.
@@ -111,7 +111,7 @@ pub async fn create(
     id: Id,
     Body(body): Body<CreateCommand>,
 ) -> ApiResult<Data<CommandCreated>> {
-    let target = find(&app.store, &caller, id.or_unknown("Compute target")?).await?;
+    let target = find_operable(&app.store, &caller, id.or_unknown("Compute target")?).await?;
     check(&body)?;
     let signature = signature_of(&body)?;
     if let Some(signature) = &signature {
@@ -125,6 +125,7 @@ pub async fn create(
         loop_id: None,
         expires_after: Some(EXPIRES_AFTER),
         idempotency_key: body.idempotency_key.clone(),
+        actor: Some(caller.actor()),
         signature: signature.clone(),
         request: request(body),
     };
@@ -210,6 +211,17 @@ fn request(body: CreateCommand) -> LinkCommand {
     }
 }
 
+/// Selects the commands of a desktop that a caller may read and cancel: all for the owner, otherwise the own
+/// ones.
+fn visible(caller: &Caller, target: &compute_target::Model) -> Select<desktop_command::Entity> {
+    use desktop_command::Column;
+    let of_target = desktop_command::Entity::find().filter(Column::ComputeTargetId.eq(target.id));
+    if target.user_id == caller.user.id {
+        return of_target;
+    }
+    of_target.filter(Column::UserId.eq(caller.user.id))
+}
+
 /// Extractor for the command that the path names. Rejects with 404 when the caller has no access to its
 /// desktop.
 pub struct PathCommand {
@@ -225,11 +237,12 @@ struct CommandPath {
 
 impl PathCommand {
     async fn find(app: &ControlPlaneState, caller: Caller, path: &CommandPath) -> ApiResult<Self> {
-        let target = find(&app.store, &caller, Id::of(&path.id).or_unknown("Compute target")?).await?;
+        let target = Id::of(&path.id).or_unknown("Compute target")?;
+        let target = find_operable(&app.store, &caller, target).await?;
         let id = Id::of(&path.command_id).or_unknown("Desktop command")?;
         // Access was checked for the path's desktop only, so the command must belong to it.
-        let row = desktop_command::Entity::find_by_id(id)
-            .filter(desktop_command::Column::ComputeTargetId.eq(target.id))
+        let row = visible(&caller, &target)
+            .filter(desktop_command::Column::Id.eq(id))
             .one(app.store.reader())
             .await?;
         row.map(|row| Self { caller, row }).ok_or_else(|| not_found("Desktop command"))
@@ -303,7 +316,8 @@ pub async fn get(PathCommand { row, .. }: PathCommand) -> Data<CommandRecord> {
     Data::new(row.into())
 }
 
-/// Lists the commands of a desktop, newest first, at most 100.
+/// Lists the commands of a desktop, newest first, at most 100: all for its owner, the own ones for members to
+/// whom the owner grants commands.
 #[utoipa::path(get, path = "/compute-targets/{id}/commands", tag = "commands", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Vec<CommandRecord>>), ErrorResponses))]
 pub async fn list(
@@ -311,9 +325,8 @@ pub async fn list(
     UserAuth(caller): UserAuth,
     id: Id,
 ) -> ApiResult<Data<Vec<CommandRecord>>> {
-    let target = find(&app.store, &caller, id.or_unknown("Compute target")?).await?;
-    let rows = desktop_command::Entity::find()
-        .filter(desktop_command::Column::ComputeTargetId.eq(target.id))
+    let target = find_operable(&app.store, &caller, id.or_unknown("Compute target")?).await?;
+    let rows = visible(&caller, &target)
         .order_by_desc(desktop_command::Column::CreatedAt)
         .limit(100)
         .all(app.store.reader())
@@ -338,9 +351,9 @@ pub struct CancelRequested {
     responses((status = 200, body = Data<CancelRequested>), ErrorResponses))]
 pub async fn cancel(
     State(app): State<ControlPlaneState>,
-    PathCommand { row, .. }: PathCommand,
+    PathCommand { row, caller }: PathCommand,
 ) -> ApiResult<Data<CancelRequested>> {
-    let status = command::cancel(&app, &row).await?;
+    let status = command::cancel(&app, &row, &caller.actor()).await?;
     Ok(Data::new(CancelRequested { cancel_requested: !status.is_terminal(), status }))
 }
 

@@ -5,9 +5,11 @@ use loopgate_api::launch::Harness;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
+use crate::audit::AuditAction;
 use crate::auth::{Caller, UserAuth};
 use crate::dispatch::target::{accessible, find};
 use crate::envelope::Data;
@@ -102,6 +104,13 @@ pub async fn set(
                 .exec(&tx)
                 .await?;
         }
+        let details = json!({
+            "mode": body.mode,
+            "computeTargetId": body.compute_target_id,
+            "selectedHarness": body.selected_harness,
+        });
+        let (organization, user) = (caller.organization_id(), caller.user.id);
+        caller.actor().record(&tx, organization, AuditAction::ComputePreferenceSet, user, details).await?;
         tx.commit().await?;
         view(&app, &caller).await
     };

@@ -24,7 +24,7 @@ use crate::credentials::api_key::revoke_managed;
 use crate::desktops::register::{self, DesktopRegistration, RegisterError};
 use crate::dispatch::target::{accessible, find_own};
 use crate::envelope::{Data, DeleteResponse};
-use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, conflict};
+use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, conflict};
 use crate::extract::{Body, Id};
 use crate::store::column::StoredEnum;
 use crate::store::entity::{api_key, compute_target, user};
@@ -74,8 +74,10 @@ pub struct ComputeTarget {
     pub updated_at: String,
     /// Whether the desktop is connected.
     pub is_online: bool,
-    /// Whether all members of the organization can send commands and loops to it.
+    /// Whether all members of the organization can run loops on it.
     pub is_shared_with_org: bool,
+    /// Whether members can also send commands to it, such as reading changes and switching branches.
+    pub grants_commands: bool,
     /// Name of the owner; present only for desktops of other users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_name: Option<String>,
@@ -143,6 +145,7 @@ fn target_view(row: compute_target::Model, owner_name: Option<String>, protected
         updated_at: iso(row.updated_at),
         is_online: row.is_online,
         is_shared_with_org: row.is_shared_with_org,
+        grants_commands: row.grants_commands,
         owner_name,
         selected_harness: row.selected_harness.0,
         state: row.state,
@@ -191,7 +194,7 @@ pub struct RegisterTarget {
     pub capabilities: Option<Map<String, Value>>,
     /// Version of the plugins, at most 120 characters; stored in `capabilities`.
     pub plugin_version: Option<String>,
-    /// Stable id of the Loopgate installation.
+    /// Stable id of the Loopgate installation. Ignored unless the API key is bound to it.
     pub gateway_id: Option<Uuid>,
 }
 
@@ -230,7 +233,7 @@ pub async fn register(
         organization_id: caller.organization_id(),
         user_id: caller.user.id,
         target_id: None,
-        gateway_id: body.gateway_id,
+        gateway_id: bound_gateway(&caller).filter(|bound| body.gateway_id == Some(*bound)),
         machine_name: body.machine_name,
         platform: body.platform,
         capabilities,
@@ -238,9 +241,6 @@ pub async fn register(
     };
     let row = match register::register(&app.store, registration).await {
         Ok(row) => row,
-        Err(RegisterError::GatewayConflict) => {
-            return Err(conflict("Desktop gateway identity is already bound to another target"));
-        }
         Err(error @ RegisterError::NameTaken) => return Err(conflict(error.to_string())),
         Err(RegisterError::Store(error)) => Err(error.into()).context("Failed to register compute target")?,
     };
@@ -248,8 +248,13 @@ pub async fn register(
     Ok(Data::new(RegisterTargetResponse { id: row.id, machine_name: row.machine_name, is_online: true }))
 }
 
+/// Returns the gateway id that the caller's key is bound to. Any other gateway id is only a claim.
+fn bound_gateway(caller: &Caller) -> Option<Uuid> {
+    caller.key.as_ref().and_then(api_key::Model::bound_gateway)
+}
+
 /// Changes to a desktop; at least one member is required.
-#[derive(Debug, Default, PartialEq, Deserialize, ToSchema)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UpdateTarget {
     /// Host name, 1 to 120 characters.
@@ -277,6 +282,7 @@ pub async fn update(
     Body(body): Body<UpdateTarget>,
 ) -> ApiResult<Data<ComputeTarget>> {
     use compute_target::Column;
+    let details = serde_json::to_value(&body)?;
     if body == UpdateTarget::default() {
         return Err(bad_request("At least one field must be provided"));
     }
@@ -296,12 +302,17 @@ pub async fn update(
         update = update.col_expr(Column::SupportedOperations, Expr::value(json!(operations)));
     }
     if let Some(gateway) = body.gateway_id {
+        if bound_gateway(&caller) != Some(gateway) {
+            return Err(ApiError::new(StatusCode::FORBIDDEN, "The API key is not bound to this gateway id")
+                .code("gateway_not_bound"));
+        }
         update = update.col_expr(Column::GatewayId, Expr::value(gateway));
     }
     if let Some(harness) = body.selected_harness {
         update = update.col_expr(Column::SelectedHarness, Expr::value(StoredEnum(harness)));
     }
-    match update.exec(app.store.writer()).await {
+    let tx = app.store.begin().await?;
+    match update.exec(&tx).await {
         Err(error) if is_duplicate(&error) && body.gateway_id.is_some() => {
             return Err(conflict("That Desktop gateway is already registered to another compute target"));
         }
@@ -310,6 +321,9 @@ pub async fn update(
         }
         other => other.map_err(Into::into).context("Failed to update compute target")?,
     };
+    let organization = caller.organization_id();
+    caller.actor().record(&tx, organization, AuditAction::TargetUpdated, row.id, details).await?;
+    tx.commit().await?;
     view_of(&app, &caller, row.id).await.context("Failed to update compute target").map(Data::new)
 }
 
@@ -373,8 +387,11 @@ pub async fn heartbeat(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShareTarget {
-    /// Whether all members of the organization can send commands and loops to it.
+    /// Whether all members of the organization can run loops on it.
     pub is_shared_with_org: bool,
+    /// Whether members can also send commands to it; `false` when absent. Requires `isSharedWithOrg`.
+    #[serde(default)]
+    pub grants_commands: bool,
 }
 
 /// Sharing of a desktop.
@@ -383,8 +400,10 @@ pub struct ShareTarget {
 pub struct SharedTarget {
     /// Id of the desktop.
     pub id: Uuid,
-    /// Whether all members of the organization can send commands and loops to it.
+    /// Whether all members of the organization can run loops on it.
     pub is_shared_with_org: bool,
+    /// Whether members can also send commands to it.
+    pub grants_commands: bool,
 }
 
 /// Shares a desktop of the caller with the organization, or stops sharing it.
@@ -397,19 +416,24 @@ pub async fn share(
     Body(body): Body<ShareTarget>,
 ) -> ApiResult<Data<SharedTarget>> {
     use compute_target::Column;
+    let ShareTarget { is_shared_with_org, grants_commands } = body;
     let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
+    if grants_commands && !is_shared_with_org {
+        return Err(bad_request("grantsCommands requires isSharedWithOrg"));
+    }
     let tx = app.store.begin().await?;
     compute_target::Entity::update_many()
-        .col_expr(Column::IsSharedWithOrg, Expr::value(body.is_shared_with_org))
+        .col_expr(Column::IsSharedWithOrg, Expr::value(is_shared_with_org))
+        .col_expr(Column::GrantsCommands, Expr::value(grants_commands))
         .filter(Column::Id.eq(row.id))
         .exec(&tx)
         .await?;
-    let details = json!({"isSharedWithOrg": body.is_shared_with_org});
+    let details = json!({"isSharedWithOrg": is_shared_with_org, "grantsCommands": grants_commands});
     let organization = caller.organization_id();
     caller.actor().record(&tx, organization, AuditAction::TargetSharingChanged, row.id, details).await?;
     tx.commit().await?;
     app.bus.publish(Topic::Targets(row.organization_id));
-    Ok(Data::new(SharedTarget { id: row.id, is_shared_with_org: body.is_shared_with_org }))
+    Ok(Data::new(SharedTarget { id: row.id, is_shared_with_org, grants_commands }))
 }
 
 /// Streams the online status of desktops as server-sent events `{"targetId", "isOnline"}`: the current status

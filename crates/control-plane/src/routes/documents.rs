@@ -2,13 +2,15 @@
 
 use axum::extract::{Path, State};
 use loopgate_api::launch::{ArtifactType, RepoRef};
-use sea_orm::QueryOrder;
 use sea_orm::prelude::*;
+use sea_orm::{DatabaseTransaction, QueryOrder};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::ControlPlaneState;
-use crate::auth::UserAuth;
+use crate::audit::AuditAction;
+use crate::auth::{Caller, UserAuth};
 use crate::dispatch::run_document::{self, RunLoop};
 use crate::documents::view::{DocumentDetail, DocumentRecord, DocumentVersion, detail};
 use crate::documents::{self, NewDocument, VersionText};
@@ -89,10 +91,23 @@ pub async fn create(
         };
         let text = VersionText { content: body.content, raw: None, loop_id: None };
         let row = documents::create(&tx, new, text).await?;
+        record(&tx, &caller, AuditAction::DocumentCreated, &row).await?;
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
     };
     created.await.context("Failed to create document").map(Data::new)
+}
+
+/// Records a change of a document in the audit log.
+pub(super) async fn record(
+    tx: &DatabaseTransaction,
+    caller: &Caller,
+    action: AuditAction,
+    row: &document::Model,
+) -> Result<(), DbErr> {
+    let details =
+        json!({"slug": row.slug, "version": row.current_version, "status": row.status, "repo": row.repo});
+    caller.actor().record(tx, caller.organization_id(), action, row.id, details).await
 }
 
 /// Selects documents by kind.
@@ -174,8 +189,11 @@ pub async fn update(
         if let Some(status) = body.status {
             update = update.col_expr(Column::Status, Expr::value(StoredEnum(status)));
         }
-        update.exec(app.store.writer()).await?;
-        let row = documents::find(app.store.reader(), caller.organization_id(), &row.id.to_string()).await?;
+        let tx = app.store.begin().await?;
+        update.exec(&tx).await?;
+        let row = documents::find(&tx, caller.organization_id(), &row.id.to_string()).await?;
+        record(&tx, &caller, AuditAction::DocumentUpdated, &row).await?;
+        tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
     };
     changed.await.context("Failed to update document").map(Data::new)
@@ -225,6 +243,7 @@ pub async fn create_version(
         let row = documents::find(&tx, caller.organization_id(), &id_or_slug).await?;
         let text = VersionText { content: body.content, raw: None, loop_id: None };
         let row = documents::add_version(&tx, row, text).await?;
+        record(&tx, &caller, AuditAction::DocumentVersionAdded, &row).await?;
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
     };

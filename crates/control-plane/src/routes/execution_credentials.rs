@@ -67,6 +67,7 @@ pub async fn create(
     let credentials = async {
         let db = app.store.reader();
         let target = compute_target::Entity::find_by_id(target_id)
+            .filter(compute_target::Column::OrganizationId.eq(caller.organization_id()))
             .filter(compute_target::Column::UserId.eq(caller.user.id))
             .filter(compute_target::Column::GatewayId.eq(gateway_id));
         let command = desktop_command::Entity::find_by_id(body.command_id)

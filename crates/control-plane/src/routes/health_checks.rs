@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
 use crate::auth::UserAuth;
-use crate::dispatch::target::find;
+use crate::dispatch::target::{find, find_own};
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues};
 use crate::extract::{Body, Id};
@@ -217,7 +217,7 @@ async fn of_target(app: &ControlPlaneState, id: Uuid) -> Result<Option<target_he
     target_health_check::Entity::find().filter(Column::ComputeTargetId.eq(id)).one(app.store.writer()).await
 }
 
-/// Replaces the health check of a desktop.
+/// Replaces the health check of a desktop of the caller.
 #[utoipa::path(put, path = "/compute-targets/{id}/health-check", tag = "health-checks", params(("id" = Uuid, Path)), request_body = PutHealthCheck,
     responses((status = 200, body = Data<Option<HealthCheckSnapshot>>), ErrorResponses))]
 pub async fn put(
@@ -234,7 +234,7 @@ pub async fn put(
     issues.require(all_https, "result.checks", "remediationLinks must have https URLs");
     issues.into_result()?;
     let snapshot = async {
-        let target = find(&app.store, &caller, id.or_unknown("Compute target")?).await?;
+        let target = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
         let at = now();
         let row = target_health_check::ActiveModel {
             id: Set(Uuid::now_v7()),

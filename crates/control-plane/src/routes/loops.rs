@@ -292,7 +292,7 @@ pub async fn cancel(
             }
             None => None,
         };
-        let row = cancel::cancel(&app, row, intent).await?;
+        let row = cancel::cancel(&app, row, intent, &caller.actor()).await?;
         Ok(detail(app.store.reader(), row).await?)
     };
     cancelled.await.context("Failed to cancel loop").map(Data::new)

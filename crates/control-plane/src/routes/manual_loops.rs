@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 use super::runner::{EVENT_FAILED, EVENT_LIMIT, event_body};
 use crate::app::ControlPlaneState;
+use crate::audit::AuditAction;
 use crate::auth::UserAuth;
 use crate::envelope::Data;
 use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues};
@@ -77,6 +78,8 @@ pub async fn update(
         require_manual(&row, "Metadata updates are only allowed for MANUAL loops")?;
         body.check()?;
         let row = store(&tx, row, body).await?;
+        let (organization, details) = (caller.organization_id(), json!({"prUrl": row.pr_url}));
+        caller.actor().record(&tx, organization, AuditAction::ManualLoopRecorded, row.id, details).await?;
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
     };
@@ -124,7 +127,7 @@ pub async fn event(
         let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
         require_manual(&row, "Manual events are only accepted for MANUAL loops")?;
         let event = RunnerEvent::parse_manual(event_body(body)?)?;
-        ingest::receive_manual(&app, row.id, event).await
+        ingest::receive_manual(&app, row.id, event, &caller.actor()).await
     };
     received.await.context(EVENT_FAILED).map(|outcome| Data::new(outcome.into()))
 }

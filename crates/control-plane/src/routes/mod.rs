@@ -1,5 +1,6 @@
 //! HTTP routes, one file per resource. A handler authenticates, loads, changes and responds, in this order.
 
+pub mod agent_proposals;
 pub mod agents;
 pub mod api_keys;
 pub mod audit_log;

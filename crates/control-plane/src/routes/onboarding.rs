@@ -123,7 +123,7 @@ pub async fn attempt(
 
 /// Creates an attempt for an authenticated caller.
 pub async fn create(store: &Store, caller: &Caller, origin: &str) -> Result<OnboardingAttempt, DbErr> {
-    create_for(store, caller.user.id, caller.organization_id(), origin).await
+    create_for(store, caller.user.id, caller.organization_id(), origin, &caller.actor()).await
 }
 
 /// Creates an attempt without a request, for callers in the same process.
@@ -132,6 +132,7 @@ pub async fn create_for(
     user_id: Uuid,
     organization_id: Uuid,
     origin: &str,
+    actor: &Actor,
 ) -> Result<OnboardingAttempt, DbErr> {
     let id = URL_SAFE_NO_PAD.encode(random_secret());
     let expires_at = now() + ATTEMPT_TTL;
@@ -146,7 +147,12 @@ pub async fn create_for(
         expires_at: Set(expires_at),
         consumed_at: Set(None),
     };
-    onboarding_attempt::Entity::insert(row).exec_without_returning(store.writer()).await?;
+    let tx = store.begin().await?;
+    onboarding_attempt::Entity::insert(row).exec_without_returning(&tx).await?;
+    actor
+        .record(&tx, organization_id, AuditAction::DesktopPermitted, user_id, json!({"origin": origin}))
+        .await?;
+    tx.commit().await?;
     Ok(OnboardingAttempt { onboarding_attempt_id: id, expires_at: iso(expires_at) })
 }
 

@@ -7,8 +7,9 @@ use sea_orm::sea_query::Expr;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::documents::{CONTENT_LIMIT, TITLE_LIMIT};
+use super::documents::{CONTENT_LIMIT, TITLE_LIMIT, record};
 use crate::app::ControlPlaneState;
+use crate::audit::AuditAction;
 use crate::auth::UserAuth;
 use crate::documents::{VersionText, add_version};
 use crate::envelope::Data;
@@ -60,6 +61,7 @@ pub async fn create(
             additional_repos: body.additional_repos,
         };
         let row = tickets::create(&tx, new).await?;
+        record(&tx, &caller, AuditAction::DocumentCreated, &row.1).await?;
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
     };
@@ -153,6 +155,9 @@ pub async fn update(
         if let Some(content) = body.body {
             let text = VersionText { content, raw: None, loop_id: None };
             document = add_version(&tx, document, text).await?;
+            record(&tx, &caller, AuditAction::DocumentVersionAdded, &document).await?;
+        } else {
+            record(&tx, &caller, AuditAction::DocumentUpdated, &document).await?;
         }
         tx.commit().await?;
         Ok(detail(app.store.reader(), (row, document)).await?)

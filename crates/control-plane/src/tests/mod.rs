@@ -3,6 +3,7 @@
 //! Each test starts its own control plane on a SQLite file, or in a new PostgreSQL schema when
 //! `LOOPGATE_TEST_POSTGRES` is the URL of a server.
 
+mod acts;
 mod client;
 mod desktop;
 mod events;

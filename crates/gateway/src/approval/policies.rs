@@ -79,6 +79,8 @@ pub(crate) struct PolicyQuery<'a> {
     pub(crate) subject: &'a Subject,
     /// Source of the request.
     pub(crate) location: &'a str,
+    /// Whether the request was made by another user than the owner of this desktop.
+    pub(crate) is_foreign: bool,
 }
 
 impl ApprovalPolicy {
@@ -91,6 +93,10 @@ impl ApprovalPolicy {
 
 impl Coverage {
     fn includes(&self, query: &PolicyQuery<'_>, effect: Effect) -> bool {
+        // A policy that allows the owner's requests must not allow those of others.
+        if query.is_foreign && effect == Effect::Allow && self.origin.is_none() {
+            return false;
+        }
         self.operation_id.is_none_or(|operation| operation == query.operation)
             && self.origin.as_ref().is_none_or(|origin| origin == query.location)
             && self.repository.as_ref().is_none_or(|repository| match effect {
@@ -239,7 +245,12 @@ mod tests {
         let policies = Policies::open(&folder.path().join("policies.json"));
         let effect = |directory: &str, location| {
             let subject = subject_of(&[directory]);
-            policies.effect(&PolicyQuery { operation: OperationId::GitAction, subject: &subject, location })
+            policies.effect(&PolicyQuery {
+                operation: OperationId::GitAction,
+                subject: &subject,
+                location,
+                is_foreign: false,
+            })
         };
         assert_eq!(effect("/src/shop", PAGE), None);
         policies.set(coverage(None, None, None), Effect::Deny).unwrap();
@@ -258,7 +269,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let policies = Policies::open(&folder.path().join("policies.json"));
         let effect = |subject: &Subject| {
-            policies.effect(&PolicyQuery { operation: OperationId::GitAction, subject, location: PAGE })
+            policies.effect(&PolicyQuery {
+                operation: OperationId::GitAction,
+                subject,
+                location: PAGE,
+                is_foreign: false,
+            })
         };
         let worktree = |resolution| SubjectDirectory {
             path: "/src/worktrees/shop-1".into(),
@@ -305,7 +321,12 @@ mod tests {
         std::os::unix::fs::symlink(at("moved"), at("shop")).unwrap();
         for path in [at("shop"), at("moved/web")] {
             let subject = subject_of(&[path.to_str().unwrap()]);
-            let query = PolicyQuery { operation: OperationId::GitAction, subject: &subject, location: PAGE };
+            let query = PolicyQuery {
+                operation: OperationId::GitAction,
+                subject: &subject,
+                location: PAGE,
+                is_foreign: false,
+            };
             assert_eq!(policies.effect(&query), Some(Effect::Deny), "{subject:?}");
         }
     }
@@ -338,8 +359,12 @@ mod tests {
             std::fs::write(&file, text).unwrap();
             let policies = Policies::open(&file);
             let subject = Subject::default();
-            let query =
-                PolicyQuery { operation: OperationId::HealthCheck, subject: &subject, location: PAGE };
+            let query = PolicyQuery {
+                operation: OperationId::HealthCheck,
+                subject: &subject,
+                location: PAGE,
+                is_foreign: false,
+            };
             assert_eq!(policies.effect(&query), Some(Effect::Ask));
             assert!(policies.problem().unwrap().starts_with("policies.json cannot be read ("));
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "reading does not change the file");

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use loopgate_api::link::{APPROVAL_POLICIES_CHANGED, Severity, Telemetry};
 use serde::Deserialize;
+use serde_json::json;
 use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
@@ -62,6 +64,7 @@ struct Registry {
     policies: Policies,
     count: watch::Sender<usize>,
     events: broadcast::Sender<ApprovalEvent>,
+    reports: broadcast::Sender<Telemetry>,
 }
 
 /// The owner's interface to approval. Clones share one registry.
@@ -93,6 +96,7 @@ impl Approvals {
             policies: Policies::open(&data_dir.join(POLICIES_FILE)),
             count: watch::Sender::new(0),
             events: broadcast::channel(BACKLOG).0,
+            reports: broadcast::channel(BACKLOG).0,
         }))
     }
 
@@ -145,11 +149,18 @@ impl Approvals {
     /// Fails with [`ApprovalEachTimeError`] when the operation needs an approval each time. The request stays
     /// pending.
     pub fn always_allow(&self, id: Uuid) -> Result<Option<AlwaysAllowRule>, ApprovalEachTimeError> {
-        if self.state().pending.get(&id).is_some_and(|entry| entry.request.each_time) {
+        if self
+            .state()
+            .pending
+            .get(&id)
+            .is_some_and(|entry| entry.request.each_time || entry.request.requester.is_some())
+        {
             return Err(ApprovalEachTimeError);
         }
         let resolved = self.resolve(id, Decision::AlwaysAllow);
-        Ok(resolved.map(|resolved| self.0.rules.add(&resolved.request, Timestamp::now())))
+        let rule = resolved.map(|resolved| self.0.rules.add(&resolved.request, Timestamp::now()));
+        self.report_change();
+        Ok(rule)
     }
 
     /// Returns the rules that have not expired.
@@ -161,7 +172,11 @@ impl Approvals {
     /// Removes a rule. Returns whether it existed. Blocks on the disk.
     #[must_use]
     pub fn remove_rule(&self, id: Uuid) -> bool {
-        self.0.rules.remove(id)
+        let is_removed = self.0.rules.remove(id);
+        if is_removed {
+            self.report_change();
+        }
+        is_removed
     }
 
     /// Returns the policies in effect.
@@ -175,7 +190,9 @@ impl Approvals {
     /// # Errors
     /// Fails when the policy cannot be written. It does not take effect then.
     pub fn set_policy(&self, coverage: Coverage, effect: Effect) -> std::io::Result<ApprovalPolicy> {
-        self.0.policies.set(coverage, effect)
+        let policy = self.0.policies.set(coverage, effect)?;
+        self.report_change();
+        Ok(policy)
     }
 
     /// Removes a policy. Returns whether it existed. Blocks on the disk.
@@ -183,7 +200,25 @@ impl Approvals {
     /// # Errors
     /// Fails when the change cannot be written. The policy stays in effect then.
     pub fn remove_policy(&self, id: Uuid) -> std::io::Result<bool> {
-        self.0.policies.remove(id)
+        let is_removed = self.0.policies.remove(id)?;
+        if is_removed {
+            self.report_change();
+        }
+        Ok(is_removed)
+    }
+
+    /// Subscribes to reports of changed policies and rules, for the audit log of the control plane.
+    pub(crate) fn reports(&self) -> broadcast::Receiver<Telemetry> {
+        self.0.reports.subscribe()
+    }
+
+    fn report_change(&self) {
+        let mut report =
+            Telemetry::new(Severity::Info, APPROVAL_POLICIES_CHANGED, "Approval policies changed");
+        let current = json!({"policies": self.policies(), "rules": self.rules()});
+        report.diagnostics = current.as_object().cloned();
+        // An error only means that there is no subscriber.
+        let _ = self.0.reports.send(report);
     }
 
     /// Returns the coverage of a policy for requests like a pending one. Returns `None` when the request is
@@ -194,7 +229,9 @@ impl Approvals {
         let state = self.state();
         let request = &state.pending.get(&id)?.request;
         let allows = effect == Effect::Allow;
-        if allows && request.each_time {
+        // A policy for the repository would allow the requests of the owner, not those of the other user.
+        let is_without_effect = request.requester.is_some() && remember == Remember::Repository;
+        if allows && (request.each_time || is_without_effect) {
             return None;
         }
         let mut coverage = Coverage { operation_id: Some(request.operation_id), ..Coverage::default() };

@@ -52,6 +52,10 @@ pub struct PendingApproval {
     pub directories: Vec<String>,
     /// Source of the request: a declared source, the origin of a page, or the peer address.
     pub location: String,
+    /// Name of the user who made the request, when it is not the owner of this desktop. Part of the location,
+    /// too, so that a policy for the origin applies to this user only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requester: Option<String>,
     /// Why the request needs an approval.
     pub reason: String,
     /// Hex SHA-256 of method, target and body.
@@ -65,9 +69,10 @@ pub struct PendingApproval {
     pub(crate) subject: Subject,
 }
 
-/// Returned for a rule that would allow an operation that needs an approval each time.
+/// Returned for a rule that would allow an operation that needs an approval each time, or a request of another
+/// user: rules do not distinguish users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("this operation requires approval each time; approve or deny the request")]
+#[error("this request requires approval each time; approve or deny it, or remember its origin")]
 pub struct ApprovalEachTimeError;
 
 /// A request that was decided or expired.

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use http::header::{ORIGIN, REFERER};
 use http::{HeaderMap, HeaderName, Method, Uri};
-use loopgate_api::names::{APPROVAL_REASON_HEADER, FORCE_APPROVAL_HEADER, SOURCE_HEADER};
+use loopgate_api::names::{
+    APPROVAL_REASON_HEADER, CLOUD_SOURCE, FORCE_APPROVAL_HEADER, REQUESTER_HEADER, SOURCE_HEADER,
+};
 use loopgate_api::operation::{OperationId, RiskTier};
 use loopgate_home::Settings;
 use sha2::{Digest as _, Sha256};
@@ -27,6 +29,7 @@ const ACTION_CHANGED: &str = "the request would now run another command than the
 
 const FORCE: HeaderName = HeaderName::from_static(FORCE_APPROVAL_HEADER);
 const REASON: HeaderName = HeaderName::from_static(APPROVAL_REASON_HEADER);
+const REQUESTER: HeaderName = HeaderName::from_static(REQUESTER_HEADER);
 const REQUEST_SOURCE: HeaderName = HeaderName::from_static(SOURCE_HEADER);
 
 /// Length limit in characters of header values and actions that the owner is shown.
@@ -34,6 +37,9 @@ const SHOWN_CHARACTERS: usize = 200;
 /// Length limit in characters of an action preview. Higher than the limit of other texts, because a preview
 /// contains complete commands that the owner must be able to read to the end.
 const PREVIEW_CHARACTERS: usize = 4000;
+/// Length limit in characters of the name of another user. Above the length of an e-mail address, which the
+/// name begins with and which policies must be able to distinguish.
+const REQUESTER_CHARACTERS: usize = 500;
 /// Hex digits of a fingerprint that identify a request for the owner.
 const SHOWN_FINGERPRINT: usize = 16;
 
@@ -85,7 +91,10 @@ pub(crate) async fn evaluate(
         settings.auto_approval_rules.get(&operation).copied().unwrap_or(settings.default_approval_tier);
     let unreadable = approvals.policies_unreadable();
     let forced = each_time || unreadable || request.is_forced();
-    let passes = !forced && operation.risk() <= threshold;
+    let requester = request.requester();
+    // A loop must stop whoever asks for it, so that another user can end a loop that the owner approved.
+    let is_foreign = requester.is_some() && operation != OperationId::OrchestratorLoopKill;
+    let passes = !forced && !is_foreign && operation.risk() <= threshold;
     // The common case. Resolving the directories costs file system calls, so it is skipped.
     if passes && !approvals.has_policies() {
         return PolicyDecision::Allow;
@@ -100,8 +109,12 @@ pub(crate) async fn evaluate(
         Some(subject) => {
             let (approvals, location) = (approvals.clone(), location.clone());
             let evaluate = move || {
-                let effect =
-                    approvals.effect(&PolicyQuery { operation, subject: &subject, location: &location });
+                let effect = approvals.effect(&PolicyQuery {
+                    operation,
+                    subject: &subject,
+                    location: &location,
+                    is_foreign,
+                });
                 (subject, effect)
             };
             tokio::task::spawn_blocking(evaluate).await.ok()
@@ -133,14 +146,18 @@ pub(crate) async fn evaluate(
         scope_path: subject.first().map(|path| path.to_string_lossy().into_owned()),
         directories: shown_directories(&subject),
         location,
-        reason: request.reason(operation, threshold),
+        reason: match &requester {
+            Some(name) => format!("requested by {name}, who does not own this desktop"),
+            None => request.reason(operation, threshold),
+        },
+        requester,
         fingerprint: request.fingerprint(),
         waits_until: now,
         each_time,
         subject,
     };
     // Rules come last: unlike policies, they compare the resolved directories and the action.
-    if !forced && approvals.rule_allows(&pending) {
+    if !forced && !is_foreign && approvals.rule_allows(&pending) {
         return PolicyDecision::Allow;
     }
     PolicyDecision::Wait(Box::new(pending))
@@ -297,7 +314,19 @@ impl PolicyRequest<'_> {
         shown(&String::from_utf8_lossy(value.as_bytes()))
     }
 
+    /// Returns the name of the user who made the request, when it is not the owner of this desktop.
+    fn requester(&self) -> Option<String> {
+        let encoded = self.headers.get(REQUESTER).filter(|_| self.principal == Principal::Internal)?;
+        let pair = [b"name=".as_slice(), encoded.as_bytes()].concat();
+        let name = url::form_urlencoded::parse(&pair).next();
+        let name = name.and_then(|(_, name)| shown_within(&name, REQUESTER_CHARACTERS));
+        Some(name.unwrap_or_else(|| "another user".to_owned()))
+    }
+
     fn location(&self) -> String {
+        if let Some(name) = self.requester() {
+            return format!("{CLOUD_SOURCE}: {name}");
+        }
         let header = |name| self.headers.get(name).and_then(|v| v.to_str().ok()).and_then(shown);
         self.trusted_header(&REQUEST_SOURCE)
             .or_else(|| header(ORIGIN))

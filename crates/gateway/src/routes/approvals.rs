@@ -71,6 +71,9 @@ pub(crate) struct WaitingRequest {
     directories: Vec<String>,
     /// Caller: the origin of the page, or `cloud-socket` for the control plane.
     location: String,
+    /// User who made the request, with e-mail address; absent when it is the owner of the desktop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requester: Option<String>,
     reason: String,
 }
 
@@ -90,6 +93,7 @@ impl From<PendingApproval> for WaitingRequest {
             loop_id: request.loop_id,
             directories: request.directories,
             location: request.location,
+            requester: request.requester,
             reason: request.reason,
         }
     }

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use loopgate_api::link::LinkCommand;
 use loopgate_api::names::{
     APPROVAL_REASON_HEADER, CLOUD_SOURCE, COMMAND_ID_HEADER, FORCE_APPROVAL_HEADER, GATEWAY_TOKEN_HEADER,
-    OPERATION_ID_HEADER, SOURCE_HEADER,
+    OPERATION_ID_HEADER, REQUESTER_HEADER, SOURCE_HEADER,
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
@@ -104,6 +104,12 @@ fn add_gateway_headers(headers: &mut HeaderMap, command: &LinkCommand, gateway_t
         insert(headers, COMMAND_ID_HEADER, &command.command_id);
     }
     insert(headers, OPERATION_ID_HEADER, &command.operation_id);
+    if let Some(requester) = &command.requester {
+        // Percent-encoded, because a header that is not ASCII would be skipped, and the request would count as
+        // the owner's.
+        let name: String = url::form_urlencoded::byte_serialize(requester.to_string().as_bytes()).collect();
+        insert(headers, REQUESTER_HEADER, &name);
+    }
     if command.requires_approval == Some(true) {
         headers.insert(FORCE_APPROVAL_HEADER, HeaderValue::from_static("1"));
         insert(headers, APPROVAL_REASON_HEADER, command.approval_reason.as_deref().unwrap_or_default());

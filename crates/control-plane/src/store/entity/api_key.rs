@@ -49,3 +49,12 @@ impl Related<super::user::Entity> for Entity {
 }
 
 impl ActiveModelBehavior for ActiveModel {}
+
+impl Model {
+    /// Returns the gateway id that the key is bound to: every request with the key proves the possession of the
+    /// gateway's signing key.
+    pub fn bound_gateway(&self) -> Option<Uuid> {
+        let is_bound = self.source.0 == ApiKeySource::DesktopManaged && self.bound_public_key.is_some();
+        self.gateway_id.filter(|_| is_bound)
+    }
+}

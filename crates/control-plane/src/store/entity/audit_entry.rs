@@ -26,6 +26,8 @@ pub enum AuditAction {
     KeyCreated,
     /// An API key was revoked.
     KeyRevoked,
+    /// A user permitted a desktop to claim an API key.
+    DesktopPermitted,
     /// A desktop claimed its API key; the subject is its gateway.
     DesktopKeyIssued,
     /// An invitation was created; the subject is the e-mail address.
@@ -48,8 +50,36 @@ pub enum AuditAction {
     AgentUpdated,
     /// An agent was deleted.
     AgentDeleted,
+    /// A loop of a member proposed agents; the subject is the proposal.
+    AgentsProposed,
+    /// An administrator accepted proposed agents.
+    AgentProposalAccepted,
+    /// An administrator rejected proposed agents.
+    AgentProposalRejected,
+    /// A loop was created; the details name its command and desktop.
+    LoopStarted,
+    /// A loop was cancelled by a user, or by a spending limit.
+    LoopCancelled,
+    /// A user recorded results or an event of a MANUAL loop.
+    ManualLoopRecorded,
+    /// A document or ticket was created.
+    DocumentCreated,
+    /// Title, status, repositories or state of a document or ticket changed.
+    DocumentUpdated,
+    /// The text of a document changed.
+    DocumentVersionAdded,
+    /// A command was sent to a desktop; the details name the operation and the desktop.
+    CommandSent,
+    /// The cancellation of a command was requested.
+    CommandCancelled,
+    /// A user chose the desktop of the own loops.
+    ComputePreferenceSet,
     /// A desktop was registered.
     TargetRegistered,
+    /// The owner changed a desktop; the details contain the changed members.
+    TargetUpdated,
+    /// The owner changed the approval policies on the desktop, which reported it.
+    ApprovalPoliciesReported,
     /// Sharing of a desktop with the organization was enabled or disabled.
     TargetSharingChanged,
     /// A desktop was removed and its API key revoked.
@@ -66,6 +96,13 @@ pub enum AuditAction {
     OrganizationSettingsSet,
     /// A feature flag was changed; the subject is its key.
     FeatureFlagSet,
+}
+
+impl AuditAction {
+    /// Returns the name of the action in the table and in JSON.
+    pub fn name(self) -> String {
+        serde_json::to_value(self).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]

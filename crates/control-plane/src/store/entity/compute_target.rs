@@ -14,7 +14,8 @@ pub struct Model {
     pub user_id: Uuid,
     pub machine_name: String,
     pub platform: String,
-    // Id that the desktop's gateway generated for itself; unique over all organizations.
+    // Id that the desktop's gateway generated for itself, proven by the key that is bound to it. Unique for
+    // each owner in an organization.
     pub gateway_id: Option<Uuid>,
     #[sea_orm(column_type = "JsonBinary")]
     pub capabilities: Json,
@@ -22,7 +23,10 @@ pub struct Model {
     pub supported_operations: Json,
     pub selected_harness: StoredEnum<Harness>,
     pub is_online: bool,
+    // Members may start loops on it.
     pub is_shared_with_org: bool,
+    // Members may also send commands to it; without effect while it is not shared.
+    pub grants_commands: bool,
     pub state: Option<String>,
     pub active_commands: Option<i64>,
     pub queue_depth: Option<i64>,

@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod agent_loop;
+pub mod agent_proposal;
 pub mod agent_version;
 pub mod api_key;
 pub mod audit_entry;

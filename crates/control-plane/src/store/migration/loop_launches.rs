@@ -11,7 +11,7 @@ pub struct LoopLaunches;
 
 impl MigrationName for LoopLaunches {
     fn name(&self) -> &'static str {
-        "m0013_loop_launches"
+        "m0016_loop_launches"
     }
 }
 

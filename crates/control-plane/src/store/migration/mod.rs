@@ -5,6 +5,7 @@
 
 mod accounts;
 mod agents;
+mod desktop_grants;
 mod diagnostics;
 mod documents;
 mod identities;
@@ -14,6 +15,7 @@ mod loop_lists;
 mod loops;
 mod oidc;
 mod organizations;
+mod proposals;
 mod schema;
 mod signing;
 mod spending;
@@ -44,6 +46,9 @@ impl MigratorTrait for Migrator {
             Box::new(signing::CreateSigning),
             Box::new(oidc::Oidc),
             Box::new(target_settings::TargetSettings),
+            Box::new(proposals::AgentProposals),
+            Box::new(desktop_grants::CommandGrant),
+            Box::new(desktop_grants::GatewayIdsPerOwner),
             Box::new(loop_launches::LoopLaunches),
         ]
     }

@@ -1,7 +1,9 @@
 //! Agents: versions, rosters that bootstrap loops produce, and the agents that a loop receives.
 
+use sea_orm::prelude::*;
 use serde_json::{Value, json};
 
+use crate::store::entity::{agent_loop, repository_config};
 use crate::tests::plane::shop;
 use crate::tests::{TestApp, TestClient};
 
@@ -342,4 +344,85 @@ async fn completed_bootstrap_ingests_its_roster() {
     assert_eq!(owner.get("/agents/cart").await.data("currentVersion"), 1);
     complete(json!("rubbish")).await;
     assert_eq!(owner.get("/agents").await.data("total"), 2);
+}
+
+/// Completes a BOOTSTRAP loop of a user for acme/shop, which uploads one agent.
+async fn bootstrapped(plane: &TestApp, user: &TestClient, target: Option<Uuid>, role: &str, prompt: &str) {
+    let order = json!({"repos": [{"fullName": "acme/shop"}]}).to_string();
+    let created = user.post("/loops", json!({"command": "BOOTSTRAP", "prompt": order})).await;
+    let id: Uuid = created.data("loopId").as_str().unwrap().parse().unwrap();
+    if let Some(target) = target {
+        plane.set_column(id, agent_loop::Column::ComputeTargetId, target).await;
+    }
+    let runner = plane.runner(id).await;
+    let agent = json!({"name": role, "slug": role, "role": role, "description": "", "prompt": prompt});
+    let result = json!({"repos": [{"fullName": "acme/shop", "branch": "main", "success": true, "agents": [agent],
+        "criticGates": {"required": [role]}, "metadata": null, "duration": 0}], "totalDuration": 0});
+    let upload = json!({"artifacts": {"bootstrapResult": result}});
+    assert_eq!(runner.post(&format!("/loops/{id}/upload-artifacts"), upload).await.status, 200);
+    runner.event(id, json!({"type": "started"})).await;
+    let end =
+        json!({"type": "completed", "result": {"exitCode": 0}, "tokensUsed": {"input": 1, "output": 1}});
+    assert_eq!(runner.event(id, end).await.status, 200);
+}
+
+#[tokio::test]
+async fn roster_of_a_member_is_a_proposal_until_an_administrator_accepts_it() {
+    let plane = TestApp::start().await;
+    let (admin, member) = (plane.owner().await, plane.member("ben@example.org").await);
+    bootstrapped(&plane, &admin, None, "tax", "old").await;
+    bootstrapped(&plane, &member, None, "tax", "evil").await;
+    bootstrapped(&plane, &member, None, "cart", "c").await;
+    assert_eq!(admin.get("/agents").await.data("total"), 1);
+    assert_eq!(admin.get("/agents/tax").await.data("prompt"), "old");
+    let gates = repository_config::Entity::find().one(plane.app.store.reader()).await.unwrap().unwrap();
+    assert_eq!(gates.critic_gates, json!({"required": ["tax"]}), "the gates belong to the roster");
+
+    let listed = admin.get("/agent-proposals").await;
+    let proposals = listed.data("proposals").as_array().unwrap().clone();
+    let shown: Vec<_> = proposals.iter().map(|proposal| &proposal["agents"][0]["prompt"]).collect();
+    assert_eq!(shown, ["c", "evil"]);
+    assert_eq!(
+        (&proposals[0]["proposedBy"], &proposals[0]["sourceRepo"]),
+        (&json!("Ben"), &json!("acme/shop"))
+    );
+    let path = |index: usize, verb: &str| {
+        format!("/agent-proposals/{}/{verb}", proposals[index]["id"].as_str().unwrap())
+    };
+    assert_eq!(member.post(&path(0, "accept"), json!({})).await.status, 403);
+    assert_eq!(plane.stranger().await.post(&path(0, "accept"), json!({})).await.status, 404);
+    let accepted = admin.post(&path(0, "accept"), json!({})).await;
+    assert_eq!(accepted.data("created"), 1, "{}", accepted.text);
+    assert_eq!(admin.post(&path(1, "reject"), json!({})).await.data("rejected"), true);
+    assert_eq!(admin.get("/agents/tax").await.data("prompt"), "old");
+    assert_eq!(admin.get("/agents/cart").await.data("prompt"), "c");
+    for (index, verb) in [(0, "accept"), (0, "reject"), (1, "accept")] {
+        let again = admin.post(&path(index, verb), json!({})).await;
+        assert_eq!(again.failure().2, "proposal_decided");
+    }
+    assert_eq!(admin.get("/agent-proposals").await.data("proposals"), &json!([]));
+    let log = admin.get("/audit-log?limit=200").await;
+    let count = |action: &str| {
+        log.data("entries").as_array().unwrap().iter().filter(|entry| entry["action"] == action).count()
+    };
+    let actions = ["agents_proposed", "agent_proposal_accepted", "agent_proposal_rejected", "agent_created"];
+    assert_eq!(actions.map(count), [2, 1, 1, 2]);
+}
+
+/// The owner of a desktop controls what a runner uploads from it.
+#[tokio::test]
+async fn roster_of_an_administrator_is_a_proposal_when_a_member_owns_the_desktop() {
+    let plane = TestApp::start().await;
+    let (admin, member) = (plane.owner().await, plane.member("ben@example.org").await);
+    let register = async |client: &TestClient| {
+        let body = json!({"machineName": "bench", "platform": "linux", "supportedOperations": []});
+        let created = client.post("/compute-targets/register", body).await;
+        created.data("id").as_str().unwrap().parse::<Uuid>().unwrap()
+    };
+    let (own, foreign) = (register(&admin).await, register(&member).await);
+    bootstrapped(&plane, &admin, Some(foreign), "tax", "p").await;
+    assert_eq!(admin.get("/agents").await.data("total"), 0);
+    assert_eq!(admin.get("/agent-proposals").await.data("proposals").as_array().unwrap().len(), 1);
+    bootstrapped(&plane, &admin, Some(own), "cart", "p").await;
+    assert_eq!(admin.get("/agents").await.data("total"), 1);
 }

@@ -57,6 +57,7 @@ async fn actions_are_logged_with_actor_subject_and_address() {
         "key_revoked",
         "feature_flag_set",
         "invitation_created",
+        "desktop_permitted",
         "desktop_key_issued",
         "target_registered",
         "target_sharing_changed",
@@ -76,7 +77,7 @@ async fn actions_are_logged_with_actor_subject_and_address() {
     assert_eq!((&rows[3]["keyId"], &rows[3]["subject"]), (&json!(key_id), &json!(agent)));
     assert_eq!(rows[7]["details"], json!({"enabled": true}));
     assert_eq!(rows[8]["subject"], "ben@example.org");
-    assert_eq!((&rows[15]["subject"], &rows[15]["details"]["to"]), (&json!(ben_id), &json!("org:admin")));
+    assert_eq!((&rows[16]["subject"], &rows[16]["details"]["to"]), (&json!(ben_id), &json!("org:admin")));
     let text = json!(rows).to_string();
     for secret in [PASSWORD, token, key.data("plaintext").as_str().unwrap()] {
         assert!(!text.contains(secret));

@@ -113,6 +113,7 @@ struct Resources {
     member: String,
     invitation: String,
     ticket: String,
+    proposal: String,
 }
 
 impl Resources {
@@ -136,6 +137,8 @@ impl Resources {
             member: plane.owner.user_id.to_string(),
             invitation: member(&invitation, "id"),
             ticket: member(&ticket, "slug"),
+            // Unknown to everyone: accepting or rejecting it would change it.
+            proposal: Uuid::now_v7().to_string(),
         }
     }
 
@@ -145,6 +148,7 @@ impl Resources {
             ("/compute-targets/{id}", &self.target),
             ("/api-keys/{id}", &self.key),
             ("/loops/{id}", &self.loop_id),
+            ("/agent-proposals/{id}", &self.proposal),
             ("/documents/{idOrSlug}", &self.document),
             ("/agents/{idOrSlug}", &self.agent),
             ("/tickets/{idOrSlug}", &self.ticket),

@@ -53,3 +53,18 @@ async fn bootstrap_request_is_validated() {
     let busy = owner.post(path, on(second.data("id").clone())).await;
     assert_eq!(busy.refused(), (429, "Too many concurrent loops. Wait for an existing loop to finish."));
 }
+
+#[tokio::test]
+async fn bootstrap_explores_allowed_repositories_only() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    plane.desktop().await;
+    let order = json!({"repos": [{"fullName": "acme/shop"}, {"fullName": "acme/secret"}]});
+    let started = owner.post("/agents/bootstrap/start", order.clone()).await;
+    assert_eq!(started.failure().2, "REPO_NOT_ALLOWED", "{}", started.text);
+    // The other way to create such a loop, which a resume launches.
+    let created = owner.post("/loops", json!({"command": "BOOTSTRAP", "prompt": order.to_string()})).await;
+    assert_eq!(created.failure().2, "REPO_NOT_ALLOWED", "{}", created.text);
+    let unnamed = owner.post("/loops", json!({"command": "BOOTSTRAP", "prompt": "everything"})).await;
+    assert_eq!(unnamed.refused(), (400, "prompt: must name the repositories to explore"));
+}

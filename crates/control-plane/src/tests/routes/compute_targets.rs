@@ -1,9 +1,11 @@
-use serde_json::json;
+use ed25519_dalek::SigningKey;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::dispatch::presence;
 use crate::store::now;
-use crate::tests::TestApp;
+use crate::tests::desktop::{DesktopIdentity, claim_body};
+use crate::tests::{ORIGIN, TestApp};
 
 fn registration(name: &str, gateway: Option<Uuid>) -> serde_json::Value {
     json!({"machineName": name, "platform": "linux", "supportedOperations": ["git_action"], "gatewayId": gateway})
@@ -15,18 +17,114 @@ async fn desktop_keeps_its_row_when_its_name_or_gateway_id_changes() {
     let owner = plane.owner().await;
     let gateway = Uuid::new_v4();
     let path = "/compute-targets/register";
+    let identity = DesktopIdentity::claim_for(&plane, gateway).await;
+    let bound = || identity.client(&plane, "POST", path, 0);
     let first = owner.post(path, registration("bench", None)).await;
-    let second = owner.post(path, registration("bench", Some(gateway))).await;
-    let third = owner.post(path, registration("renamed", Some(gateway))).await;
+    let second = bound().post(path, registration("bench", Some(gateway))).await;
+    let third = bound().post(path, registration("renamed", Some(gateway))).await;
     assert_eq!(first.data("id"), second.data("id"));
     assert_eq!(second.data("id"), third.data("id"));
-    let member = plane.member("ben@example.org").await;
-    let stolen = member.post(path, registration("bench", Some(gateway))).await;
-    assert_eq!(stolen.refused(), (409, "Desktop gateway identity is already bound to another target"));
     let listed = owner.get("/compute-targets").await;
     assert_eq!(listed.json["data"].as_array().unwrap().len(), 1);
     assert_eq!(listed.json["data"][0]["machineName"], "renamed");
-    assert_eq!(listed.json["data"][0]["security"]["reason"], "NO_BOUND_MANAGED_KEY");
+    assert_eq!(listed.json["data"][0]["security"]["reason"], "BOUND_DESKTOP_MANAGED_KEY");
+}
+
+#[tokio::test]
+async fn gateway_id_of_another_user_does_not_exclude_its_owner() {
+    let plane = TestApp::start().await;
+    let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
+    let gateway = Uuid::new_v4();
+    let path = "/compute-targets/register";
+    // The member names the gateway id first, in every way that accepts one.
+    let claimed = member.post(path, registration("claimed", Some(gateway))).await;
+    assert_eq!(claimed.status, 200, "{}", claimed.text);
+    let claimed = format!("/compute-targets/{}", claimed.data("id").as_str().unwrap());
+    let renamed = member.put(&claimed, json!({"gatewayId": gateway})).await;
+    assert_eq!(renamed.refused(), (403, "The API key is not bound to this gateway id"));
+    let shown = member.get("/compute-targets").await;
+    assert_eq!(shown.json["data"][0].get("gatewayId"), None, "a claim without a bound key does not count");
+
+    let identity = DesktopIdentity::claim_for(&plane, gateway).await;
+    let desktop = plane.desktop_as(identity).await;
+    let listed = owner.get("/compute-targets").await;
+    assert_eq!(listed.json["data"][0]["id"], json!(desktop.target_id));
+    assert_eq!(listed.json["data"][0]["gatewayId"], json!(gateway));
+
+    // The same installation also serves the member, with a key of the member.
+    let attempt = json!({"webAppOrigin": ORIGIN});
+    let attempt = member.post("/desktop/onboarding-attempt", attempt).await;
+    let signing = SigningKey::from_bytes(&rand::random());
+    let body = claim_body(attempt.json["onboardingAttemptId"].as_str().unwrap(), gateway, &signing);
+    let key = plane.anonymous().post("/desktop/bootstrap/claim", body).await;
+    let api_key = key.json["apiKey"].as_str().unwrap().to_owned();
+    let identity = DesktopIdentity { gateway_id: gateway, signing, api_key };
+    let second = plane.desktop_as(identity).await;
+    assert_ne!(second.target_id, desktop.target_id);
+}
+
+#[tokio::test]
+async fn shared_desktop_permits_commands_of_members_only_with_a_grant() {
+    let plane = TestApp::start().await;
+    let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
+    let mut desktop = plane.desktop().await;
+    let target = format!("/compute-targets/{}", desktop.target_id);
+    let commands = format!("{target}/commands");
+    let share = async |body: Value| owner.patch(&format!("{target}/sharing"), body).await;
+    let git = |action: &str| json!({"operationId": "x", "method": "POST", "path": "/api/gateway/git", "body": {"action": action}});
+    let of_owner = owner.post(&commands, git("status")).await;
+    let of_owner = format!("{commands}/{}", of_owner.data("commandId").as_str().unwrap());
+    assert_eq!(desktop.accept().await.get("requester"), None, "the owner's own command");
+    share(json!({"isSharedWithOrg": true})).await;
+
+    let refusal =
+        (403, "This desktop is shared for loops only. Its owner can allow commands in Settings, Desktops.");
+    assert_eq!(member.post(&commands, git("diff")).await.refused(), refusal);
+    assert_eq!(member.get(&commands).await.refused(), refusal);
+    assert_eq!(member.get(&of_owner).await.refused(), refusal);
+    assert_eq!(member.get(&format!("{of_owner}/events")).await.refused(), refusal);
+    assert_eq!(member.post(&format!("{of_owner}/cancel"), json!({})).await.refused(), refusal);
+
+    let without_sharing = share(json!({"isSharedWithOrg": false, "grantsCommands": true})).await;
+    assert_eq!(without_sharing.refused(), (400, "grantsCommands requires isSharedWithOrg"));
+    assert_eq!(
+        share(json!({"isSharedWithOrg": true, "grantsCommands": true})).await.data("grantsCommands"),
+        true
+    );
+    let sent = member.post(&commands, git("diff")).await;
+    assert_eq!(sent.status, 200, "{}", sent.text);
+    let received = desktop.accept().await;
+    assert_eq!(received["requester"]["email"], "ben@example.org");
+    let own = format!("{commands}/{}", sent.data("commandId").as_str().unwrap());
+    assert_eq!(member.get(&own).await.status, 200);
+    assert_eq!(member.get(&commands).await.json["data"].as_array().unwrap().len(), 1, "only the own command");
+    assert_eq!(member.get(&of_owner).await.refused(), (404, "Desktop command not found"));
+    assert_eq!(owner.get(&commands).await.json["data"].as_array().unwrap().len(), 2);
+    let log = owner.get("/audit-log?action=command_sent&limit=1").await;
+    let entry = &log.data("entries")[0]["details"];
+    assert_eq!((&entry["requester"]["email"], &entry["action"]), (&json!("ben@example.org"), &json!("diff")));
+
+    // Sharing again without the grant withdraws it.
+    share(json!({"isSharedWithOrg": true})).await;
+    assert_eq!(member.get(&own).await.refused(), refusal);
+}
+
+#[tokio::test]
+async fn loop_of_a_member_names_its_requester_to_the_desktop() {
+    let plane = TestApp::start().await;
+    let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
+    let mut desktop = plane.desktop().await;
+    let target = format!("/compute-targets/{}", desktop.target_id);
+    owner.patch(&format!("{target}/sharing"), json!({"isSharedWithOrg": true})).await;
+    let body = json!({"title": "Cart", "type": "FEATURE", "content": "x", "repo": {"fullName": "acme/shop", "branch": "main"}});
+    let document = member.post("/documents", body).await;
+    let run = format!("/documents/{}/run-loop", document.data("slug").as_str().unwrap());
+    assert_eq!(member.post(&run, json!({"command": "plan"})).await.status, 200);
+    let command = desktop.accept().await;
+    assert_eq!(
+        (&command["operationId"], &command["requester"]["email"]),
+        (&json!("orchestrator_loop"), &json!("ben@example.org"))
+    );
 }
 
 #[tokio::test]
@@ -35,8 +133,10 @@ async fn concurrent_registrations_create_one_row() {
     let owner = plane.owner().await;
     let gateway = Uuid::new_v4();
     // Concurrent registrations race for the unique indexes; the losers must update the winner's row.
-    let registrations =
-        (0..16).map(|_| owner.post("/compute-targets/register", registration("bench", Some(gateway))));
+    let identity = DesktopIdentity::claim_for(&plane, gateway).await;
+    let path = "/compute-targets/register";
+    let client = identity.client(&plane, "POST", path, 0);
+    let registrations = (0..16).map(|_| client.post(path, registration("bench", Some(gateway))));
     let answers = futures_util::future::join_all(registrations).await;
     assert!(answers.iter().all(|answer| answer.data("id") == answers[0].data("id")));
     assert_eq!(owner.get("/compute-targets").await.json["data"].as_array().unwrap().len(), 1);
@@ -132,12 +232,14 @@ async fn removed_desktop_is_disconnected_and_its_loops_remain() {
 async fn duplicate_machine_name_is_rejected() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
-    let register = async |name: &str, gateway: Uuid| {
-        owner.post("/compute-targets/register", registration(name, Some(gateway))).await
+    let path = "/compute-targets/register";
+    let one = DesktopIdentity::claim(&plane).await;
+    let register = async |name: &str| {
+        let client = one.client(&plane, "POST", path, 0);
+        client.post(path, registration(name, Some(one.gateway_id))).await
     };
-    let (one, other) = (Uuid::new_v4(), Uuid::new_v4());
-    assert_eq!(register("one", one).await.status, 200);
-    assert_eq!(register("other", other).await.status, 200);
-    let taken = register("one", other).await;
+    assert_eq!(register("one").await.status, 200);
+    assert_eq!(owner.post(path, registration("other", None)).await.status, 200);
+    let taken = register("other").await;
     assert_eq!(taken.refused(), (409, "A compute target with that machine name already exists"));
 }

@@ -172,7 +172,10 @@ async fn partially_signed_command_is_rejected() {
     assert_eq!(owner.post(&path, body).await.refused(), (409, "Command ID already exists"));
     let ben = plane.member("ben@example.org").await;
     owner
-        .patch(&format!("/compute-targets/{}/sharing", desktop.target_id), json!({"isSharedWithOrg": true}))
+        .patch(
+            &format!("/compute-targets/{}/sharing", desktop.target_id),
+            json!({"isSharedWithOrg": true, "grantsCommands": true}),
+        )
         .await;
     assert_eq!(
         ben.post(&path, signed(&key)).await.refused(),
