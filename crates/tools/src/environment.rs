@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use loopgate_api::names::env;
 
-use crate::git::Git;
+use crate::git::{Git, REAL_OBJECTS};
 use crate::programs::Programs;
 
 // Restricts the assistant to the user's settings: hooks, MCP servers, helpers and variables of the
@@ -44,12 +44,14 @@ const REMOVED_VARIABLES: [&str; 5] = [
 /// background ends, such as a development server.
 const NO_BACKGROUND_TASKS: &str = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS";
 
-/// Prepares an environment for the assistant without a user: no outer session, hooks enabled, no background tasks.
+/// Prepares an environment for the assistant without a user: no outer session, hooks enabled, no background tasks. Git
+/// shows it the objects that Loopgate pushes.
 pub fn prepare_for_assistant(environment: &mut BTreeMap<OsString, OsString>) {
     for name in REMOVED_VARIABLES.iter().chain(&INTERACTIVE_MODES) {
         environment.remove(OsStr::new(name));
     }
     environment.insert(NO_BACKGROUND_TASKS.into(), "1".into());
+    environment.extend(REAL_OBJECTS.map(|(name, value)| (name.into(), value.into())));
 }
 
 /// Arguments and variables that keep a program from executing anything that its checkouts contain. Empty when
@@ -109,12 +111,13 @@ impl ProcessEnvironment {
             tracing::warn!(%error, "repository cannot be used; git is disabled for the program");
             // Fail closed: with an unusable GIT_DIR, git refuses to run instead of following an unchecked
             // configuration.
-            vec![("GIT_DIR".to_owned(), "/dev/null".to_owned())]
+            vec![("GIT_DIR".to_owned(), "/dev/null".into())]
         });
         let assistant_variables = [(READ_INSTRUCTIONS, "1"), (env::SETTING_SOURCES, USER_SETTINGS)];
         let owned = |(name, value): (&str, &str)| (OsStr::new(name).to_owned(), OsStr::new(value).to_owned());
-        let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        TrustGuard { args: &ARGUMENTS, variables: variables.chain(assistant_variables).map(owned).collect() }
+        let variables = variables.into_iter().map(|(name, value)| (OsString::from(name), value));
+        let variables = variables.chain(assistant_variables.into_iter().map(owned)).collect();
+        TrustGuard { args: &ARGUMENTS, variables }
     }
 
     /// Returns the environment for a loop's programs in these checkouts, and the guard for the assistant.

@@ -158,14 +158,15 @@ fn collect(
 ) -> io::Result<ExecutableContent> {
     let mut parts: Vec<ExecutablePart> = config::executable_variables(variables)
         .into_iter()
-        .map(|(key, values)| ExecutablePart { name: format!("setting {key}"), content: values.into_bytes() })
+        .map(|(key, values)| ExecutablePart { name: format!("setting {key}"), content: values })
         .collect();
-    let hooks_path = variables.iter().rev().find(|variable| variable.key == "core.hookspath");
+    let hooks_path = variables.iter().rev().find(|variable| variable.entry.is("core", "hookspath"));
     let hooks = match hooks_path {
         // Hooks of the user's own configuration are not part of the repository.
         Some(own) if !own.by_repository => None,
         Some(hooks_path) => {
-            Some(repository.root.join(expand_home(hooks_path.value.as_deref().unwrap_or_default())))
+            let path = hooks_path.entry.value.as_deref().unwrap_or_default();
+            Some(repository.root.join(expand_home(path)))
         }
         None => Some(repository.common_dir.join("hooks")),
     };
@@ -204,7 +205,12 @@ fn add_files(
         let path = below.join(&entry.name);
         if entry.kind == EntryKind::Directory {
             add_files(&directory.directory(Path::new(&entry.name))?, &path, name, parts)?;
-        } else if let Some(name) = name(&path.to_string_lossy()) {
+        } else {
+            // Names that differ only in invalid bytes would be the same for the user and in the record of trust.
+            let text = path.to_str().ok_or_else(|| {
+                io::Error::other(format!("{} cannot be reviewed: its name is not UTF-8", path.display()))
+            })?;
+            let Some(name) = name(text) else { continue };
             add_file(directory, Path::new(&entry.name), name, parts)?;
         }
     }
