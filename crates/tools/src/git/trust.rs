@@ -21,6 +21,9 @@ use super::{Git, GitError};
 /// loop to set up its worktree.
 const FILES: [&str; 4] =
     [".claude/settings.json", ".claude/settings.local.json", ".loopgate/loops-setup.sh", ".mcp.json"];
+/// Instructions that are often links to files of the user. They are left out until the user trusts the repository, so
+/// links that lead out of it are parts that the user can trust.
+const INSTRUCTIONS: [&str; 4] = ["AGENTS.md", "CLAUDE.local.md", "CLAUDE.md", ".claude/CLAUDE.md"];
 /// Directories with such files.
 const DIRECTORIES: [&str; 5] =
     [".claude/agents", ".claude/commands", ".claude/hooks", ".claude/skills", ".codex"];
@@ -179,6 +182,9 @@ fn collect(
     }
     if !repository.bare {
         let root = &repository.handles.root;
+        for name in INSTRUCTIONS {
+            add_leaving_link(repository, name, &mut parts)?;
+        }
         for name in FILES {
             add_file(root, Path::new(name), format!("file {name}"), &mut parts)?;
         }
@@ -213,6 +219,20 @@ fn add_files(
             let Some(name) = name(text) else { continue };
             add_file(directory, Path::new(&entry.name), name, parts)?;
         }
+    }
+    Ok(())
+}
+
+/// Adds a link that leads out of the working tree, with its target.
+fn add_leaving_link(repository: &Repository, name: &str, parts: &mut Vec<ExecutablePart>) -> io::Result<()> {
+    let root = &repository.handles.root;
+    if root.kind(Path::new(name)) != Some(EntryKind::Link) {
+        return Ok(());
+    }
+    let target = repository.root.join(name).canonicalize();
+    if !target.is_ok_and(|target| target.starts_with(&repository.root)) {
+        let content = root.read_link(Path::new(name))?.into_os_string().into_encoded_bytes();
+        parts.push(ExecutablePart { name: format!("link {name}"), content });
     }
     Ok(())
 }
