@@ -36,7 +36,8 @@ pub struct Instructions {
     pub files: BTreeSet<PathBuf>,
     /// Instructions that lead out of the checkout: their path, or the path and the import, and their target.
     pub leaving: BTreeMap<String, PathBuf>,
-    /// Absolute paths that the assistant must not read as instructions, with all files below them.
+    /// Paths that the assistant must not read as instructions, with all files below them; those in the checkout also
+    /// relative to it.
     excluded: BTreeSet<PathBuf>,
 }
 
@@ -166,15 +167,20 @@ impl Search<'_> {
             }
             // A linked directory: its files would have to be found through the link, which nothing needs.
             Ok(target) => {
-                self.found.excluded.extend([target.clone(), path]);
+                self.exclude(&path);
+                self.found.excluded.insert(target.clone());
                 self.found.leaving.insert(name, target);
             }
             // The target may be created later.
-            Err(_) => {
-                self.found.excluded.insert(path);
-            }
+            Err(_) => self.exclude(&path),
         }
         false
+    }
+
+    /// Excludes a path. The assistant names files of its working directory by their relative paths.
+    fn exclude(&mut self, path: &Path) {
+        let relative = path.strip_prefix(self.root).map(Path::to_owned).ok();
+        self.found.excluded.extend(relative.into_iter().chain([path.to_owned()]));
     }
 
     fn follow_imports(&mut self) {
@@ -291,6 +297,7 @@ mod tests {
                 "{excluded}: {exclusions:?}"
             );
         }
+        assert!(exclusions.contains(&".claude/CLAUDE.md".to_owned()), "{exclusions:?}");
         assert!(checkout.found().report().unwrap().contains("AGENTS.md ("));
     }
 

@@ -200,11 +200,12 @@ async fn package_of_a_workspace_is_deployed_where_it_listens() {
         (&json!(3000), &json!(3000))
     );
     assert_eq!(detected["candidates"][1]["config"]["directory"], "apps/api");
+    let tree = project.worktree("T-1");
+    let both = json!({"ticketId": "T-1", "repoPath": project.repo, "worktreePath": tree});
+    agree(fixture, &post(fixture, "", &both).await);
     // As in a list that was written before the first deployment.
     write_entry(fixture, &Value::Null);
 
-    let tree = project.worktree("T-1");
-    let both = json!({"ticketId": "T-1", "repoPath": project.repo, "worktreePath": tree});
     let started = deploy(fixture, &both).await;
     assert_eq!(started.status, 200, "{}", started.text());
     let started = started.json();
@@ -307,11 +308,11 @@ async fn paths_outside_the_sandbox_are_refused() {
 async fn no_command_runs_before_consent() {
     let fixture = TestGateway::new().await;
     let repo = add_repository(&fixture, "shop", &[]).await;
-    let mark = |name: &str| format!("touch 'ran-{name}'; sleep 600");
+    let mark = |name: &str| format!(": > 'ran-{name}'; read");
     write_entry(
         &fixture,
-        &json!({"installCommand": "touch ran-install", "command": mark("start"),
-        "teardownCommand": "touch ran-teardown"}),
+        &json!({"installCommand": ": > ran-install", "command": mark("start"),
+        "teardownCommand": ": > ran-teardown"}),
     );
     let launch = json!({"ticketId": "T", "repoPath": repo, "worktreePath": repo});
     let both = json!({"repoPath": repo, "worktreePath": repo});
@@ -319,18 +320,18 @@ async fn no_command_runs_before_consent() {
     let refused = post(&fixture, "", &launch).await;
     assert_eq!((refused.status, &refused.json()["code"]), (403, &json!("command_not_trusted")));
     let error = refused.text();
-    assert!(error.contains("--deploy 'touch ran-install'") && error.contains("loopgate trust "), "{error}");
+    assert!(error.contains("--deploy ': > ran-install'") && error.contains("loopgate trust "), "{error}");
     assert_eq!(post(&fixture, "/teardown", &both).await.json()["code"], "command_not_trusted");
     assert!(!["install", "start", "teardown"].into_iter().any(ran));
 
     agree(&fixture, &refused);
     assert_eq!(post(&fixture, "", &launch).await.status, 200);
     // Any program in the sandbox can change the stored settings.
-    write_entry(&fixture, &json!({"command": mark("start"), "teardownCommand": "touch ran-evil"}));
+    write_entry(&fixture, &json!({"command": mark("start"), "teardownCommand": ": > ran-evil"}));
     assert_eq!(post(&fixture, "/teardown", &both).await.json()["code"], "command_not_trusted");
     assert_eq!(post(&fixture, "", &launch).await.status, 403);
     assert!(!ran("evil"));
-    write_entry(&fixture, &json!({"command": mark("start"), "teardownCommand": "touch ran-teardown"}));
+    write_entry(&fixture, &json!({"command": mark("start"), "teardownCommand": ": > ran-teardown"}));
     post(&fixture, "/teardown", &both).await;
     assert!(ran("teardown"));
 }
