@@ -130,6 +130,8 @@ pub mod env {
     pub const PLUGIN_DIR: &str = "LOOPGATE_PLUGIN_DIR";
     /// Setting sources for the assistant's `--setting-sources`; unset for all of them.
     pub const SETTING_SOURCES: &str = "LOOPGATE_SETTING_SOURCES";
+    /// JSON list with patterns of instruction files that the assistant must not read; unset for none.
+    pub const EXCLUDED_INSTRUCTIONS: &str = "LOOPGATE_EXCLUDED_INSTRUCTIONS";
     /// Id of the loop; identifies all descendants of its shim.
     pub const LOOP_ID: &str = "LOOPGATE_LOOP_ID";
     /// Id of the run of a deployment; identifies all processes that the run has started.

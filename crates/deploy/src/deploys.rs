@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use loopgate_home::{Directory, JsonFile, JsonFileError, SandboxedPath, copy_environment_files};
+use loopgate_home::{Directory, JsonFile, JsonFileError, SandboxedPath, TrustStore, copy_environment_files};
 use loopgate_tools::process::{ProcessStart, StartError, identity};
 use loopgate_tools::programs::Programs;
 use serde::{Deserialize, Serialize};
@@ -97,6 +97,8 @@ impl Default for DeployTimeouts {
 /// A request to start a run.
 #[derive(Debug, Clone)]
 pub struct DeployRequest {
+    /// Root of the clone, to which the user's consent applies.
+    pub clone: PathBuf,
     /// The clone from which missing environment files are copied into the worktree.
     pub repository: SandboxedPath,
     /// The worktree, in which `directory` of the settings is the working directory of the commands.
@@ -119,6 +121,9 @@ pub struct DeployHandle {
 /// The reason why a run was not started.
 #[derive(Debug, Error)]
 pub enum DeployError {
+    /// The user has not agreed to the commands.
+    #[error(transparent)]
+    NotAgreed(#[from] NotAgreed),
     /// The deployment needs containers, which cannot be run.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -147,6 +152,28 @@ impl From<JsonFileError> for DeployError {
     }
 }
 
+/// Commands of a repository that the user has not agreed to.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "you have not agreed to {}; review it, and agree with: {}",
+    .commands.iter().map(|command| format!("`{command}`")).collect::<Vec<_>>().join(", "),
+    agreement(.clone, .commands)
+)]
+pub struct NotAgreed {
+    /// Root of the clone.
+    pub clone: PathBuf,
+    /// The commands, in the order in which they would run.
+    pub commands: Vec<String>,
+}
+
+/// Returns the command with which the user agrees to commands of a repository.
+#[must_use]
+pub fn agreement(clone: &Path, commands: &[String]) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    let options: String = commands.iter().map(|command| format!(" --deploy {}", quoted(command))).collect();
+    format!("loopgate trust {}{options}", clone.display())
+}
+
 /// The content of `deploys.json`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct DeployRecords {
@@ -162,6 +189,7 @@ pub struct Deploys(Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) programs: Arc<Programs>,
     pub(crate) timing: DeployTimeouts,
+    trust: TrustStore,
     records: JsonFile<DeployRecords>,
     // Private directory with the notes that the shells of the runs write, outside the untrusted worktrees.
     notes: PathBuf,
@@ -185,6 +213,7 @@ impl Deploys {
         Self(Arc::new(Inner {
             programs,
             timing,
+            trust: TrustStore::new(data_dir),
             records: JsonFile::private(data_dir.join("deploys.json")).moving_malformed_aside(),
             notes: data_dir.join("deploys"),
             monitors: Mutex::default(),
@@ -219,6 +248,7 @@ impl Deploys {
     pub async fn start(&self, request: DeployRequest) -> Result<DeployHandle, DeployError> {
         let _starting = self.0.starting.lock().await;
         let deployment = request.deployment.completed();
+        self.require_agreed(&request.clone, deployment.commands()).await?;
         if needs_engine(&deployment) {
             engine::check(&self.0.programs, &deployment).await?;
         }
@@ -244,6 +274,23 @@ impl Deploys {
             DeployHandle { pid: run.pid, log: Markers::of(request.worktree.as_path()).log(), port: run.port };
         self.monitor(run);
         Ok(handle)
+    }
+
+    /// Checks that the user has agreed to commands, which a repository contains or any program in the sandbox may have
+    /// stored.
+    pub(crate) async fn require_agreed(
+        &self,
+        clone: &Path,
+        commands: impl Iterator<Item = &str>,
+    ) -> Result<(), DeployError> {
+        let (store, path) = (self.0.trust.clone(), clone.to_owned());
+        let agreed = blocking(move || store.deploy_commands(&path)).await?;
+        let commands: Vec<String> =
+            commands.filter(|command| !agreed.contains(*command)).map(str::to_owned).collect();
+        if commands.is_empty() {
+            return Ok(());
+        }
+        Err(NotAgreed { clone: clone.to_owned(), commands }.into())
     }
 
     /// Returns the environment variables of a run.

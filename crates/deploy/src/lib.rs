@@ -15,7 +15,7 @@ mod settings;
 mod status;
 mod stop;
 
-pub use deploys::{DeployError, DeployHandle, DeployRequest, DeployTimeouts, Deploys};
+pub use deploys::{DeployError, DeployHandle, DeployRequest, DeployTimeouts, Deploys, NotAgreed, agreement};
 pub use detect::{Candidate, PLACES, best, candidates, candidates_in};
 pub use engine::EngineError;
 pub use health::{HealthCheck, accepts_connections, check_health};

@@ -60,6 +60,14 @@ pub struct Deployment {
 }
 
 impl Deployment {
+    /// Returns all commands that a run executes, including the one that stops it.
+    pub fn commands(&self) -> impl Iterator<Item = &str> {
+        [&self.install_command, &self.command, &self.teardown_command]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+    }
+
     /// Returns detected settings of a server that probably listens on this port.
     pub(crate) fn serving(command: String, port: u16) -> Self {
         Self {

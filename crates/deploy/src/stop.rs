@@ -37,6 +37,8 @@ pub enum KillOutcome {
 /// A request to stop everything that runs for a worktree.
 #[derive(Debug, Clone)]
 pub struct Teardown {
+    /// Root of the clone, to which the user's consent applies.
+    pub clone: PathBuf,
     /// Working directory of the run.
     pub worktree: PathBuf,
     /// Current settings of the repository, which may have changed since the run started.
@@ -129,7 +131,8 @@ impl Deploys {
     /// and listen on its ports, and containers via the teardown command. Idempotent.
     ///
     /// # Errors
-    /// Fails with [`DeployError`] when the record of the run cannot be read or written.
+    /// Fails with [`DeployError`] when the record of the run cannot be read or written, or, after everything else was
+    /// stopped, when the user has not agreed to the teardown command.
     pub async fn tear_down(&self, request: Teardown) -> Result<TeardownOutcome, DeployError> {
         let (this, path) = (self.clone(), request.worktree.clone());
         let run = blocking(move || this.inner().run_in(&path)).await?;
@@ -148,6 +151,8 @@ impl Deploys {
         let recorded =
             run.as_ref().and_then(|run| Some((run.teardown_command.clone()?, run.directory.clone())));
         let stored = deployment.teardown_command.map(|command| (command, deployment.directory));
+        // The recorded command was agreed to when the run started.
+        let is_recorded = stored.is_none() || stored == recorded;
         let command = stored.or(recorded);
         if run.is_none() && ports.is_empty() && request.pid.is_none() && command.is_none() {
             return Ok(TeardownOutcome::NothingToStop);
@@ -163,14 +168,23 @@ impl Deploys {
                 survivors = Some(processes);
             }
         }
+        let mut refusal = None;
         if let Some((command, directory)) = command.filter(|_| request.worktree.is_dir()) {
-            steps.push(self.run_teardown(&command, &request.worktree, directory.as_deref()).await);
+            if !is_recorded {
+                refusal = self.require_agreed(&request.clone, [command.as_str()].into_iter()).await.err();
+            }
+            if refusal.is_none() {
+                steps.push(self.run_teardown(&command, &request.worktree, directory.as_deref()).await);
+            }
         }
         if !ports.is_empty() {
             steps.push(free_ports(ports, &request.worktree).await?);
         }
         if let Some(survivors) = survivors {
             return Ok(TeardownOutcome::StillAlive(survivors));
+        }
+        if let Some(refusal) = refusal {
+            return Err(refusal);
         }
         // Every step must succeed for a known run. Without a record, the steps are guesses, of which one has
         // to succeed.

@@ -12,7 +12,7 @@ use loopgate_deploy::{
     DeployError, DeployHandle, DeployRequest, DeployTimeouts, Deployment, Deploys, EngineError, KillOutcome,
     Teardown, TeardownOutcome, candidates,
 };
-use loopgate_home::{Directory, Overrides, Sandbox, SandboxedPath, SettingsStore};
+use loopgate_home::{Directory, Overrides, Sandbox, SandboxedPath, SettingsStore, TrustStore};
 use loopgate_tools::login_path::LoginPath;
 use loopgate_tools::process::{Command, Limits, alive, identity};
 use loopgate_tools::programs::{ProgramSource, Programs};
@@ -80,12 +80,22 @@ impl DeployFixture {
     }
 
     async fn start(&self, tree: &SandboxedPath, deployment: Deployment) -> Result<DeployHandle, DeployError> {
-        let request = DeployRequest { repository: tree.clone(), worktree: tree.clone(), deployment };
-        self.deploys.start(request).await
+        self.deploys.start(self.request(tree, deployment)).await
+    }
+
+    /// Creates a request for commands that the user has agreed to.
+    fn request(&self, tree: &SandboxedPath, deployment: Deployment) -> DeployRequest {
+        let clone = tree.canonical().to_owned();
+        let commands: Vec<String> = deployment.clone().completed().commands().map(str::to_owned).collect();
+        let store = TrustStore::new(&self.dir.path().join("data"));
+        std::fs::create_dir_all(self.dir.path().join("data")).unwrap();
+        store.trust_deploy_commands(&clone, &commands).unwrap();
+        DeployRequest { clone, repository: tree.clone(), worktree: tree.clone(), deployment }
     }
 
     async fn tear_down(&self, tree: &SandboxedPath) -> TeardownOutcome {
         let request = Teardown {
+            clone: tree.canonical().to_owned(),
             worktree: tree.canonical().to_owned(),
             deployment: Deployment::default(),
             pid: None,
@@ -381,11 +391,7 @@ async fn orphaned_group_is_terminated_after_a_restart() {
     for resumes in [true, false] {
         let tree = fixture.tree("orphans", &[]);
         let earlier = fixture.restarted();
-        let request = DeployRequest {
-            repository: tree.clone(),
-            worktree: tree.clone(),
-            deployment: running("echo $BASHPID > child; exec sleep 600"),
-        };
+        let request = fixture.request(&tree, running("echo $BASHPID > child; exec sleep 600"));
         let _ = std::fs::remove_file(tree.canonical().join("child"));
         // Shutting the runtime down ends the monitor, as the exit of the process would.
         let runtime =
@@ -469,13 +475,8 @@ async fn environment_files_are_copied_except_links() {
     let repository = fixture.tree("clone", &files);
     let link: PathBuf = repository.canonical().join(".env.test.local");
     std::os::unix::fs::symlink("secret", link).unwrap();
-    let request = DeployRequest {
-        repository,
-        worktree: tree.clone(),
-        deployment: running(
-            "shopt -s globstar dotglob; for file in **/.env*; do echo $file $(cat $file); done; exit 3",
-        ),
-    };
+    let command = "shopt -s globstar dotglob; for file in **/.env*; do echo $file $(cat $file); done; exit 3";
+    let request = DeployRequest { repository, ..fixture.request(&tree, running(command)) };
     let started = fixture.deploys.start(request).await.unwrap();
     let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
     assert_eq!(status["logs"], ".env.local A=1\nweb/.env B=2\nweb/.env.local D=own\n");

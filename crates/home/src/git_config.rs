@@ -1,9 +1,28 @@
 //! Parser for git configuration files.
 //!
 //! Includes are not followed and values are not interpreted: the entries of one file are listed in order. The
-//! grammar is in git-config(1), "Syntax".
+//! grammar is in git-config(1), "Syntax". Git compares bytes, so keys and values are never converted lossily: what was
+//! checked would differ from what git uses.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+
+use thiserror::Error;
+
+/// Sections whose values name repositories. Names that differ from those that git uses would be displayed and checked.
+const NAMING_SECTIONS: [&str; 3] = ["branch", "remote", "url"];
+
+/// Why a configuration is not used. Displayed after its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum GitConfigError {
+    /// Git would reject it.
+    #[error("is malformed")]
+    Malformed,
+    /// Not every key, and every value that names a remote, is UTF-8.
+    #[error("has a key or a remote that is not UTF-8")]
+    NotUtf8,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigEntry {
@@ -14,7 +33,7 @@ pub struct ConfigEntry {
     /// Name of the variable, in lower case.
     pub name: String,
     /// Value of the variable; `None` for a name without `=`, which means true.
-    pub value: Option<String>,
+    pub value: Option<OsString>,
 }
 
 impl fmt::Display for ConfigEntry {
@@ -29,15 +48,23 @@ impl fmt::Display for ConfigEntry {
 
 impl ConfigEntry {
     /// Splits a key as git prints it. The subsection, which may contain dots, is between the first and the last dot.
-    #[must_use]
-    pub fn of_key(key: &str, value: Option<&str>) -> Option<Self> {
-        let (section, rest) = key.split_once('.')?;
+    ///
+    /// # Errors
+    /// Fails when the key is not UTF-8, the value names a remote and is not, or there is no dot in the key.
+    pub fn of_key(key: &[u8], value: Option<&[u8]>) -> Result<Self, GitConfigError> {
+        let key = str::from_utf8(key).map_err(|_| GitConfigError::NotUtf8)?;
+        let (section, rest) = key.split_once('.').ok_or(GitConfigError::Malformed)?;
         let (subsection, name) = rest.rsplit_once('.').map_or((None, rest), |(sub, name)| (Some(sub), name));
-        Some(Self {
+        let value = value.map(|value| OsStr::from_bytes(value).to_owned());
+        if NAMING_SECTIONS.contains(&section) && value.as_ref().is_some_and(|value| value.to_str().is_none())
+        {
+            return Err(GitConfigError::NotUtf8);
+        }
+        Ok(Self {
             section: section.to_owned(),
             subsection: subsection.map(str::to_owned),
             name: name.to_owned(),
-            value: value.map(str::to_owned),
+            value,
         })
     }
 
@@ -46,129 +73,157 @@ impl ConfigEntry {
     pub fn is(&self, section: &str, name: &str) -> bool {
         self.section == section && self.subsection.is_none() && self.name == name
     }
+
+    /// Returns the value if it is UTF-8, as every value is that names a remote.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        self.value.as_deref()?.to_str()
+    }
 }
 
-/// Parses a configuration file. Returns `None` when git would reject it.
-#[must_use]
-pub fn parse_git_config(bytes: &[u8]) -> Option<Vec<ConfigEntry>> {
-    let text = String::from_utf8_lossy(bytes);
+/// Parses a configuration file.
+///
+/// # Errors
+/// Fails when git would reject it, or [`ConfigEntry::of_key`] does.
+pub fn parse_git_config(bytes: &[u8]) -> Result<Vec<ConfigEntry>, GitConfigError> {
     // Git skips a byte order mark and accepts CRLF line endings.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let is_line_end = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) == Some(&b'\n');
+    let text: Vec<u8> = (0..bytes.len()).filter(|at| !is_line_end(*at)).map(|at| bytes[at]).collect();
+    // Git would end a string there.
+    if text.contains(&0) {
+        return Err(GitConfigError::Malformed);
+    }
     let mut reader = ConfigReader { rest: &text };
     let mut entries = Vec::new();
-    let mut section: Option<(String, Option<String>)> = None;
+    let mut section: Option<Vec<u8>> = None;
     loop {
-        reader.skip(char::is_whitespace);
+        reader.skip(is_space);
         match reader.next() {
-            None => return Some(entries),
-            Some('#' | ';') => reader.skip(|c| c != '\n'),
-            Some('[') => section = Some(reader.section()?),
+            None => return Ok(entries),
+            Some(b'#' | b';') => reader.skip(|byte| byte != b'\n'),
+            Some(b'[') => section = Some(reader.section().ok_or(GitConfigError::Malformed)?),
             Some(first) if first.is_ascii_alphabetic() => {
-                let (section, subsection) = section.clone()?;
-                let name = format!("{first}{}", reader.take(|c| c.is_ascii_alphanumeric() || c == '-'));
-                let value = reader.value()?;
-                entries.push(ConfigEntry { section, subsection, name: name.to_ascii_lowercase(), value });
+                let mut key = section.clone().ok_or(GitConfigError::Malformed)?;
+                key.extend([b'.', first.to_ascii_lowercase()]);
+                key.extend(reader.take(is_name).to_ascii_lowercase());
+                let value = reader.value().ok_or(GitConfigError::Malformed)?;
+                entries.push(ConfigEntry::of_key(&key, value.as_deref().map(OsStr::as_bytes))?);
             }
-            Some(_) => return None,
+            Some(_) => return Err(GitConfigError::Malformed),
         }
     }
 }
 
 /// Parses the output of `git config --null --list`, or of `--get-regexp`.
-#[must_use]
-pub fn parse_config_list(printed: &str) -> Vec<ConfigEntry> {
-    let entry = |line: &str| match line.split_once('\n') {
-        Some((key, value)) => ConfigEntry::of_key(key, Some(value)),
-        None => ConfigEntry::of_key(line, None),
-    };
-    printed.split('\0').filter_map(entry).collect()
+///
+/// # Errors
+/// Fails as [`ConfigEntry::of_key`] does.
+pub fn parse_config_list(printed: &[u8]) -> Result<Vec<ConfigEntry>, GitConfigError> {
+    let lines = printed.split(|byte| *byte == 0).filter(|line| !line.trim_ascii().is_empty());
+    lines.map(parse_config_line).collect()
+}
+
+/// Parses a variable as `git config --null` prints it: key, newline, value.
+///
+/// # Errors
+/// Fails as [`ConfigEntry::of_key`] does.
+pub fn parse_config_line(line: &[u8]) -> Result<ConfigEntry, GitConfigError> {
+    let mut parts = line.splitn(2, |byte| *byte == b'\n');
+    ConfigEntry::of_key(parts.next().unwrap_or_default(), parts.next())
+}
+
+/// The white space of git, which is less than that of Unicode.
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+const fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-'
 }
 
 struct ConfigReader<'a> {
-    rest: &'a str,
+    rest: &'a [u8],
 }
 
 impl<'a> ConfigReader<'a> {
-    fn peek(&self) -> Option<char> {
-        self.rest.chars().next()
+    fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
     }
 
-    fn next(&mut self) -> Option<char> {
-        let next = self.peek()?;
-        self.rest = &self.rest[next.len_utf8()..];
-        Some(next)
+    fn next(&mut self) -> Option<u8> {
+        let (next, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(*next)
     }
 
-    fn take(&mut self, predicate: impl Fn(char) -> bool) -> &'a str {
-        let end = self.rest.find(|c| !predicate(c)).unwrap_or(self.rest.len());
+    fn take(&mut self, predicate: impl Fn(u8) -> bool) -> &'a [u8] {
+        let end = self.rest.iter().position(|byte| !predicate(*byte)).unwrap_or(self.rest.len());
         let (taken, rest) = self.rest.split_at(end);
         self.rest = rest;
         taken
     }
 
-    fn skip(&mut self, predicate: impl Fn(char) -> bool) {
+    fn skip(&mut self, predicate: impl Fn(u8) -> bool) {
         let _ = self.take(predicate);
     }
 
-    /// Parses a section header after its opening bracket.
-    fn section(&mut self) -> Option<(String, Option<String>)> {
-        let name = self.take(|c| c.is_ascii_alphanumeric() || c == '-' || c == '.').to_ascii_lowercase();
-        let blanks = self.take(|c| matches!(c, ' ' | '\t'));
-        if self.peek() != Some('"') {
+    /// Parses a section header after its opening bracket. Returns the start of its keys: section, or section, dot and
+    /// subsection.
+    fn section(&mut self) -> Option<Vec<u8>> {
+        let mut section = self.take(|byte| is_name(byte) || byte == b'.').to_ascii_lowercase();
+        let blanks = self.take(|byte| is_space(byte) && byte != b'\n');
+        if self.peek() != Some(b'"') {
             // The deprecated form `[section.subsection]`.
-            let (section, subsection) = match name.split_once('.') {
-                Some((section, subsection)) => (section.to_owned(), Some(subsection.to_owned())),
-                None => (name, None),
-            };
-            return (blanks.is_empty() && self.next() == Some(']')).then_some((section, subsection));
+            return (blanks.is_empty() && self.next() == Some(b']')).then_some(section);
         }
         self.next();
-        let mut subsection = String::new();
+        section.push(b'.');
         loop {
             match self.next()? {
-                '"' => break,
-                '\n' => return None,
-                '\\' => subsection.push(self.next().filter(|c| *c != '\n')?),
-                other => subsection.push(other),
+                b'"' => break,
+                b'\n' => return None,
+                b'\\' => section.push(self.next().filter(|byte| *byte != b'\n')?),
+                other => section.push(other),
             }
         }
-        (self.next() == Some(']')).then_some((name, Some(subsection)))
+        (self.next() == Some(b']')).then_some(section)
     }
 
     /// Parses the part after a name: nothing, or `=` and a value. Returns `None` when it is malformed.
     #[expect(clippy::option_option, reason = "distinguishes a malformed value from a missing one")]
-    fn value(&mut self) -> Option<Option<String>> {
-        self.skip(|c| matches!(c, ' ' | '\t'));
+    fn value(&mut self) -> Option<Option<OsString>> {
+        self.skip(|byte| matches!(byte, b' ' | b'\t'));
         match self.next() {
-            None | Some('\n') => return Some(None),
-            Some('#' | ';') => {
-                self.skip(|c| c != '\n');
+            None | Some(b'\n') => return Some(None),
+            Some(b'#' | b';') => {
+                self.skip(|byte| byte != b'\n');
                 return Some(None);
             }
-            Some('=') => {}
+            Some(b'=') => {}
             Some(_) => return None,
         }
-        self.skip(|c| matches!(c, ' ' | '\t'));
-        let (mut value, mut quoted, mut length) = (String::new(), false, 0);
+        self.skip(|byte| is_space(byte) && byte != b'\n');
+        let (mut value, mut quoted, mut length) = (Vec::new(), false, 0);
         loop {
             match self.next() {
-                None | Some('\n') if quoted => return None,
-                None | Some('\n') => break,
-                Some('#' | ';') if !quoted => {
-                    self.skip(|c| c != '\n');
+                None | Some(b'\n') if quoted => return None,
+                None | Some(b'\n') => break,
+                Some(b'#' | b';') if !quoted => {
+                    self.skip(|byte| byte != b'\n');
                     continue;
                 }
-                Some('"') => quoted = !quoted,
-                Some('\\') => match self.next() {
+                Some(b'"') => quoted = !quoted,
+                Some(b'\\') => match self.next() {
                     None => break,
-                    Some('\n') => continue,
-                    Some('n') => value.push('\n'),
-                    Some('t') => value.push('\t'),
-                    Some('b') => value.push('\u{8}'),
-                    Some(same @ ('"' | '\\')) => value.push(same),
+                    Some(b'\n') => continue,
+                    Some(b'n') => value.push(b'\n'),
+                    Some(b't') => value.push(b'\t'),
+                    Some(b'b') => value.push(8),
+                    Some(same @ (b'"' | b'\\')) => value.push(same),
                     Some(_) => return None,
                 },
-                Some(blank @ (' ' | '\t')) if !quoted => {
+                Some(blank) if is_space(blank) && !quoted => {
                     value.push(blank);
                     // Trailing whitespace is not part of the value, so the length is not updated.
                     continue;
@@ -178,7 +233,7 @@ impl<'a> ConfigReader<'a> {
             length = value.len();
         }
         value.truncate(length);
-        Some(Some(value))
+        Some(Some(OsString::from_vec(value)))
     }
 }
 
@@ -189,8 +244,9 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Option<Vec<(String, Option<String>)>> {
-        let entries = parse_git_config(text.as_bytes())?;
-        Some(entries.into_iter().map(|entry| (entry.to_string(), entry.value)).collect())
+        let entries = parse_git_config(text.as_bytes()).ok()?;
+        let texts = entries.iter().map(|entry| (entry.to_string(), entry.text().map(str::to_owned)));
+        Some(texts.collect())
     }
 
     fn entry(key: &str, value: &str) -> (String, Option<String>) {
@@ -220,11 +276,38 @@ mod tests {
         }
     }
 
+    #[test]
+    fn keys_and_names_of_remotes_are_utf8_and_other_values_any_bytes() {
+        let refused = Err(GitConfigError::NotUtf8);
+        for text in [
+            b"[filter \"\xff\"]\nclean = x".as_slice(),
+            b"[remote \"origin\"]\nurl = https://example.org/\xff",
+            b"[branch \"main\"]\nremote = \xff",
+            b"[url \"https://example.org/\"]\ninsteadOf = \xff",
+        ] {
+            assert_eq!(parse_git_config(text), refused);
+        }
+        let entries = parse_git_config(b"[user]\nname = J\xf6rg").unwrap();
+        assert_eq!(entries[0].value.as_deref().unwrap().as_bytes(), b"J\xf6rg");
+        assert_eq!(parse_config_list(b"filter.\xff.clean\nx\0"), refused);
+        // White space of Unicode is none of git, which would end a string at NUL.
+        for text in ["\u{a0}[core]\nbare = true", "[core]\nbare = \0"] {
+            assert_eq!(parse_git_config(text.as_bytes()), Err(GitConfigError::Malformed));
+        }
+    }
+
+    #[test]
+    fn dots_before_a_quoted_subsection_belong_to_the_subsection() {
+        let entries = parse_git_config(b"[filter.a \"b\"]\nclean = x").unwrap();
+        let entry = &entries[0];
+        assert_eq!((entry.section.as_str(), entry.subsection.as_deref()), ("filter", Some("a.b")));
+    }
+
     proptest! {
         #[test]
         fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let lines = bytes.len();
-            prop_assert!(parse_git_config(&bytes).is_none_or(|entries| entries.len() <= lines));
+            prop_assert!(parse_git_config(&bytes).map_or(true, |entries| entries.len() <= lines));
         }
 
         #[test]
@@ -243,9 +326,9 @@ mod tests {
                     None => text += &format!("[{section}]\n"),
                 }
                 text += &format!("{name} = \"{}\"\n", escaped(&value));
-                expected.push(ConfigEntry { section, subsection, name, value: Some(value) });
+                expected.push(ConfigEntry { section, subsection, name, value: Some(value.into()) });
             }
-            prop_assert_eq!(parse_git_config(text.as_bytes()), Some(expected));
+            prop_assert_eq!(parse_git_config(text.as_bytes()), Ok(expected));
         }
     }
 }

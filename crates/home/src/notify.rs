@@ -36,7 +36,7 @@ impl Notify {
             return Err("notify.timeout_seconds must be at least 1".to_owned());
         }
         let Some(program) = self.command.first_mut() else { return Ok(self) };
-        let expanded = expand_home(program);
+        let expanded = expand_home(&*program);
         // A relative path would depend on the working directory; a bare name is searched on `PATH`.
         let is_bare = !program.contains(std::path::MAIN_SEPARATOR);
         if program.trim().is_empty() || !(is_bare || Path::new(&expanded).is_absolute()) {

@@ -10,15 +10,12 @@ const MAX_LINKS: usize = 40;
 
 /// Expands a leading `~` or `~/`. `~user` is not expanded.
 #[must_use]
-pub fn expand_home(path: &str) -> PathBuf {
-    let rest = match path {
-        "~" => Some(""),
-        _ => path.strip_prefix("~/"),
-    };
-    match (rest, etcetera::home_dir()) {
-        (Some(""), Ok(home)) => home,
-        (Some(rest), Ok(home)) => home.join(rest.trim_start_matches('/')),
-        _ => PathBuf::from(path),
+pub fn expand_home(path: impl AsRef<Path>) -> PathBuf {
+    let path = path.as_ref();
+    match (path.strip_prefix("~"), etcetera::home_dir()) {
+        (Ok(rest), Ok(home)) if rest.as_os_str().is_empty() => home,
+        (Ok(rest), Ok(home)) => home.join(rest),
+        _ => path.to_owned(),
     }
 }
 

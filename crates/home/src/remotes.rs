@@ -82,7 +82,7 @@ impl Remotes {
             let of_remote = |entry: &&ConfigEntry| {
                 entry.section == "remote" && entry.subsection.as_deref() == Some(remote) && entry.name == name
             };
-            config.iter().filter(of_remote).filter_map(|entry| entry.value.as_deref()).collect::<Vec<_>>()
+            config.iter().filter(of_remote).filter_map(ConfigEntry::text).collect::<Vec<_>>()
         };
         let mut names: Vec<&str> = Vec::new();
         for entry in config.iter().filter(|entry| entry.section == "remote" && entry.name == "url") {
@@ -98,7 +98,7 @@ impl Remotes {
         let repository = |remote: &str| RemoteRepository::from_url(&url(remote)?);
 
         let push_default = config.iter().rev().find(|entry| entry.is("remote", "pushdefault"));
-        let push = push_default.and_then(|entry| entry.value.as_deref()).filter(has).unwrap_or(fetch);
+        let push = push_default.and_then(ConfigEntry::text).filter(has).unwrap_or(fetch);
         let push_url = values(push, "pushurl").first().map(|url| (*url).to_owned());
         // It becomes an argument of git, where a leading dash would start an option.
         let push_url =
@@ -279,11 +279,11 @@ mod tests {
     #[test]
     fn remotes_are_read_from_the_output_of_git() {
         let printed =
-            "remote.a.b.url\ngit@github.com:acme/shop.git\0remote.pushdefault\na.b\0remote.x.mirror\0";
-        let remotes = Remotes::of(&parse_config_list(printed));
+            b"remote.a.b.url\ngit@github.com:acme/shop.git\0remote.pushdefault\na.b\0remote.x.mirror\0";
+        let remotes = Remotes::of(&parse_config_list(printed).unwrap());
         assert_eq!((remotes.base.as_str(), remotes.push.as_str()), ("a.b", "a.b"));
         assert_eq!(remotes.base_url.as_deref(), Some("git@github.com:acme/shop.git"));
-        assert_eq!(Remotes::of(&parse_config_list("")).base_url, None);
+        assert_eq!(Remotes::of(&parse_config_list(b"").unwrap()).base_url, None);
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
                 section: "remote".to_owned(),
                 subsection: Some(name.to_owned()),
                 name: variable.to_owned(),
-                value: Some(value.to_owned()),
+                value: Some(value.into()),
             };
             let remotes = Remotes::of(&[entry(&name, "url", &url), entry(&name, "pushurl", &pushurl)]);
             prop_assert!(!remotes.base.starts_with('-') && !remotes.push_source().starts_with('-'));

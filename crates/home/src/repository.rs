@@ -46,6 +46,9 @@ const GIT_DIR_ENTRIES: [&str; 18] = [
     "shallow",
     "worktrees",
 ];
+/// Directories with remotes in the formats before the configuration file. Git reads a remote there that the configuration
+/// does not have, so that its URL would be neither displayed nor checked. `git init` creates an empty `branches`.
+const LEGACY_REMOTES: [&str; 2] = ["branches", "remotes"];
 /// Files that git reads in a working tree on its own.
 const WORKING_TREE_FILES: [&str; 4] = [".gitattributes", ".gitignore", ".gitmodules", ".mailmap"];
 
@@ -351,7 +354,7 @@ impl Repository {
 
     /// Returns the last value of a variable without a subsection, from the repository's own files.
     #[must_use]
-    pub fn setting(&self, section: &str, name: &str) -> Option<&str> {
+    pub fn setting(&self, section: &str, name: &str) -> Option<&OsStr> {
         let entry = self.config.iter().rev().find(|entry| entry.is(section, name))?;
         entry.value.as_deref()
     }
@@ -362,7 +365,7 @@ impl Repository {
 #[must_use]
 pub fn origin_of_clone(clone: &Path) -> Option<RepoFullName> {
     let bytes = Directory::of(clone).ok()?.read(Path::new(".git/config"), MAX_CONFIG).ok()?;
-    Remotes::of(&parse_git_config(&bytes)?).clone_repository
+    Remotes::of(&parse_git_config(&bytes).ok()?).clone_repository
 }
 
 /// Returns whether the file `.git` in a directory, which is at `path` and `above` relative to `base`, names a git directory.
@@ -378,6 +381,19 @@ fn is_bare(directory: &Directory) -> bool {
 }
 
 fn check_kinds(git_dir: &Directory) -> Result<(), RepositoryError> {
+    for name in LEGACY_REMOTES {
+        let is_empty = match git_dir.kind(Path::new(name)) {
+            None => true,
+            Some(EntryKind::Directory) => git_dir.directory(Path::new(name))?.entries()?.is_empty(),
+            Some(_) => false,
+        };
+        if !is_empty {
+            return refused(format!(
+                "{name} in its git directory contains remotes in an old format; add them with git remote add, and remove \
+                 the files"
+            ));
+        }
+    }
     let is_special =
         |name: &&&str| matches!(git_dir.kind(Path::new(name)), Some(EntryKind::Link | EntryKind::Other));
     match GIT_DIR_ENTRIES.iter().find(is_special) {
@@ -406,7 +422,7 @@ fn read_path(directory: &Directory, name: &str) -> Result<Option<PathBuf>, Repos
 
 fn read_config(directory: &Directory, name: &str) -> Result<Vec<ConfigEntry>, RepositoryError> {
     let Some(bytes) = read(directory, name, MAX_CONFIG)? else { return Ok(Vec::new()) };
-    parse_git_config(&bytes).map_or_else(|| refused(format!("{name} in its git directory is malformed")), Ok)
+    parse_git_config(&bytes).or_else(|error| refused(format!("{name} in its git directory {error}")))
 }
 
 fn strip_keyword(path: &Path, keyword: &[u8]) -> Option<PathBuf> {

@@ -231,7 +231,7 @@ impl Settings {
             }
         }
         if let Some(base) = &mut self.sandbox_base_directory {
-            let expanded = expand_home(&base.to_string_lossy());
+            let expanded = expand_home(&*base);
             if !expanded.is_absolute() {
                 return Err(SettingsError::Invalid(format!(
                     "Sandbox base directory must be an absolute path, not \"{}\"",
@@ -241,7 +241,7 @@ impl Settings {
             *base = expanded;
         }
         if let Some(file) = &mut self.gateway_token_file {
-            let expanded = expand_home(&file.to_string_lossy());
+            let expanded = expand_home(&*file);
             if !expanded.is_absolute() {
                 return Err(SettingsError::Invalid(format!(
                     "gateway_token_file must be an absolute path, not \"{}\"",

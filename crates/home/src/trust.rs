@@ -27,6 +27,9 @@ pub struct TrustedRepository {
     /// Command with which loops may run the repository's tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_command: Option<String>,
+    /// Commands that deployments may run.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub deploy_commands: BTreeSet<String>,
     /// Time of the latest consent, RFC 3339.
     pub trusted_at: String,
     /// Unknown members, written by other versions.
@@ -107,6 +110,28 @@ impl TrustStore {
         self.change_one(clone, |repository| repository.test_command = command.map(str::to_owned))
     }
 
+    /// Returns the commands that deployments of a clone may run.
+    #[must_use]
+    pub fn deploy_commands(&self, clone: &Path) -> BTreeSet<String> {
+        self.entry(clone).map(|repository| repository.deploy_commands).unwrap_or_default()
+    }
+
+    /// Lets deployments of a clone run these commands, in addition to those that they already may run.
+    ///
+    /// # Errors
+    /// As [`TrustStore::trust`].
+    pub fn trust_deploy_commands(&self, clone: &Path, commands: &[String]) -> io::Result<()> {
+        self.change_one(clone, |repository| repository.deploy_commands.extend(commands.iter().cloned()))
+    }
+
+    /// Lets deployments of a clone run no command.
+    ///
+    /// # Errors
+    /// As [`TrustStore::trust`].
+    pub fn revoke_deploy_commands(&self, clone: &Path) -> io::Result<()> {
+        self.change_one(clone, |repository| repository.deploy_commands.clear())
+    }
+
     fn change_one(&self, clone: &Path, change: impl FnOnce(&mut TrustedRepository)) -> io::Result<()> {
         self.change(|repositories| {
             let position = repositories.iter().position(|repository| repository.path == clone);
@@ -115,6 +140,7 @@ impl TrustStore {
                     path: clone.to_owned(),
                     parts: BTreeSet::new(),
                     test_command: None,
+                    deploy_commands: BTreeSet::new(),
                     trusted_at: String::new(),
                     other: Map::new(),
                 });
@@ -124,7 +150,8 @@ impl TrustStore {
             change(repository);
             repository.trusted_at = now_iso();
             // Removing the only item of consent leaves nothing to list or revoke.
-            if repository.parts.is_empty() && repository.test_command.is_none() {
+            let has_command = repository.test_command.is_some() || !repository.deploy_commands.is_empty();
+            if repository.parts.is_empty() && !has_command {
                 repositories.remove(index);
             }
         })
@@ -213,6 +240,20 @@ mod tests {
         store.set_test_command(clone, Some("make test")).unwrap();
         store.set_test_command(clone, None).unwrap();
         assert_eq!(store.list().unwrap(), [], "an entry without parts and command is removed");
+    }
+
+    #[test]
+    fn deploy_commands_are_trusted_separately() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = TrustStore::new(dir.path());
+        let clone = Path::new("/src/shop");
+        store.trust_deploy_commands(clone, &["npm install".to_owned()]).unwrap();
+        store.trust_deploy_commands(clone, &["npm run dev".to_owned()]).unwrap();
+        assert_eq!(store.deploy_commands(clone), ["npm install", "npm run dev"].map(str::to_owned).into());
+        assert!(!store.trusts(clone, &parts(&["1 hook"])) && store.test_command(clone).is_none());
+        assert!(store.deploy_commands(Path::new("/src/other")).is_empty());
+        store.revoke_deploy_commands(clone).unwrap();
+        assert_eq!(store.list().unwrap(), [], "an entry without consent is removed");
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl CommandLine {
     /// all words up to the next option, so that the error names all of them. `None` without a word.
     pub fn take_path(&mut self, root: &Path) -> Option<String> {
         let words: Vec<&str> = self.words().take_while(|word| !word.starts_with("--")).collect();
-        let exists = |count: &usize| root.join(expand_home(&words[..*count].join(" "))).exists();
+        let exists = |count: &usize| root.join(expand_home(words[..*count].join(" "))).exists();
         let count = (1..=words.len()).rev().find(exists).unwrap_or(words.len());
         (count > 0).then(|| self.take_joined(count))
     }

@@ -185,7 +185,7 @@ impl<'a> ProjectGit<'a> {
     /// Returns the URL of the base repository's remote.
     pub async fn base_url(&self) -> Option<String> {
         let printed = self.query(&["config", "--null", "--get-regexp", "^remote\\."]).await?;
-        Remotes::of(&parse_config_list(&printed)).base_url
+        Remotes::of(&parse_config_list(printed.as_bytes()).ok()?).base_url
     }
 
     /// Returns the value of an alias of git.

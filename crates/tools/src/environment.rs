@@ -7,8 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use loopgate_api::names::env;
+use serde_json::{Value, json};
 
-use crate::git::Git;
+use crate::git::{Git, REAL_OBJECTS};
+use crate::instructions::Instructions;
 use crate::programs::Programs;
 
 // Restricts the assistant to the user's settings: hooks, MCP servers, helpers and variables of the
@@ -17,6 +19,8 @@ use crate::programs::Programs;
 const ARGUMENTS: [&str; 4] = ["--setting-sources", USER_SETTINGS, "--add-dir", "."];
 /// The assistant's name for the settings source in the user's home directory.
 const USER_SETTINGS: &str = "user";
+/// The assistant's setting with patterns of instruction files that it must not read.
+pub const EXCLUDED_SETTING: &str = "claudeMdExcludes";
 /// Makes the assistant read the CLAUDE.md of directories that are passed with `--add-dir`.
 const READ_INSTRUCTIONS: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
 
@@ -44,12 +48,14 @@ const REMOVED_VARIABLES: [&str; 5] = [
 /// background ends, such as a development server.
 const NO_BACKGROUND_TASKS: &str = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS";
 
-/// Prepares an environment for the assistant without a user: no outer session, hooks enabled, no background tasks.
+/// Prepares an environment for the assistant without a user: no outer session, hooks enabled, no background tasks. Git
+/// shows it the objects that Loopgate pushes.
 pub fn prepare_for_assistant(environment: &mut BTreeMap<OsString, OsString>) {
     for name in REMOVED_VARIABLES.iter().chain(&INTERACTIVE_MODES) {
         environment.remove(OsStr::new(name));
     }
     environment.insert(NO_BACKGROUND_TASKS.into(), "1".into());
+    environment.extend(REAL_OBJECTS.map(|(name, value)| (name.into(), value.into())));
 }
 
 /// Arguments and variables that keep a program from executing anything that its checkouts contain. Empty when
@@ -57,21 +63,48 @@ pub fn prepare_for_assistant(environment: &mut BTreeMap<OsString, OsString>) {
 #[derive(Debug, Default)]
 pub struct TrustGuard {
     /// Arguments to put before all others of the assistant, whose working directory is the checkout.
-    pub args: &'static [&'static str],
+    pub args: Vec<String>,
     variables: Vec<(OsString, OsString)>,
 }
 
 impl TrustGuard {
     /// Returns whether the user trusts all checkouts.
     #[must_use]
-    pub const fn is_trusted(&self) -> bool {
+    pub fn is_trusted(&self) -> bool {
         self.args.is_empty()
+    }
+
+    /// Returns whether any instructions are left out.
+    #[must_use]
+    pub fn leaves_out_instructions(&self) -> bool {
+        self.variables.iter().any(|(name, _)| name == env::EXCLUDED_INSTRUCTIONS)
     }
 
     /// Adds the variables that the program passes on to its children.
     pub fn add_to(&self, environment: &mut BTreeMap<OsString, OsString>) {
         environment.extend(self.variables.iter().cloned());
     }
+}
+
+/// Returns the patterns of the instructions of some checkouts that lead out of them. If a checkout cannot be examined, all
+/// of its instructions are excluded.
+async fn excluded_instructions(checkouts: &[&Path]) -> Vec<String> {
+    let mut excluded = Vec::new();
+    for checkout in checkouts {
+        match Instructions::of_checkout(checkout).await {
+            Ok(instructions) => {
+                if let Some(report) = instructions.report() {
+                    tracing::warn!(checkout = %checkout.display(), report, "instructions left out");
+                }
+                excluded.extend(instructions.exclusions());
+            }
+            Err(error) => {
+                tracing::warn!(checkout = %checkout.display(), %error, "cannot examine instructions; left out");
+                excluded.push(format!("{}/**", checkout.display()));
+            }
+        }
+    }
+    excluded
 }
 
 /// Builds the environments of child processes.
@@ -109,12 +142,21 @@ impl ProcessEnvironment {
             tracing::warn!(%error, "repository cannot be used; git is disabled for the program");
             // Fail closed: with an unusable GIT_DIR, git refuses to run instead of following an unchecked
             // configuration.
-            vec![("GIT_DIR".to_owned(), "/dev/null".to_owned())]
+            vec![("GIT_DIR".to_owned(), "/dev/null".into())]
         });
         let assistant_variables = [(READ_INSTRUCTIONS, "1"), (env::SETTING_SOURCES, USER_SETTINGS)];
+        let mut args: Vec<String> = ARGUMENTS.map(str::to_owned).into();
+        let excluded = excluded_instructions(checkouts).await;
+        let excluded = (!excluded.is_empty()).then(|| Value::from(excluded));
+        if let Some(excluded) = &excluded {
+            args.extend(["--settings".to_owned(), json!({EXCLUDED_SETTING: excluded}).to_string()]);
+        }
         let owned = |(name, value): (&str, &str)| (OsStr::new(name).to_owned(), OsStr::new(value).to_owned());
-        let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        TrustGuard { args: &ARGUMENTS, variables: variables.chain(assistant_variables).map(owned).collect() }
+        let variables = variables.into_iter().map(|(name, value)| (OsString::from(name), value));
+        let variables = variables.chain(assistant_variables.into_iter().map(owned));
+        let excluded =
+            excluded.map(|excluded| (env::EXCLUDED_INSTRUCTIONS.into(), excluded.to_string().into()));
+        TrustGuard { args, variables: variables.chain(excluded).collect() }
     }
 
     /// Returns the environment for a loop's programs in these checkouts, and the guard for the assistant.

@@ -4,6 +4,7 @@ pub mod code_host;
 pub mod directory_watch;
 pub mod environment;
 pub mod git;
+pub mod instructions;
 pub mod keyed_locks;
 pub mod login_path;
 pub mod machine;

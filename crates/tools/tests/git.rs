@@ -4,8 +4,11 @@
 
 mod machine;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use loopgate_api::ids::BranchName;
@@ -477,6 +480,137 @@ async fn hooks_and_filters_run_only_when_trusted() {
         assert!(!git.trusts(clone).await, "{planted} cannot be inspected");
         fs::remove_file(clone.join(planted)).unwrap();
     }
+}
+
+/// A server that closes each connection, and the number of connections.
+async fn closing_server() -> (u16, Arc<AtomicUsize>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (port, count) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
+    let counted = count.clone();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::SeqCst);
+            drop(stream);
+        }
+    });
+    (port, count)
+}
+
+/// A repository cannot redirect connections, and so the user's credentials, until the user trusts it.
+#[tokio::test]
+async fn untrusted_repository_redirects_no_connection() {
+    let (port, connections) = closing_server().await;
+    let server = format!("127.0.0.1:{port}");
+    for (key, value, url) in [
+        (
+            "http.curloptResolve",
+            format!("code.invalid:{port}:127.0.0.1"),
+            format!("http://code.invalid:{port}/a/b"),
+        ),
+        ("http.proxy", format!("http://{server}"), "http://code.invalid/a/b".to_owned()),
+        ("http.http://code.invalid/.proxy", format!("http://{server}"), "http://code.invalid/a/b".to_owned()),
+        ("remote.origin.proxy", format!("http://{server}"), "http://code.invalid/a/b".to_owned()),
+        (
+            &format!("url.http://{server}/.insteadOf"),
+            "http://code.invalid/".to_owned(),
+            "http://code.invalid/a/b".to_owned(),
+        ),
+    ] {
+        let code = Code::new().await;
+        code.run(&code.clone, &["config", key, &value]).await;
+        code.run(&code.clone, &["remote", "set-url", "origin", &url]).await;
+        let before = connections.load(Ordering::SeqCst);
+        code.git.fetch(&code.clone).await.unwrap_err();
+        assert_eq!(connections.load(Ordering::SeqCst), before, "{key}");
+        code.machine.trust(&code.git, &code.clone).await;
+        code.git.fetch(&code.clone).await.unwrap_err();
+        assert!(connections.load(Ordering::SeqCst) > before, "{key}: the server is reachable");
+    }
+}
+
+/// Git uses the first proxy command, so that a later one is no override.
+#[tokio::test]
+async fn proxy_command_of_an_untrusted_repository_does_not_run() {
+    let code = Code::new().await;
+    let (proxy, ran) = (code.machine.at("proxy"), code.machine.at("ran"));
+    write_script(&proxy, &format!("echo x >> '{}'; exit 1", ran.display()));
+    code.run(&code.clone, &["config", "core.gitProxy", proxy.to_str().unwrap()]).await;
+    code.run(&code.clone, &["remote", "set-url", "origin", "git://code.invalid/a/b"]).await;
+    let error = code.git.fetch(&code.clone).await.unwrap_err().to_string();
+    assert!(error.contains("setting core.gitproxy") && !ran.exists(), "{error}");
+    code.machine.trust(&code.git, &code.clone).await;
+    code.git.fetch(&code.clone).await.unwrap_err();
+    assert!(ran.exists());
+}
+
+/// The conditions of an include may apply only to the handles that a reading command gets, or to a new worktree.
+#[tokio::test]
+async fn included_configuration_of_an_untrusted_repository_is_refused() {
+    let code = Code::new().await;
+    let (git, clone, ran) = (&code.git, &code.clone, code.machine.at("ran"));
+    write_script(&code.machine.at("filter"), &format!("echo filter >> '{}'; cat", ran.display()));
+    let filter = code.machine.at("filter");
+    fs::write(clone.join(".gitattributes"), "* filter=f\n").unwrap();
+    git.commit_all(clone, "Attributes", None).await.unwrap();
+    git.push(clone, &branch("main"), time::PUSH).await.unwrap();
+    let filters = format!("[filter \"f\"]\nclean = {0}\nsmudge = {0}\n", filter.display());
+    fs::write(clone.join(".git/more"), filters).unwrap();
+    let config = fs::read_to_string(clone.join(".git/config")).unwrap();
+    let includes = |section: &str| {
+        fs::write(clone.join(".git/config"), format!("{config}[{section}]\npath = more\n")).unwrap();
+        fs::write(clone.join("one"), section).unwrap();
+    };
+    let at = code.machine.at("tree");
+    for section in ["includeIf \"gitdir:/proc/**\"", "includeIf \"gitdir:**/worktrees/**\"", "include"] {
+        includes(section);
+        let added = git.worktree_add(clone, &at, &branch("work"), "refs/remotes/origin/main").await;
+        let error = added.unwrap_err().to_string();
+        assert!(
+            error.contains("configuration includes files") && error.contains("loopgate trust"),
+            "{error}"
+        );
+        let _ = git.status(clone).await;
+        assert!(!ran.exists(), "{section}");
+    }
+    code.machine.trust(git, clone).await;
+    git.worktree_add(clone, &at, &branch("work"), "refs/remotes/origin/main").await.unwrap();
+    assert!(ran.exists());
+}
+
+#[tokio::test]
+async fn replaced_and_grafted_objects_are_shown_as_they_are_pushed() {
+    let code = Code::new().await;
+    let (git, clone) = (&code.git, &code.clone);
+    fs::write(clone.join("one"), "2").unwrap();
+    let head = git.commit_all(clone, "Second", None).await.unwrap().unwrap();
+    let subjects = async || git.text(clone, &["log", "--format=%s"], time::LOCAL).await.unwrap();
+    let tree = code.run(clone, &["write-tree"]).await;
+    let harmless = code.run(clone, &["commit-tree", "-m", "Harmless", &tree]).await;
+    code.run(clone, &["replace", "HEAD", &harmless]).await;
+    assert_eq!(subjects().await, "Second\nFirst");
+    code.run(clone, &["replace", "--delete", "HEAD"]).await;
+    fs::write(clone.join(".git/info/grafts"), format!("{}\n", code.run(clone, &["rev-parse", "HEAD"]).await))
+        .unwrap();
+    assert_eq!(subjects().await, "Second\nFirst", "{head}");
+    let printed = git.output(clone, &["log", "-1"], time::LOCAL).await.unwrap();
+    assert_eq!(printed.stderr_text(), "", "no advice about grafts");
+}
+
+#[tokio::test]
+async fn paths_are_passed_to_git_in_their_bytes() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let code = Code::new().await;
+    let (odd, other) =
+        (code.machine.at("").join(OsStr::from_bytes(b"w-\xff")), code.machine.at("w-\u{fffd}"));
+    for (place, name) in [(&odd, "odd"), (&other, "other")] {
+        let base = "refs/remotes/origin/main";
+        code.git.worktree_add(&code.clone, place, &branch(name), base).await.unwrap();
+    }
+    code.git.worktree_remove(&code.clone, &odd).await.unwrap();
+    assert!(!odd.exists() && other.join("one").is_file());
+    let places: Vec<_> =
+        code.git.worktrees(&code.clone).await.unwrap().into_iter().map(|tree| tree.path).collect();
+    assert_eq!(places, [code.clone.clone(), other]);
 }
 
 /// Global hooks belong to the user, unless they are in the sandbox, where a repository could have written

@@ -5136,7 +5136,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Path outside the sandbox */
+            /** @description Path outside the sandbox, or the user has not agreed to the commands (`command_not_trusted`) */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5829,7 +5829,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Path outside the sandbox */
+            /** @description Path outside the sandbox, or the user has not agreed to the teardown command (`command_not_trusted`) */
             403: {
                 headers: {
                     [name: string]: unknown;

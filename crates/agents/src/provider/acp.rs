@@ -52,7 +52,9 @@ impl Provider for AcpAgent {
             args.push("--write".into());
         }
         // Enforced by the sub-command, which looks for a repository above its working directory.
-        if !guard.is_trusted() && !self.program.any_repository {
+        // Loopgate cannot leave out instructions of such an agent.
+        let is_allowed = self.program.any_repository && !guard.leaves_out_instructions();
+        if !guard.is_trusted() && !is_allowed {
             args.push("--outside-repositories".into());
         }
         if let Some(session) = &turn.session {

@@ -42,6 +42,9 @@ static NOISE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("constant pattern")
 });
 
+/// Makes the reviewer read no `AGENTS.md`. It has no setting that excludes single files.
+const NO_INSTRUCTIONS: &str = "project_doc_max_bytes=0";
+
 /// Provider for the reviewer, the program `codex`.
 #[derive(Debug)]
 pub struct Reviewer;
@@ -59,7 +62,7 @@ impl Provider for Reviewer {
         ["gpt-", "codex-", "o"].iter().any(|prefix| model.starts_with(prefix))
     }
 
-    fn command(&self, turn: &TurnRequest, _guard: &TrustGuard) -> ProviderCommand {
+    fn command(&self, turn: &TurnRequest, guard: &TrustGuard) -> ProviderCommand {
         let mut args: Vec<OsString> = vec!["exec".into()];
         if let Some(session) = &turn.session {
             args.extend(["resume".into(), session.into()]);
@@ -76,6 +79,9 @@ impl Provider for Reviewer {
         // `exec resume` has no `--sandbox` flag, so the sandbox is set as a configuration override.
         args.extend(["--json", "--skip-git-repo-check", "-c"].map(OsString::from));
         args.push(format!("sandbox_mode=\"{sandbox}\"").into());
+        if guard.leaves_out_instructions() {
+            args.extend(["-c".into(), NO_INSTRUCTIONS.into()]);
+        }
         if let Some(effort) = &turn.effort {
             args.extend(["-c".into(), format!("model_reasoning_effort={effort}").into()]);
         }

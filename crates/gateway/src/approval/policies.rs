@@ -198,9 +198,12 @@ impl Policies {
 }
 
 fn canonical(path: &str) -> std::io::Result<String> {
-    let canonical = loopgate_home::canonical_path(path).map(|path| path.to_string_lossy().into_owned());
-    canonical
-        .ok_or_else(|| std::io::Error::new(ErrorKind::InvalidInput, "the repository is not an absolute path"))
+    // A policy for another path than the stored text would allow requests for a directory that the owner did not name.
+    let canonical =
+        loopgate_home::canonical_path(path).and_then(|path| path.into_os_string().into_string().ok());
+    canonical.ok_or_else(|| {
+        std::io::Error::new(ErrorKind::InvalidInput, "the repository is not an absolute path in UTF-8")
+    })
 }
 
 fn ask_for_everything() -> ApprovalPolicy {

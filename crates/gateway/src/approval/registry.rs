@@ -237,8 +237,8 @@ impl Approvals {
         let mut coverage = Coverage { operation_id: Some(request.operation_id), ..Coverage::default() };
         match remember {
             Remember::Repository => {
-                coverage.repository =
-                    Some(request.subject.repository(allows)?.to_string_lossy().into_owned());
+                // A policy stores text. One for the text of another path would not cover this directory.
+                coverage.repository = Some(request.subject.repository(allows)?.to_str()?.to_owned());
             }
             Remember::Origin => coverage.origin = Some(request.location.clone()),
         }

@@ -86,7 +86,7 @@ impl Subject {
     /// parent of it. Reads the disk.
     pub(crate) fn touches(&self, directory: &Path) -> bool {
         // The directory may have been moved and replaced by a symlink after the policy was set.
-        let moved = canonical_path(&directory.to_string_lossy()).filter(|now| now != directory);
+        let moved = canonical_path(directory).filter(|now| now != directory);
         let is_touched = |directory: &Path| self.directories.iter().any(|place| place.touches(directory));
         if is_touched(directory) || moved.as_deref().is_some_and(is_touched) {
             return true;

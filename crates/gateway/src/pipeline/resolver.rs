@@ -171,7 +171,7 @@ impl Search<'_> {
     /// Adds a directory that was derived from a record or a search. A directory that no longer exists is only
     /// an alternative: no handler can work in it.
     fn add_derived(&mut self, path: &Path) {
-        let Some(path) = canonical_path(&path.to_string_lossy()) else { return };
+        let Some(path) = canonical_path(path) else { return };
         let resolution = if path.is_dir() { Resolution::Derived } else { Resolution::Alternative };
         self.add(&path, resolution, true);
     }
@@ -217,7 +217,7 @@ impl Search<'_> {
         let resolution = if unused { Resolution::Alternative } else { Resolution::Named };
         let others = managed.into_iter().map(|path| (path, Resolution::Alternative));
         for (path, resolution) in target.map(|path| (path, resolution)).into_iter().chain(others) {
-            let path = canonical_path(&path.to_string_lossy()).unwrap_or(path);
+            let path = canonical_path(&path).unwrap_or(path);
             self.add(&path, resolution, true);
         }
         if !self.subject.names.contains(&name) {

@@ -191,6 +191,42 @@ fn git_directory_outside_the_sandbox_or_of_another_clone_is_refused() {
 }
 
 #[test]
+fn paths_are_checked_in_their_bytes() {
+    let fixture = RepositoryFixture::new();
+    fixture.git_dir("out/.git");
+    fixture.git_dir("box/clone/.git");
+    let link = fixture.at("box/clone/.git/objects").join(OsStr::from_bytes(b"l\xff"));
+    symlink(fixture.at("out/.git/objects"), &link).unwrap();
+    fs::write(fixture.at("box/clone/.git/objects/info/alternates"), b"l\xff\n").unwrap();
+    assert!(fixture.refusal("box/clone").contains("alternates"));
+}
+
+#[test]
+fn configuration_with_a_key_that_is_not_utf8_is_refused() {
+    let fixture = RepositoryFixture::new();
+    fixture.git_dir("box/clone/.git");
+    fs::write(fixture.at("box/clone/.git/config"), b"[filter \"\xff\"]\n\tclean = x\n").unwrap();
+    let reason = "config in its git directory has a key or a remote that is not UTF-8";
+    assert!(fixture.refusal("box/clone").contains(reason));
+}
+
+#[test]
+fn remotes_outside_the_configuration_are_refused() {
+    let fixture = RepositoryFixture::new();
+    for name in ["branches", "remotes"] {
+        let clone = format!("box/{name}");
+        fixture.git_dir(&format!("{clone}/.git"));
+        fixture.worktree(&clone, &format!("box/{name}-worktree"));
+        fs::create_dir(fixture.at(&format!("{clone}/.git/{name}"))).unwrap();
+        fixture.repository(&clone);
+        fixture.write(&format!("{clone}/.git/{name}/origin"), "/srv/git/shop.git\n");
+        for checkout in [clone, format!("box/{name}-worktree")] {
+            assert!(fixture.refusal(&checkout).contains("remotes in an old format"), "{checkout}");
+        }
+    }
+}
+
+#[test]
 fn bare_repository_in_a_working_tree_is_refused() {
     let fixture = RepositoryFixture::new();
     fixture.git_dir("box/clone/.git");

@@ -9,6 +9,7 @@ mod deny;
 mod directory;
 
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -139,8 +140,9 @@ impl Sandbox {
     /// Fails with [`AccessDenied`] when the path is relative, on the deny list, or resolves to a place
     /// outside the base directory, and while no base directory is configured.
     pub fn check(&self, path: impl AsRef<Path>) -> Result<SandboxedPath, AccessDenied> {
-        let given = path.as_ref().to_string_lossy();
-        self.allowed(&given).ok_or_else(|| AccessDenied { path: given.into_owned() })
+        // In its bytes: a path with other bytes may lead elsewhere.
+        let given = path.as_ref();
+        self.allowed(given).ok_or_else(|| AccessDenied { path: given.to_string_lossy().into_owned() })
     }
 
     /// Returns whether an absolute path is in the base directory, as written or with symbolic links resolved.
@@ -177,7 +179,7 @@ impl Sandbox {
         self.denied.lies_below(canonical)
     }
 
-    fn allowed(&self, given: &str) -> Option<SandboxedPath> {
+    fn allowed(&self, given: &Path) -> Option<SandboxedPath> {
         let (expanded, canonical) = forms_of(given)?;
         // Both forms are checked: a symbolic link inside the sandbox may point to a denied path, and a denied
         // path may itself be a symbolic link.
@@ -194,14 +196,15 @@ impl Sandbox {
 /// Returns the canonical form of a path from a request, as the sandbox compares it, without checking it.
 /// `None` when the path is relative or cannot be resolved. Reads the disk.
 #[must_use]
-pub fn canonical_path(given: &str) -> Option<PathBuf> {
-    forms_of(given).map(|(_, canonical)| canonical)
+pub fn canonical_path(given: impl AsRef<Path>) -> Option<PathBuf> {
+    forms_of(given.as_ref()).map(|(_, canonical)| canonical)
 }
 
 /// Returns a path without `.` and `..` components, and the same path with symbolic links resolved.
-fn forms_of(given: &str) -> Option<(PathBuf, PathBuf)> {
+fn forms_of(given: &Path) -> Option<(PathBuf, PathBuf)> {
     // Such a path cannot exist, and resolving it would fail anyway; rejected before any disk access.
-    if given.contains('\0') || given.len() > MAX_PATH {
+    let bytes = given.as_os_str().as_bytes();
+    if bytes.contains(&0) || bytes.len() > MAX_PATH {
         return None;
     }
     let expanded = lexically_absolute(&expand_home(given))?;

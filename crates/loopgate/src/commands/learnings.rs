@@ -60,7 +60,8 @@ async fn checkout(root: &Path) -> LearningSource {
         output.status.success().then(|| output.stdout_text().trim().to_owned())
     };
     let config = git(&["config", "--null", "--get-regexp", "^remote\\."]).await;
-    let base = config.and_then(|printed| Remotes::of(&parse_config_list(&printed)).base_repository);
+    let base =
+        config.and_then(|printed| Remotes::of(&parse_config_list(printed.as_bytes()).ok()?).base_repository);
     let repo = base.map(|repository| repository.full_name.name().to_owned());
     let commit = git(&["rev-parse", "--verify", "--quiet", "HEAD"]).await;
     LearningSource {

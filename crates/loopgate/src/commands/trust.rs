@@ -12,12 +12,16 @@ use loopgate_evidence::test_command;
 use loopgate_home::files::create_private_dir;
 use loopgate_home::{Directory, Overrides, Sandbox, SettingsStore, TrustStore};
 use loopgate_tools::git::{ExecutableContent, Git, GitError};
+use loopgate_tools::instructions::Instructions;
 use loopgate_tools::programs::Programs;
 use owo_colors::OwoColorize as _;
 
 use crate::args::HomeArgs;
 use crate::home::SETTINGS_FILE;
 use crate::{commands, terminal};
+
+/// Bytes of an instruction file that are shown; the assistant warns far below.
+const MAX_INSTRUCTIONS: u64 = 1024 * 1024;
 
 /// Review the executable content of a repository, and trust it.
 ///
@@ -27,6 +31,8 @@ use crate::{commands, terminal};
 ///
 /// The command that runs the repository's tests is shown as well, and confirmed separately. Loops run it at
 /// their base commit and at their result only if you agree to it.
+///
+/// The commands that deploy the repository are confirmed separately as well.
 #[derive(Debug, Args)]
 pub struct TrustArgs {
     #[command(flatten)]
@@ -43,11 +49,17 @@ pub struct TrustArgs {
     /// No longer let loops run the repository's tests.
     #[arg(long, conflicts_with = "tests")]
     no_tests: bool,
-    /// Revoke the trust, also for the tests.
-    #[arg(long, conflicts_with_all = ["yes", "tests", "no_tests"])]
+    /// Let deployments run this command of the repository, in addition to others. Can be repeated.
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new())]
+    deploy: Vec<String>,
+    /// No longer let deployments run any command of the repository.
+    #[arg(long, conflicts_with = "deploy")]
+    no_deploy: bool,
+    /// Revoke the trust, also for the tests and deployments.
+    #[arg(long, conflicts_with_all = ["yes", "tests", "no_tests", "deploy", "no_deploy"])]
     revoke: bool,
     /// List the trusted repositories.
-    #[arg(long, conflicts_with_all = ["yes", "tests", "no_tests", "revoke", "path"])]
+    #[arg(long, conflicts_with_all = ["yes", "tests", "no_tests", "deploy", "no_deploy", "revoke", "path"])]
     list: bool,
 }
 
@@ -69,6 +81,19 @@ impl TrustArgs {
             return Ok(ExitCode::SUCCESS);
         }
         let content = content?;
+        if self.no_deploy || !self.deploy.is_empty() {
+            create_private_dir(&data_dir)?;
+            if self.no_deploy {
+                store.revoke_deploy_commands(&content.clone)?;
+                println!("Deployments run no command of {}.", content.clone.display());
+            } else {
+                store.trust_deploy_commands(&content.clone, &self.deploy)?;
+                println!("{}", deploy_confirmation(&content, &self.deploy));
+            }
+            if !self.no_tests && self.tests.is_none() {
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
         if self.no_tests || self.tests.is_some() {
             create_private_dir(&data_dir)?;
             store.set_test_command(&content.clone, self.tests.as_deref())?;
@@ -78,8 +103,10 @@ impl TrustArgs {
             }
             return Ok(ExitCode::SUCCESS);
         }
+        show_instructions(&content);
         let may_run = self.confirm_content(&content, &store, &data_dir)?;
         confirm_tests(&content, &store, &data_dir)?;
+        confirm_deployment(&content, &store, &data_dir)?;
         Ok(if may_run { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
@@ -142,6 +169,44 @@ fn tests_confirmation(content: &ExecutableContent, command: &str) -> String {
     format!("Loops will run the tests of {} with: {command}", content.clone.display())
 }
 
+/// Shows the commands that deploy the repository, and asks whether deployments may run them. Without a terminal, prints
+/// the command that agrees to them.
+fn confirm_deployment(
+    content: &ExecutableContent,
+    store: &TrustStore,
+    data_dir: &Path,
+) -> anyhow::Result<()> {
+    let agreed = store.deploy_commands(&content.clone);
+    if !agreed.is_empty() {
+        let agreed: Vec<_> = agreed.iter().map(|command| terminal::escape_control(command)).collect();
+        println!("Deployments run: {}", agreed.join(", "));
+        return Ok(());
+    }
+    let Ok(tree) = Directory::of(&content.root) else { return Ok(()) };
+    let Some(detected) = loopgate_deploy::candidates(&tree).into_iter().next() else { return Ok(()) };
+    let commands: Vec<String> = detected.config.completed().commands().map(str::to_owned).collect();
+    let shown: Vec<_> = commands.iter().map(|command| terminal::escape_control(command)).collect();
+    anstream::println!("Its deployment: {}", shown.join(", ").cyan().bold());
+    match terminal::confirm("Let deployments run it, in any worktree?")? {
+        Some(true) => {
+            create_private_dir(data_dir)?;
+            store.trust_deploy_commands(&content.clone, &commands)?;
+            println!("{}", deploy_confirmation(content, &commands));
+        }
+        Some(false) => println!("Deployments do not run it."),
+        None => println!(
+            "Deployments do not run it. To let them: {}",
+            loopgate_deploy::agreement(&content.root, &commands)
+        ),
+    }
+    Ok(())
+}
+
+fn deploy_confirmation(content: &ExecutableContent, commands: &[String]) -> String {
+    let commands: Vec<_> = commands.iter().map(|command| terminal::escape_control(command)).collect();
+    format!("Deployments of {} may run: {}", content.clone.display(), commands.join(", "))
+}
+
 fn list(store: &TrustStore) -> anyhow::Result<ExitCode> {
     let repositories = store.list()?;
     if repositories.is_empty() {
@@ -156,6 +221,9 @@ fn list(store: &TrustStore) -> anyhow::Result<ExitCode> {
         }
         if let Some(command) = repository.test_command {
             println!("    tests: {}", terminal::escape_control(&command));
+        }
+        for command in repository.deploy_commands {
+            println!("    deployment: {}", terminal::escape_control(&command));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -177,6 +245,29 @@ async fn executable_content(data_dir: PathBuf, path: PathBuf) -> anyhow::Result<
         ),
         error => anyhow::Error::new(error).context(path.display().to_string()),
     })
+}
+
+/// Shows the instructions that agents send to the model, which need no consent, and those that are left out without it.
+fn show_instructions(content: &ExecutableContent) {
+    let (Ok(instructions), Ok(tree)) = (Instructions::of(&content.root), Directory::of(&content.root)) else {
+        return;
+    };
+    if instructions.files.is_empty() && instructions.leaving.is_empty() {
+        return;
+    }
+    anstream::println!("Instructions for agents in {}:\n", content.root.display().bold());
+    for path in &instructions.files {
+        anstream::println!("{}", terminal::escape_control(&path.to_string_lossy()).cyan().bold());
+        let text = tree.read(path, MAX_INSTRUCTIONS).unwrap_or_default();
+        for line in String::from_utf8_lossy(&text).lines() {
+            println!("    {}", terminal::escape_control(line));
+        }
+        println!();
+    }
+    for (name, target) in &instructions.leaving {
+        let text = format!("{name} leads out of the repository, to {}", target.display());
+        println!("{}: left out until you trust the repository.", terminal::escape_control(&text));
+    }
 }
 
 fn show(content: &ExecutableContent) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
+use loopgate_testkit::home::UserHome;
 use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::signal;
 use loopgate_testkit::model::ModelStep;
@@ -36,12 +37,27 @@ async fn deploy(local: &TestGateway, clone: &Path, ticket: &'static str) -> Resu
     let worktree = clone.with_file_name(format!("shop-{ticket}"));
     git(clone, &["worktree", "add", "--quiet", "-b", ticket, &worktree.to_string_lossy()])?;
     let body = json!({"ticketId": ticket, "repoPath": clone, "worktreePath": worktree});
+    let refused = local.post("deploy", body.clone()).await?;
+    if refused.status == 403 {
+        agree(&local.home, &local.loopgate.setup().data_dir(), &refused.body).await?;
+    }
     let started = local.post("deploy", body).await?.ok()?;
     let pid = u32::try_from(started["pid"].as_u64().context("a pid")?)?;
     let port = started["port"].as_u64().context("a port")?;
     let deploy = Deploy { ticket, worktree, pid, port };
     reaches(local, clone, &deploy, "completed").await?;
     Ok(deploy)
+}
+
+/// Agrees to the commands of a refused deploy, with the command that the error names.
+async fn agree(home: &UserHome, data_dir: &Path, refused: &Value) -> Result<()> {
+    let error = refused["error"].as_str().context("an error")?;
+    let (_, command) = error.rsplit_once("loopgate trust ").context("a command")?;
+    let script = format!("exec \"$0\" trust --home \"$1\" {command}");
+    let mut shell = home.command("sh");
+    let output = shell.args(["-c", &script, env!("CARGO_BIN_EXE_loopgate")]).arg(data_dir).output().await?;
+    ensure!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
 }
 
 async fn status(local: &TestGateway, clone: &Path, deploy: &Deploy) -> Result<Value> {
@@ -127,6 +143,9 @@ async fn deploy_routes_do_not_affect_a_loop_in_the_same_worktree() -> Result<()>
         anyhow::Ok(request.json(&body).send().await?.json::<Value>().await?)
     };
     let body = json!({"ticketId": "SHOP-7", "repoPath": system.clone, "worktreePath": worktree});
+    let refused = post("deploy", body.clone()).await?;
+    ensure!(refused["code"] == "command_not_trusted", "{refused}");
+    agree(&system.testbed.home, &system.loopgate.setup().data_dir(), &refused).await?;
     let deployed = post("deploy", body).await?;
     ensure!(deployed["success"] == true && deployed["pid"] != pid, "{deployed}");
     let killed = post("deploy/kill", json!({"pid": deployed["pid"]})).await?;

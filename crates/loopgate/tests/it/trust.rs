@@ -124,6 +124,48 @@ async fn test_command_is_trusted_separately() -> Result<()> {
 }
 
 #[tokio::test]
+async fn deploy_commands_are_trusted_separately() -> Result<()> {
+    let desktop = TrustFixture::new()?;
+    let clone = as_str(&desktop.clone);
+    write(&desktop.clone.join("package.json"), r#"{"scripts":{"dev":"node server.js"}}"#)?;
+    desktop.hook("#!/bin/sh\n")?;
+    let (output, text) = desktop.trust(&[clone, "--yes"]).await?;
+    let hint = format!("To let them: loopgate trust {clone} --deploy 'npm install' --deploy 'npm run dev'");
+    ensure!(output.status.success() && text.contains(&hint), "{text}");
+    let (output, text) =
+        desktop.trust(&[clone, "--deploy", "npm install", "--deploy", "npm run dev"]).await?;
+    ensure!(output.status.success() && text.contains("may run: npm install, npm run dev"), "{text}");
+    let (_, text) = desktop.trust(&[clone]).await?;
+    ensure!(text.contains("Deployments run: npm install, npm run dev"), "{text}");
+    let (_, text) = desktop.trust(&["--list"]).await?;
+    ensure!(text.contains("    deployment: npm run dev") && text.contains("hook pre-commit"), "{text}");
+    let (output, text) = desktop.trust(&[clone, "--no-deploy"]).await?;
+    ensure!(output.status.success() && text.contains("Deployments run no command of"), "{text}");
+    let (_, text) = desktop.trust(&["--list"]).await?;
+    ensure!(text.contains("hook pre-commit") && !text.contains("deployment:"), "{text}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn instructions_are_shown_and_links_out_of_the_repository_are_parts() -> Result<()> {
+    let desktop = TrustFixture::new()?;
+    let clone = as_str(&desktop.clone);
+    write(&desktop.clone.join(".claude/rules/style.md"), "Indent with tabs.\n")?;
+    write(&desktop.home.path().join("notes.md"), "NOTES OF THE USER")?;
+    std::os::unix::fs::symlink(desktop.home.path().join("notes.md"), desktop.clone.join("CLAUDE.md"))?;
+    let (output, text) = desktop.trust(&[clone]).await?;
+    ensure!(output.status.code() == Some(1) && text.contains("    Indent with tabs."), "{text}");
+    ensure!(
+        text.contains("CLAUDE.md leads out of the repository, to ") && text.contains("link CLAUDE.md"),
+        "{text}"
+    );
+    ensure!(!text.contains("NOTES OF THE USER"), "{text}");
+    let (output, text) = desktop.trust(&[clone, "--yes"]).await?;
+    ensure!(output.status.success() && text.contains("is now trusted"), "{text}");
+    Ok(())
+}
+
+#[tokio::test]
 async fn start_banner_names_untrusted_repositories() -> Result<()> {
     let testbed = Testbed::new(story::script()).await?;
     let clone = testbed.add_story()?;

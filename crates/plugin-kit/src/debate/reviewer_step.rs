@@ -16,7 +16,10 @@ use uuid::Uuid;
 use super::options::ReviewOptions;
 use crate::clock::now;
 use crate::console::print_line;
+use crate::variables as var;
 
+/// Makes the reviewer read no `AGENTS.md`, in a checkout whose instructions lead out of it.
+const NO_INSTRUCTIONS: &str = "project_doc_max_bytes=0";
 /// Executable of the reviewer.
 pub const PROGRAM: &str = "codex";
 /// Time limit of a review.
@@ -162,8 +165,12 @@ async fn run(
     }
     args.extend(["--json", "--skip-git-repo-check", "-m", &options.model].map(OsString::from));
     args.extend(
-        ["-c", "sandbox_mode=\"read-only\"", "-c", "model_reasoning_effort=high", "-"].map(OsString::from),
+        ["-c", "sandbox_mode=\"read-only\"", "-c", "model_reasoning_effort=high"].map(OsString::from),
     );
+    if std::env::var_os(var::EXCLUDED_INSTRUCTIONS).is_some() {
+        args.extend(["-c", NO_INSTRUCTIONS].map(OsString::from));
+    }
+    args.push("-".into());
     let command = Command::new(PROGRAM).args(&args).stdin(Stdin::Bytes(prompt.as_bytes().to_vec()));
     let limits = Limits::time(REVIEW_LIMIT).output(OUTPUT_CAP);
     let Some(output) = stop.run_until_cancelled(command.run(limits)).await else {

@@ -8,9 +8,9 @@ use std::time::Duration;
 use loopgate_api::names::env::LOOP_ID;
 use loopgate_api::usd::Usd;
 use loopgate_home::{Overrides, Settings, SettingsStore};
-use loopgate_tools::environment::{INTERACTIVE_MODES, prepare_for_assistant};
+use loopgate_tools::environment::{EXCLUDED_SETTING, INTERACTIVE_MODES, prepare_for_assistant};
 use secrecy::SecretString;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::plugins::{Plugins, is_plugin};
 use crate::variables as var;
@@ -145,7 +145,13 @@ impl RunContext {
         let guards = guards.filter_map(|name| Some((name, self.env.get(OsStr::new(name))?.to_str()?)));
         let modes = INTERACTIVE_MODES.into_iter().map(|name| (name, "0"));
         let env: BTreeMap<&str, &str> = guards.chain(modes).chain([NO_BACKGROUND_TASKS]).collect();
-        json!({"disableAllHooks": false, "disableSkillShellExecution": false, "env": env}).to_string()
+        let mut settings = json!({"disableAllHooks": false, "disableSkillShellExecution": false, "env": env});
+        // The variable is part of the environment that the driver inherited.
+        let excluded = self.env.get(OsStr::new(var::EXCLUDED_INSTRUCTIONS)).and_then(|text| text.to_str());
+        if let Some(excluded) = excluded.and_then(|text| serde_json::from_str::<Value>(text).ok()) {
+            settings[EXCLUDED_SETTING] = excluded;
+        }
+        settings.to_string()
     }
 
     fn finish_args(&self, mut args: Vec<OsString>, dirs: &[PathBuf], prompt: &str) -> Vec<OsString> {

@@ -200,7 +200,7 @@ async fn spec(
     spawn::add_committer(&mut environment, job.launch.committer.as_ref());
     let prompt = prompt(job, context);
     let options = ["-p", &prompt, "--allowedTools", TOOLS, "--output-format", "stream-json", "--verbose"];
-    let args = guard.args.iter().chain(&options).map(OsString::from).collect();
+    let args = guard.args.iter().map(String::as_str).chain(options).map(OsString::from).collect();
     Spec {
         program: PathBuf::from(job.run.assistant_path.as_deref().unwrap_or("claude")),
         args,

@@ -81,7 +81,7 @@ pub fn spawn_meta(
 /// Returns whether the harness has a configuration directory, such as `~/.claude`. It contains its sign-in.
 fn auth_files_exist(binary: &Path) -> bool {
     let Some(name) = binary.file_stem().and_then(|name| name.to_str()) else { return false };
-    loopgate_home::expand_home(&format!("~/.{name}")).is_dir()
+    loopgate_home::expand_home(format!("~/.{name}")).is_dir()
 }
 
 #[cfg(test)]

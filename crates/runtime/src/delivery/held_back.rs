@@ -155,9 +155,11 @@ async fn paths_with_keys(
         return Ok(matches);
     }
     // Files that contain a key on the base branch, such as test fixtures, are not held back.
-    let paths: Vec<Vec<u8>> = matches.iter().cloned().collect();
-    let names =
-        paths.iter().map(|path| format!("{}:{}", context.base_revision, text(path))).collect::<Vec<_>>();
+    // Objects are requested by line, so that one at a path with a line break would be another one.
+    let paths: Vec<Vec<u8>> = matches.iter().filter(|path| !path.contains(&b'\n')).cloned().collect();
+    // In bytes: the base may have another file at the lossy path, with a key of its own.
+    let revision = context.base_revision.as_bytes();
+    let names: Vec<Vec<u8>> = paths.iter().map(|path| [revision, b":", path].concat()).collect();
     let base_contents = git.contents(directory, &names, MAX_READ).await?;
     for (path, content) in paths.iter().zip(base_contents) {
         if content.is_some_and(|bytes| holds_key(&bytes)) {
@@ -168,7 +170,8 @@ async fn paths_with_keys(
 }
 
 fn holds_key(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_ok_and(redact::holds_key)
+    // A single byte that is not UTF-8 does not make a key unreadable for those who fetch it.
+    redact::holds_key(&String::from_utf8_lossy(bytes))
 }
 
 fn text(path: &[u8]) -> String {

@@ -516,6 +516,6 @@ impl WorkspaceRecord {
     pub fn directories(&self) -> Vec<PathBuf> {
         let own = [&self.repo_path, &self.local_repo_path, &self.worktree_dir].into_iter().flatten();
         let peers = self.additional_worktree_dirs.iter().flat_map(|peer| [&peer.dir, &peer.repo_path]);
-        own.chain(peers).map(|path| expand_home(path)).collect()
+        own.chain(peers).map(expand_home).collect()
     }
 }

@@ -126,7 +126,7 @@ impl CommitTextWriter {
             let assistant = self.programs.command(Program::Assistant).await;
             let command = assistant
                 .environment(environment)
-                .args(guard.args)
+                .args(&guard.args)
                 .args(["--model", MODEL, "-p"])
                 .directory(worktree)
                 .stdin(Stdin::Bytes(prompt.as_bytes().to_vec()))

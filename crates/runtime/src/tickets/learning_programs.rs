@@ -31,7 +31,7 @@ impl LearningPrograms for PreparedPrograms {
         Box::pin(async move {
             let (environment, guard) = self.environment.guarded(&[worktree]).await;
             let assistant = self.programs.command(Program::Assistant).await;
-            assistant.environment(environment).args(guard.args).directory(worktree)
+            assistant.environment(environment).args(&guard.args).directory(worktree)
         })
     }
 

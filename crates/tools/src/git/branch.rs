@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use loopgate_api::ids::BranchName;
+use loopgate_home::RepositoryError;
 
 use super::{DropPolicy, Git, GitError, finish, time};
 use crate::process::Stdin;
@@ -19,9 +20,16 @@ impl Git {
         // Not `--short`: git prints `heads/<name>` when a tag has the name of the branch.
         let args = ["symbolic-ref", "--quiet", "HEAD"];
         let output = self.output(directory, &args, time::LOCAL).await?;
-        let full = output.stdout_text();
         match output.status.code() {
-            Some(0) => Ok(full.trim().strip_prefix("refs/heads/").map(str::to_owned)),
+            Some(0) => {
+                // Another branch could have the name that a lossy conversion returns.
+                let full = str::from_utf8(&output.stdout).map_err(|_| {
+                    let reason =
+                        "the name of the checked-out branch is not UTF-8; rename it with: git branch -m";
+                    GitError::Repository(RepositoryError::Refused(reason.to_owned()))
+                })?;
+                Ok(full.trim().strip_prefix("refs/heads/").map(str::to_owned))
+            }
             Some(1) => Ok(None),
             _ => Err(GitError::failed(&args, &output)),
         }

@@ -80,7 +80,8 @@ pub fn parse_refs(printed: &[u8], remote: &str) -> Refs {
     let mut refs = Refs::default();
     let mut seen = HashSet::new();
     for line in printed.split(|byte| *byte == b'\n') {
-        let line = String::from_utf8_lossy(line);
+        // A branch that no request can name. Its lossy name may be that of another one.
+        let Ok(line) = str::from_utf8(line) else { continue };
         let mut fields = line.split('\0');
         let mut field = || fields.next();
         let (Some(full), Some(target), Some(head), Some(seconds), Some(date), None) =

@@ -131,8 +131,8 @@ impl Git {
 
     async fn remove_clean(&self, worktree: &Path) -> Result<(), GitError> {
         // Without `--force`, git itself refuses to remove a worktree with uncommitted changes.
-        let args = ["worktree", "remove", "--", &worktree.to_string_lossy()];
-        self.change(worktree, &args, time::WORKTREE_REMOVE).await.map(drop)
+        let args = ["worktree", "remove", "--"];
+        self.change_at(worktree, &args, &[worktree.as_os_str()], time::WORKTREE_REMOVE).await.map(drop)
     }
 }
 

@@ -6,6 +6,7 @@
 //! command receives their paths, because the paths that it records must stay valid after this process has
 //! exited.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,9 +20,10 @@ use crate::git::DropPolicy;
 use crate::process::Command;
 
 /// Removed from the environment: variables that point git to a repository, as listed by `git rev-parse
-/// --local-env-vars`, variables that start programs or replace objects, and variables that change the meaning of paths or
-/// the content of the output.
-const REMOVED_VARIABLES: [&str; 25] = [
+/// --local-env-vars`, variables that start programs, replace objects or allow protocols that the configuration does not,
+/// and variables that change the meaning of paths or the content of the output.
+const REMOVED_VARIABLES: [&str; 24] = [
+    "GIT_ALLOW_PROTOCOL",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ATTR_SOURCE",
     "GIT_COMMON_DIR",
@@ -32,7 +34,6 @@ const REMOVED_VARIABLES: [&str; 25] = [
     "GIT_DIR",
     "GIT_EXTERNAL_DIFF",
     "GIT_GLOB_PATHSPECS",
-    "GIT_GRAFT_FILE",
     "GIT_ICASE_PATHSPECS",
     "GIT_IMPLICIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -40,7 +41,6 @@ const REMOVED_VARIABLES: [&str; 25] = [
     "GIT_LITERAL_PATHSPECS",
     "GIT_NAMESPACE",
     "GIT_NOGLOB_PATHSPECS",
-    "GIT_NO_REPLACE_OBJECTS",
     "GIT_OBJECT_DIRECTORY",
     "GIT_PREFIX",
     "GIT_REFLOG_ACTION",
@@ -48,6 +48,11 @@ const REMOVED_VARIABLES: [&str; 25] = [
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
 ];
+
+/// Makes git show the objects that it pushes. Replacements (`git replace`) and grafts exist only in this clone, which may
+/// have been prepared by others. Git opens no file below a device.
+pub(crate) const REAL_OBJECTS: [(&str, &str); 2] =
+    [("GIT_NO_REPLACE_OBJECTS", "1"), ("GIT_GRAFT_FILE", "/dev/null/grafts")];
 
 /// Disables prompts and pagers, and fixes the language of messages, which are parsed.
 const NON_INTERACTIVE: [(&str, &str); 9] = [
@@ -150,7 +155,10 @@ impl Git {
     /// Fails as [`Git::command`] does.
     pub(super) async fn reader_of(&self, repository: &Arc<Repository>) -> Result<Command, GitError> {
         let overrides = self.overrides(repository, false).await?;
-        let command = configured(self.bare_command(repository, PathMode::Held).await, &overrides);
+        // The conditions of a configuration also match the names of the handles, which the user has not reviewed.
+        let is_conditional = config::includes(&repository.config);
+        let mode = if is_conditional { PathMode::Named } else { PathMode::Held };
+        let command = configured(self.bare_command(repository, mode).await, &overrides);
         Ok(command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1").low_priority())
     }
 
@@ -159,7 +167,7 @@ impl Git {
         &self,
         repository: &Arc<Repository>,
         writes: bool,
-    ) -> Result<Vec<(String, String)>, GitError> {
+    ) -> Result<Vec<(String, OsString)>, GitError> {
         let mut overrides = with_always(self.trust_overrides(repository, writes).await?);
         overrides.extend(OUTPUT.into_iter().map(owned));
         Ok(overrides)
@@ -171,9 +179,9 @@ impl Git {
         &self,
         repository: &Arc<Repository>,
         writes: bool,
-    ) -> Result<Vec<(String, String)>, GitError> {
-        let checks = [config::includes, config::has_restricted, config::has_local_remote];
-        // Most repositories configure nothing critical. Their reading commands are spared two more starts of
+    ) -> Result<Vec<(String, OsString)>, GitError> {
+        let checks = [config::has_restricted, config::has_local_remote];
+        // Most repositories configure only harmless variables. Their reading commands are spared two more starts of
         // git.
         let mut variables = Vec::new();
         if writes || checks.iter().any(|check| check(&repository.config)) {
@@ -186,26 +194,30 @@ impl Git {
                     return Ok(Vec::new());
                 }
                 variables.retain(|variable| !variable.is_filter());
+            } else if let Some(reason) = config::not_overridable(&variables, writes) {
+                return Err(GitError::Repository(RepositoryError::Refused(format!(
+                    "{reason}; review it with: loopgate trust {}",
+                    repository.root.display()
+                ))));
             }
         }
         let mut overrides = config::overrides(&variables, writes);
         overrides.push(owned(NO_HOOKS));
         if writes && let Some(hooks) = self.global_hooks(&variables) {
-            overrides.push((NO_HOOKS.0.to_owned(), hooks));
+            overrides.push((NO_HOOKS.0.to_owned(), hooks.into()));
         }
         Ok(overrides)
     }
 
     /// Returns the directory of the user's global hooks, unless it is inside the sandbox, where a repository
     /// could have written it.
-    fn global_hooks(&self, variables: &[config::ConfigVariable]) -> Option<String> {
+    fn global_hooks(&self, variables: &[config::ConfigVariable]) -> Option<PathBuf> {
         let own = variables
             .iter()
             .rev()
-            .find(|variable| !variable.by_repository && variable.key == "core.hookspath")?;
-        let place = expand_home(own.value.as_deref()?);
-        (place.is_absolute() && self.sandbox.check(&place).is_err())
-            .then(|| place.to_string_lossy().into_owned())
+            .find(|variable| !variable.by_repository && variable.entry.is("core", "hookspath"))?;
+        let place = expand_home(own.entry.value.as_deref()?);
+        (place.is_absolute() && self.sandbox.check(&place).is_err()).then_some(place)
     }
 
     /// Returns the complete configuration of a repository with the scope of each variable. Executes nothing
@@ -215,7 +227,9 @@ impl Git {
         repository: &Arc<Repository>,
     ) -> Result<Vec<config::ConfigVariable>, GitError> {
         let printed = self.print_settings(repository, &["config", "--list", "--show-scope", "-z"]).await?;
-        Ok(config::parse_scopes(&printed))
+        config::parse_scopes(&printed).map_err(|error| {
+            GitError::Repository(RepositoryError::Refused(format!("its configuration {error}")))
+        })
     }
 
     /// Returns the output of a command that only prints settings, such as `git config --list`, and therefore
@@ -238,7 +252,7 @@ impl Git {
         for name in REMOVED_VARIABLES {
             command = command.env_remove(name);
         }
-        for (name, value) in NON_INTERACTIVE {
+        for (name, value) in NON_INTERACTIVE.into_iter().chain(REAL_OBJECTS) {
             command = command.env(name, value);
         }
         for (name, path) in mode.variables(repository) {
@@ -255,6 +269,9 @@ impl Git {
     pub async fn restrict(&self, mut command: Command, directory: &Path) -> Result<Command, GitError> {
         for name in REMOVED_VARIABLES {
             command = command.env_remove(name);
+        }
+        for (name, value) in REAL_OBJECTS {
+            command = command.env(name, value);
         }
         let command = command.directory(directory);
         let repository = match self.repository(directory).await {
@@ -276,7 +293,10 @@ impl Git {
     ///
     /// # Errors
     /// Fails with [`GitError`] when a repository cannot be used.
-    pub async fn program_environment(&self, checkouts: &[&Path]) -> Result<Vec<(String, String)>, GitError> {
+    pub async fn program_environment(
+        &self,
+        checkouts: &[&Path],
+    ) -> Result<Vec<(String, OsString)>, GitError> {
         let mut overrides = Vec::new();
         for checkout in checkouts {
             match self.repository(checkout).await {
@@ -323,25 +343,25 @@ impl PathMode {
     }
 }
 
-fn owned((key, value): (&str, &str)) -> (String, String) {
-    (key.to_owned(), value.to_owned())
+fn owned((key, value): (&str, &str)) -> (String, OsString) {
+    (key.to_owned(), value.into())
 }
 
-/// Prepends the overrides of every command.
-fn with_always(overrides: Vec<(String, String)>) -> Vec<(String, String)> {
-    ALWAYS.into_iter().map(owned).chain(overrides).collect()
+/// Appends the overrides of every command, which take precedence.
+fn with_always(overrides: Vec<(String, OsString)>) -> Vec<(String, OsString)> {
+    overrides.into_iter().chain(ALWAYS.into_iter().map(owned)).collect()
 }
 
 /// Adds configuration overrides to a command.
-fn configured(command: Command, overrides: &[(String, String)]) -> Command {
+fn configured(command: Command, overrides: &[(String, OsString)]) -> Command {
     config_variables(overrides).into_iter().fold(command, |command, (name, value)| command.env(name, value))
 }
 
 /// Returns the environment variables that pass configuration overrides to git.
-fn config_variables(overrides: &[(String, String)]) -> Vec<(String, String)> {
-    let mut variables = vec![("GIT_CONFIG_COUNT".to_owned(), overrides.len().to_string())];
+fn config_variables(overrides: &[(String, OsString)]) -> Vec<(String, OsString)> {
+    let mut variables = vec![("GIT_CONFIG_COUNT".to_owned(), overrides.len().to_string().into())];
     for (number, (key, value)) in overrides.iter().enumerate() {
-        variables.push((format!("GIT_CONFIG_KEY_{number}"), key.clone()));
+        variables.push((format!("GIT_CONFIG_KEY_{number}"), key.into()));
         variables.push((format!("GIT_CONFIG_VALUE_{number}"), value.clone()));
     }
     variables

@@ -13,8 +13,8 @@ use crate::process::Stdin;
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 /// Upper bound of the size of a pointer in bytes, by the specification of Git LFS.
 const MAX_POINTER: u64 = 1024;
-/// Start of the variables of the filter.
-const FILTER: &str = "filter.lfs.";
+/// The filter that git-lfs configures.
+const FILTER: &str = "lfs";
 /// Files that a message lists.
 const MAX_LISTED: usize = 5;
 /// Number of NUL-terminated fields that `git check-attr -z` prints per path.
@@ -77,8 +77,11 @@ impl Git {
         let names = listed(files.iter());
         let repository = self.repository(directory).await?;
         let variables = self.effective_config(&repository).await?;
-        let is_own =
-            variables.iter().any(|variable| !variable.by_repository && variable.key.starts_with(FILTER));
+        let is_own = variables.iter().any(|variable| {
+            !variable.by_repository
+                && variable.is_filter()
+                && variable.entry.subsection.as_deref() == Some(FILTER)
+        });
         if !is_own && !self.trusts(directory).await {
             return Ok(Some(LfsGap::NotUploaded(format!(
                 "the content of {names} was not uploaded to Git LFS, because only this repository configures git-lfs and you \

@@ -34,7 +34,7 @@ mod worktree_include;
 mod worktree_lock;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,6 +48,7 @@ pub use branches::{Branch, BranchListing, Branches, ListedWorktree, Refs, parse_
 pub use changes::committer_variables;
 pub use checkout::CheckoutKind;
 pub use cleanup::{CleanupOutcome, pull_request_worktrees};
+pub(crate) use command::REAL_OBJECTS;
 pub use error::GitError;
 pub use failure::{FailureCategory, GitFailure};
 pub use file_diff::{FileDiff, FileDiffError, FilePath, MAX_SIDE_BYTES, is_binary};
@@ -181,6 +182,19 @@ impl Git {
         within: Duration,
     ) -> Result<Output, GitError> {
         self.change_with(directory, args, within, DropPolicy::Complete).await
+    }
+
+    /// As [`Git::change`], with further arguments such as paths, whose bytes need not be UTF-8.
+    async fn change_at(
+        &self,
+        directory: &Path,
+        args: &[&str],
+        rest: &[&OsStr],
+        within: Duration,
+    ) -> Result<Output, GitError> {
+        let command = self.command(directory).await?.session().args(args).args(rest);
+        let output = finish(&command, args, self.idle_limit(within), DropPolicy::Complete).await?;
+        self.with_hint(directory, checked(args, output)).await
     }
 
     async fn change_with(

@@ -84,9 +84,10 @@ impl Git {
     pub async fn contents(
         &self,
         directory: &Path,
-        objects: &[String],
+        objects: &[impl AsRef<[u8]>],
         largest: u64,
     ) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+        let objects: &[&[u8]] = &objects.iter().map(AsRef::as_ref).collect::<Vec<_>>();
         // Sizes are queried first, so that an object beyond the limit is never read into memory.
         let sizes = self.sizes(directory, objects).await?;
         let mut contents = vec![None; objects.len()];
@@ -108,7 +109,7 @@ impl Git {
         Ok(contents)
     }
 
-    async fn sizes(&self, directory: &Path, objects: &[String]) -> Result<Vec<Option<u64>>, GitError> {
+    async fn sizes(&self, directory: &Path, objects: &[&[u8]]) -> Result<Vec<Option<u64>>, GitError> {
         let printed = self.cat_file(directory, "--batch-check=%(objecttype) %(objectsize)", objects).await?;
         let text = String::from_utf8_lossy(&printed);
         Ok(text.lines().map(|line| line.strip_prefix("blob ")?.parse().ok()).collect())
@@ -118,10 +119,10 @@ impl Git {
         &self,
         contents: &mut [Option<Vec<u8>>],
         directory: &Path,
-        objects: &[String],
+        objects: &[&[u8]],
         batch: &[usize],
     ) -> Result<(), GitError> {
-        let batch_objects: Vec<String> = batch.iter().filter_map(|at| objects.get(*at).cloned()).collect();
+        let batch_objects: Vec<&[u8]> = batch.iter().filter_map(|at| objects.get(*at).copied()).collect();
         let printed = self.cat_file(directory, "--batch", &batch_objects).await?;
         for (at, file) in batch.iter().zip(parse_batch_entries(&printed)) {
             if let Some(content) = contents.get_mut(*at) {
@@ -131,13 +132,8 @@ impl Git {
         Ok(())
     }
 
-    async fn cat_file(
-        &self,
-        directory: &Path,
-        format: &str,
-        objects: &[String],
-    ) -> Result<Vec<u8>, GitError> {
-        let input = objects.iter().map(|object| format!("{object}\n")).collect::<String>().into_bytes();
+    async fn cat_file(&self, directory: &Path, format: &str, objects: &[&[u8]]) -> Result<Vec<u8>, GitError> {
+        let input = objects.iter().flat_map(|object| [object, b"\n".as_slice()].concat()).collect();
         let command = self.reader(directory).await?.args(["cat-file", format]).stdin(Stdin::Bytes(input));
         listing(command, "cat-file").await
     }

@@ -9,7 +9,6 @@ use std::time::Duration;
 use loopgate_api::ids::{BranchName, RepoFullName};
 use loopgate_home::Remotes;
 
-use super::config::ConfigVariable;
 use super::{DropPolicy, Git, GitError, time};
 
 /// Message of git for a ref that the remote does not have.
@@ -24,7 +23,7 @@ impl Git {
         let repository = self.repository(directory).await?;
         // `remote.pushDefault` is often set for all clones of the user.
         let variables = self.effective_config(&repository).await?;
-        let entries: Vec<_> = variables.iter().filter_map(ConfigVariable::entry).collect();
+        let entries: Vec<_> = variables.into_iter().map(|variable| variable.entry).collect();
         Ok(Remotes::of(&entries))
     }
 
@@ -35,14 +34,7 @@ impl Git {
     pub async fn remote_url(&self, directory: &Path) -> Result<Option<String>, GitError> {
         // `git remote get-url` would apply `insteadOf`. The configured URL is the one that names the
         // repository.
-        let key = format!("remote.{}.url", self.remotes(directory).await?.base);
-        let args = ["config", "--get", &key];
-        let output = self.output(directory, &args, time::LOCAL).await?;
-        match output.status.code() {
-            Some(0) => Ok(Some(output.stdout_text().trim().to_owned())),
-            Some(1) => Ok(None),
-            _ => Err(GitError::failed(&args, &output)),
-        }
+        Ok(self.remotes(directory).await?.base_url)
     }
 
     /// Returns the repository that the clone was created from.

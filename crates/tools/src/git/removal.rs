@@ -49,8 +49,7 @@ impl Git {
         force: bool,
         leftover: bool,
     ) -> Result<RemovalMethod, NamedRemovalError> {
-        let path = directory.to_string_lossy();
-        let mut args = vec!["worktree", "remove", "--", &path];
+        let mut args = vec!["worktree", "remove", "--"];
         if force {
             args.insert(2, "--force");
             // Best-effort: the user forced the removal, for example of a worktree that is too broken to be
@@ -59,7 +58,7 @@ impl Git {
                 tracing::info!(%error, "work could not be saved before the forced removal of a worktree");
             }
         }
-        match self.change(directory, &args, time::WORKTREE_REMOVE).await {
+        match self.change_at(directory, &args, &[directory.as_os_str()], time::WORKTREE_REMOVE).await {
             Ok(_) => Ok(RemovalMethod::ByGit),
             Err(_) if force => self.delete_worktree(directory, leftover).await,
             Err(error) if error.printed().is_some_and(|text| text.contains(HAS_WORK)) => {

@@ -140,7 +140,7 @@ pub fn parse_status(printed: &[u8]) -> Status {
 
 impl Status {
     fn take_header(&mut self, header: &[u8]) {
-        let header = String::from_utf8_lossy(header);
+        let Ok(header) = str::from_utf8(header) else { return };
         match header.split_once(' ') {
             Some(("branch.oid", commit)) if commit != "(initial)" => self.commit = Some(commit.to_owned()),
             Some(("branch.head", branch)) if branch != "(detached)" => self.branch = Some(branch.to_owned()),

@@ -21,6 +21,9 @@ use super::{Git, GitError};
 /// loop to set up its worktree.
 const FILES: [&str; 4] =
     [".claude/settings.json", ".claude/settings.local.json", ".loopgate/loops-setup.sh", ".mcp.json"];
+/// Instructions that are often links to files of the user. They are left out until the user trusts the repository, so
+/// links that lead out of it are parts that the user can trust.
+const INSTRUCTIONS: [&str; 4] = ["AGENTS.md", "CLAUDE.local.md", "CLAUDE.md", ".claude/CLAUDE.md"];
 /// Directories with such files.
 const DIRECTORIES: [&str; 5] =
     [".claude/agents", ".claude/commands", ".claude/hooks", ".claude/skills", ".codex"];
@@ -158,14 +161,15 @@ fn collect(
 ) -> io::Result<ExecutableContent> {
     let mut parts: Vec<ExecutablePart> = config::executable_variables(variables)
         .into_iter()
-        .map(|(key, values)| ExecutablePart { name: format!("setting {key}"), content: values.into_bytes() })
+        .map(|(key, values)| ExecutablePart { name: format!("setting {key}"), content: values })
         .collect();
-    let hooks_path = variables.iter().rev().find(|variable| variable.key == "core.hookspath");
+    let hooks_path = variables.iter().rev().find(|variable| variable.entry.is("core", "hookspath"));
     let hooks = match hooks_path {
         // Hooks of the user's own configuration are not part of the repository.
         Some(own) if !own.by_repository => None,
         Some(hooks_path) => {
-            Some(repository.root.join(expand_home(hooks_path.value.as_deref().unwrap_or_default())))
+            let path = hooks_path.entry.value.as_deref().unwrap_or_default();
+            Some(repository.root.join(expand_home(path)))
         }
         None => Some(repository.common_dir.join("hooks")),
     };
@@ -178,6 +182,9 @@ fn collect(
     }
     if !repository.bare {
         let root = &repository.handles.root;
+        for name in INSTRUCTIONS {
+            add_leaving_link(repository, name, &mut parts)?;
+        }
         for name in FILES {
             add_file(root, Path::new(name), format!("file {name}"), &mut parts)?;
         }
@@ -204,9 +211,28 @@ fn add_files(
         let path = below.join(&entry.name);
         if entry.kind == EntryKind::Directory {
             add_files(&directory.directory(Path::new(&entry.name))?, &path, name, parts)?;
-        } else if let Some(name) = name(&path.to_string_lossy()) {
+        } else {
+            // Names that differ only in invalid bytes would be the same for the user and in the record of trust.
+            let text = path.to_str().ok_or_else(|| {
+                io::Error::other(format!("{} cannot be reviewed: its name is not UTF-8", path.display()))
+            })?;
+            let Some(name) = name(text) else { continue };
             add_file(directory, Path::new(&entry.name), name, parts)?;
         }
+    }
+    Ok(())
+}
+
+/// Adds a link that leads out of the working tree, with its target.
+fn add_leaving_link(repository: &Repository, name: &str, parts: &mut Vec<ExecutablePart>) -> io::Result<()> {
+    let root = &repository.handles.root;
+    if root.kind(Path::new(name)) != Some(EntryKind::Link) {
+        return Ok(());
+    }
+    let target = repository.root.join(name).canonicalize();
+    if !target.is_ok_and(|target| target.starts_with(&repository.root)) {
+        let content = root.read_link(Path::new(name))?.into_os_string().into_encoded_bytes();
+        parts.push(ExecutablePart { name: format!("link {name}"), content });
     }
     Ok(())
 }

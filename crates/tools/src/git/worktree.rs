@@ -66,10 +66,13 @@ pub fn parse_worktrees(printed: &[u8], end: u8) -> Vec<Worktree> {
             continue;
         }
         let Some(worktree) = worktrees.last_mut() else { continue };
-        let rest = String::from_utf8_lossy(rest);
+        // Another branch could have the name that a lossy conversion returns.
+        let text = str::from_utf8(rest).ok();
         match word {
-            b"HEAD" => worktree.head = Some(rest.into_owned()),
-            b"branch" => worktree.branch = rest.strip_prefix("refs/heads/").map(str::to_owned),
+            b"HEAD" => worktree.head = text.map(str::to_owned),
+            b"branch" => {
+                worktree.branch = text.and_then(|name| name.strip_prefix("refs/heads/")).map(str::to_owned);
+            }
             b"bare" => worktree.bare = true,
             b"prunable" => worktree.prunable = true,
             _ => {}
@@ -129,10 +132,10 @@ impl Git {
         // `git worktree add` fails when the records of a deleted worktree still name its path or branch.
         self.prune(repository).await;
         let saved = self.save_branch(repository, branch, base).await?;
-        let path = directory.to_string_lossy();
         // With an upstream, a plain `git push` from the worktree could push to the base branch.
-        let args = ["worktree", "add", "--no-track", "-B", branch.as_str(), "--", &path, base];
-        self.change(repository, &args, time::WORKTREE_ADD).await?;
+        let args = ["worktree", "add", "--no-track", "-B", branch.as_str(), "--"];
+        let rest = [directory.as_os_str(), OsStr::new(base)];
+        self.change_at(repository, &args, &rest, time::WORKTREE_ADD).await?;
         Ok(saved)
     }
 
@@ -148,9 +151,9 @@ impl Git {
     ) -> Result<(), GitError> {
         let _lock = lock_worktrees(repository).await;
         self.prune(repository).await;
-        let path = directory.to_string_lossy();
-        let args = ["worktree", "add", "--detach", "--", &path, base];
-        self.change(repository, &args, time::WORKTREE_ADD).await.map(drop)
+        let args = ["worktree", "add", "--detach", "--"];
+        let rest = [directory.as_os_str(), OsStr::new(base)];
+        self.change_at(repository, &args, &rest, time::WORKTREE_ADD).await.map(drop)
     }
 
     /// Switches a worktree to a branch without losing its changes. If the branch contains HEAD, it is checked
@@ -265,11 +268,12 @@ impl Git {
         directory: &Path,
     ) -> Result<(), RemoveWorktreeError> {
         is_removable(repository, directory).await?;
-        let path = directory.to_string_lossy();
         let _lock = lock_worktrees(repository).await;
         // A second `--force` removes a locked worktree as well.
-        let args = ["worktree", "remove", "--force", "--force", "--", &path];
-        if let Err(error) = self.change(repository, &args, time::WORKTREE_REMOVE).await {
+        let args = ["worktree", "remove", "--force", "--force", "--"];
+        let removed =
+            self.change_at(repository, &args, &[directory.as_os_str()], time::WORKTREE_REMOVE).await;
+        if let Err(error) = removed {
             tracing::debug!(%error, "git could not remove the worktree; deleting its directory");
         }
         // A no-op when git removed the directory.

@@ -6,7 +6,9 @@ pub(crate) mod lookup;
 pub(crate) mod start;
 pub(crate) mod stop;
 
-use loopgate_deploy::{Candidate, Deployment};
+use std::path::PathBuf;
+
+use loopgate_deploy::{Candidate, DeployError, Deployment};
 use loopgate_home::{Directory, Repository, SandboxedPath};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -124,6 +126,22 @@ fn candidates(tree: &SandboxedPath, directory: Option<&str>, has_engine: bool) -
         None => loopgate_deploy::candidates(&tree),
     });
     loopgate_deploy::best(candidates.unwrap_or_default(), has_engine)
+}
+
+/// Returns the root of the clone that a repository's path belongs to. Performs blocking I/O.
+fn clone_of(app: &App, repository: &SandboxedPath) -> PathBuf {
+    let found = app.sandbox.repository_at(repository.as_path());
+    found.map_or_else(|| repository.canonical().to_owned(), |found| found.clone_root().to_owned())
+}
+
+/// Converts an error of a deployment.
+fn deploy_error(what: &str, error: &DeployError) -> HttpError {
+    match error {
+        DeployError::NotAgreed(refusal) => {
+            HttpError::forbidden(format!("{what}: {refusal}")).with_code("command_not_trusted")
+        }
+        error => HttpError::operation(what, error),
+    }
 }
 
 /// Checks that a directory is the repository or one of its worktrees. Performs blocking I/O.

@@ -12,7 +12,9 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::detection::CandidateAnswer;
-use super::{WorktreeBody, candidates, check_worktree_of, stored_settings, update_settings};
+use super::{
+    WorktreeBody, candidates, check_worktree_of, clone_of, deploy_error, stored_settings, update_settings,
+};
 use crate::app::App;
 use crate::approval::{At, RequestValues, Source};
 use crate::blocking::spawn_blocking;
@@ -75,7 +77,7 @@ pub(crate) struct DeployAnswer {
     responses(
         (status = 200, body = DeployAnswer, description = "The deployment was started"),
         (status = 400, body = ErrorBody, description = "Member missing, not a worktree of the repository, or no start command stored or detected", example = json!(ErrorBody::new(400, "No deployment configuration detected for this repository: looked at its root, in the packages of its workspaces, and in apps/*, packages/*, frontend, web, client, backend, server for package.json, Procfile, manage.py, main.py, app.py, server.py, Cargo.toml, Makefile or index.html, and at the root for a Compose file or a Dockerfile. Set `command` of its `deployment` in ~/src/.loopgate/config/repos.json, and `directory` if the command does not run at the root; see \"Start command\" in docs/deployments.md"))),
-        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox, or the user has not agreed to the commands (`command_not_trusted`)", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "The worktree does not exist", example = json!(ErrorBody::new(404, "Worktree not found: /home/sam/src/worktrees/shop-AB-1"))),
         (status = 500, body = ErrorBody, description = "The deployment could not be started", example = json!(ErrorBody::new(500, "Failed to start deployment: no port of this machine is free"))),
         (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
@@ -92,14 +94,14 @@ async fn deploy(State(app): State<App>, JsonBody(body): JsonBody<DeployBody>) ->
         let (deployment, alternatives) = find_settings(&this, &repo, &tree, has_engine)?;
         // Stored before the start: `teardown` needs the settings even if the start fails.
         update_settings(&this, &repo, |members| deployment.merge_into(members))?;
-        Ok::<_, HttpError>((deployment, alternatives))
+        Ok::<_, HttpError>((deployment, alternatives, clone_of(&this, &repo)))
     });
-    let (deployment, alternatives) = settings.await??;
+    let (deployment, alternatives, clone) = settings.await??;
     let command = deployment.command.clone().unwrap_or_default();
     let (kind, repo_name) = (deployment.kind.clone(), repository.base_name());
     let directory = deployment.directory.clone();
-    let started = app.deploys.start(DeployRequest { repository, worktree, deployment }).await;
-    let handle = started.map_err(|error| HttpError::operation("Failed to start deployment", &error))?;
+    let started = app.deploys.start(DeployRequest { clone, repository, worktree, deployment }).await;
+    let handle = started.map_err(|error| deploy_error("Failed to start deployment", &error))?;
     Ok(Json(DeployAnswer {
         success: true,
         pid: handle.pid,

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::start::worktree_of;
-use super::{WorktreeBody, number_like, stored_settings};
+use super::{WorktreeBody, clone_of, deploy_error, number_like, stored_settings};
 use crate::app::App;
 use crate::approval::{At, RequestValues, Source};
 use crate::blocking::spawn_blocking;
@@ -104,7 +104,7 @@ async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> Jso
     responses(
         (status = 200, body = TeardownAnswer, description = "Whether the server was stopped"),
         (status = 400, body = ErrorBody, description = "Member missing, or nothing to stop", example = json!(ErrorBody::new(400, "No port, PID, or teardown command available to stop the server"))),
-        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox, or the user has not agreed to the teardown command (`command_not_trusted`)", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The record of the deployment cannot be read", example = json!(ErrorBody::new(500, "Failed to stop the server: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
@@ -113,15 +113,17 @@ async fn teardown(
     JsonBody(body): JsonBody<TeardownBody>,
 ) -> JsonResult<TeardownAnswer> {
     let TeardownBody { paths, pid, port } = body;
-    let (_, worktree, deployment) = worktree_of(&app, paths).await?;
+    let (repository, worktree, deployment) = worktree_of(&app, paths).await?;
+    let this = app.clone();
     let request = Teardown {
+        clone: spawn_blocking(move || clone_of(&this, &repository)).await?,
         worktree: worktree.canonical().to_owned(),
         deployment: deployment.unwrap_or_default(),
         pid: pid.and_then(|pid| u64::try_from(pid).ok()).filter(|pid| *pid > 0),
         port: port.and_then(|port| u16::try_from(port).ok()).filter(|port| *port > 0),
     };
     let torn_down = app.deploys.tear_down(request).await;
-    match torn_down.map_err(|error| HttpError::operation("Failed to stop the server", &error))? {
+    match torn_down.map_err(|error| deploy_error("Failed to stop the server", &error))? {
         TeardownOutcome::Stopped => Ok(Json(TeardownAnswer { success: true, error: None })),
         TeardownOutcome::NotStopped => Ok(Json(TeardownAnswer {
             success: false,

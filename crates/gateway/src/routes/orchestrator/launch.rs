@@ -174,7 +174,7 @@ impl From<LaunchTicket> for TicketText {
             url: ticket.url,
             description: ticket.description,
             additional: ticket.additional_context,
-            context: ticket.context_repo_paths.iter().map(|path| expand_home(path)).collect(),
+            context: ticket.context_repo_paths.iter().map(expand_home).collect(),
             files: ticket.mentioned_files.into_iter().filter_map(file).collect(),
         }
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use loopgate_home::TrustStore;
 use loopgate_tools::process::processes_in;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -18,6 +19,28 @@ const NEXT: &str = r#"{"scripts":{"dev":"next dev -p 3100"},"dependencies":{"nex
 
 async fn post(fixture: &TestGateway, route: &str, body: &Value) -> TestResponse {
     fixture.internal("POST", &format!("{DEPLOY}{route}")).body(body.to_string()).send().await
+}
+
+/// Deploys, after agreeing to the commands that the first response names.
+async fn deploy(fixture: &TestGateway, body: &Value) -> TestResponse {
+    let refused = post(fixture, "", body).await;
+    if refused.status != 403 {
+        return refused;
+    }
+    agree(fixture, &refused);
+    post(fixture, "", body).await
+}
+
+/// Agrees to the commands of a refused request, as the command that the error names does.
+fn agree(fixture: &TestGateway, refused: &TestResponse) {
+    let body = refused.json();
+    assert_eq!(body["code"], "command_not_trusted", "{body}");
+    let (_, command) = body["error"].as_str().unwrap().rsplit_once("loopgate trust ").unwrap();
+    let mut words = command.split(" --deploy ");
+    let clone = Path::new(words.next().unwrap());
+    let unquoted = |word: &str| word[1..word.len() - 1].replace("'\\''", "'");
+    let commands: Vec<String> = words.map(unquoted).collect();
+    TrustStore::new(&fixture.data_dir()).trust_deploy_commands(clone, &commands).unwrap();
 }
 
 /// Creates a clone and adds it to the managed repositories.
@@ -177,12 +200,13 @@ async fn package_of_a_workspace_is_deployed_where_it_listens() {
         (&json!(3000), &json!(3000))
     );
     assert_eq!(detected["candidates"][1]["config"]["directory"], "apps/api");
+    let tree = project.worktree("T-1");
+    let both = json!({"ticketId": "T-1", "repoPath": project.repo, "worktreePath": tree});
+    agree(fixture, &post(fixture, "", &both).await);
     // As in a list that was written before the first deployment.
     write_entry(fixture, &Value::Null);
 
-    let tree = project.worktree("T-1");
-    let both = json!({"ticketId": "T-1", "repoPath": project.repo, "worktreePath": tree});
-    let started = post(fixture, "", &both).await;
+    let started = deploy(fixture, &both).await;
     assert_eq!(started.status, 200, "{}", started.text());
     let started = started.json();
     assert_eq!((&started["directory"], &started["deployCommand"]), (&json!("apps/web"), &json!("pnpm dev")));
@@ -195,7 +219,7 @@ async fn package_of_a_workspace_is_deployed_where_it_listens() {
     assert_eq!(post(fixture, "/extract-info", &logs).await.json(), json!({"url": url}));
     // The settings are stored now, and the second deployment does not detect.
     assert_eq!(entry(fixture)["directory"], "apps/web");
-    let again = post(fixture, "", &both).await.json();
+    let again = deploy(fixture, &both).await.json();
     assert_eq!((&again["directory"], &again["alternatives"]), (&json!("apps/web"), &Value::Null));
     assert_eq!(project.completed("T-1", &again["pid"]).await, url);
     let stop = json!({"repoPath": project.repo, "worktreePath": tree, "pid": again["pid"], "port": port});
@@ -280,6 +304,38 @@ async fn paths_outside_the_sandbox_are_refused() {
     status.assert_error(403, "directory not allowed", "directory_not_allowed");
 }
 
+#[tokio::test]
+async fn no_command_runs_before_consent() {
+    let fixture = TestGateway::new().await;
+    let repo = add_repository(&fixture, "shop", &[]).await;
+    let mark = |name: &str| format!(": > 'ran-{name}'; read");
+    write_entry(
+        &fixture,
+        &json!({"installCommand": ": > ran-install", "command": mark("start"),
+        "teardownCommand": ": > ran-teardown"}),
+    );
+    let launch = json!({"ticketId": "T", "repoPath": repo, "worktreePath": repo});
+    let both = json!({"repoPath": repo, "worktreePath": repo});
+    let ran = |name: &str| Path::new(&repo).join(format!("ran-{name}")).exists();
+    let refused = post(&fixture, "", &launch).await;
+    assert_eq!((refused.status, &refused.json()["code"]), (403, &json!("command_not_trusted")));
+    let error = refused.text();
+    assert!(error.contains("--deploy ': > ran-install'") && error.contains("loopgate trust "), "{error}");
+    assert_eq!(post(&fixture, "/teardown", &both).await.json()["code"], "command_not_trusted");
+    assert!(!["install", "start", "teardown"].into_iter().any(ran));
+
+    agree(&fixture, &refused);
+    assert_eq!(post(&fixture, "", &launch).await.status, 200);
+    // Any program in the sandbox can change the stored settings.
+    write_entry(&fixture, &json!({"command": mark("start"), "teardownCommand": ": > ran-evil"}));
+    assert_eq!(post(&fixture, "/teardown", &both).await.json()["code"], "command_not_trusted");
+    assert_eq!(post(&fixture, "", &launch).await.status, 403);
+    assert!(!ran("evil"));
+    write_entry(&fixture, &json!({"command": mark("start"), "teardownCommand": ": > ran-teardown"}));
+    post(&fixture, "/teardown", &both).await;
+    assert!(ran("teardown"));
+}
+
 // DL-09, DL-20, DL-22
 #[tokio::test]
 async fn deployment_is_started_reached_and_torn_down() {
@@ -296,7 +352,7 @@ async fn deployment_is_started_reached_and_torn_down() {
         format!("PATH=/usr/local/bin:/usr/bin:/bin exec python3 -m http.server {port} --bind 127.0.0.1");
     write_entry(&fixture, &json!({"command": command, "port": port, "type": "static"}));
     let launch = json!({"ticketId": "T-1", "repoPath": repo, "worktreePath": tree});
-    let started = post(&fixture, "", &launch).await;
+    let started = deploy(&fixture, &launch).await;
     assert_eq!(started.status, 200, "{}", started.text());
     let started = started.json();
     assert_eq!((&started["deployCommand"], &started["deployType"]), (&json!(command), &json!("static")));
@@ -442,7 +498,7 @@ impl Project {
         for ticket in ["T-1", "T-2"] {
             let tree = self.worktree(ticket);
             let body = json!({"ticketId": ticket, "repoPath": self.repo, "worktreePath": tree});
-            let answer = post(&self.fixture, "", &body).await;
+            let answer = deploy(&self.fixture, &body).await;
             assert_eq!(answer.status, 200, "{}", answer.text());
             started.push((ticket, tree, answer.json()));
         }

@@ -11,6 +11,7 @@ use crate::test_gateway::write;
 use crate::test_system::TestSystem;
 
 const HOUSE_RULE: &str = "House rule 7341: indent with tabs.";
+const OWN_RULE: &str = "House rule 7342: no semicolons.";
 const HOOKS: [&str; 6] =
     ["post-checkout", "pre-commit", "commit-msg", "pre-push", "reference-transaction", "post-index-change"];
 
@@ -32,11 +33,15 @@ fn add_programs(outside: &OutsideFiles, system: &TestSystem) -> Result<()> {
     });
     write(&clone.join(".claude/settings.json"), settings.to_string())?;
     write(&clone.join(".mcp.json"), json!({"mcpServers": {"evil": server}}).to_string())?;
-    write(&clone.join("CLAUDE.md"), HOUSE_RULE)?;
+    write(&clone.join("CLAUDE.md"), format!("{HOUSE_RULE}\n@notes.md @{}\n", outside.secret().display()))?;
+    write(&clone.join(".claude/rules/own.md"), OWN_RULE)?;
+    for link in ["notes.md", "AGENTS.md", ".claude/CLAUDE.md", ".claude/rules/linked.md"] {
+        std::os::unix::fs::symlink(outside.secret(), clone.join(link))?;
+    }
+    std::os::unix::fs::symlink(outside.directory.join("repository"), clone.join(".claude/rules/directory"))?;
     write(&clone.join(".loopgate/loops-setup.sh"), mark("set-up"))?;
     std::fs::create_dir_all(clone.join(".github"))?;
-    let secret = outside.directory.join("repository/secret");
-    std::os::unix::fs::symlink(secret, clone.join(".github/pull_request_template.md"))?;
+    std::os::unix::fs::symlink(outside.secret(), clone.join(".github/pull_request_template.md"))?;
     git(clone, &["add", "--all", "--force"])?;
     git(clone, &["commit", "--quiet", "-m", "Bring more along"])?;
     let remote = system.testbed.remotes.bare(story::REPOSITORY);
@@ -84,10 +89,15 @@ async fn loop_runs_no_program_of_untrusted_repository() -> Result<()> {
     let files: Vec<String> = pulls[0].files()?.into_iter().map(|file| file.path).collect();
     ensure!(files == ["index.html", "styles.css", "test/theme.test.js", "theme.js"], "{files:?}");
     let requests = system.testbed.model.requests_of(story::EXECUTE);
-    ensure!(
-        requests[0].user_text().contains(HOUSE_RULE) || requests[0].system().contains(HOUSE_RULE),
-        "no instructions"
-    );
+    for rule in [HOUSE_RULE, OWN_RULE] {
+        ensure!(
+            requests[0].user_text().contains(rule) || requests[0].system().contains(rule),
+            "no instructions: {rule}"
+        );
+    }
+    for request in system.testbed.model.requests() {
+        ensure!(!request.body.to_string().contains(SECRET), "{}", request.body);
+    }
     Ok(())
 }
 

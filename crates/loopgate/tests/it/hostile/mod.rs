@@ -48,6 +48,10 @@ impl OutsideFiles {
         Ok(outside)
     }
 
+    fn secret(&self) -> PathBuf {
+        self.directory.join("repository/secret")
+    }
+
     fn mark(&self) -> PathBuf {
         self.mark_directory.join("mark")
     }

@@ -162,7 +162,7 @@ pub(crate) fn script(
             prompt.push_str(" --update");
         }
         let mut words = vec![number.to_string(), target.local_path.clone(), prompt];
-        words.extend(guard.args.iter().map(|arg| (*arg).to_owned()));
+        words.extend(guard.args.iter().cloned());
         words.push("-p".to_owned());
         words.extend(spawn::stream_args(mcp).iter().map(|arg| arg.to_string_lossy().into_owned()));
         // The agents are written into the work directory, outside the repository.

@@ -105,7 +105,7 @@ async fn bootstrap(
     let prompt = format!("{COMMAND} --output-dir {}", worktree.join(OUTPUT_DIR).display());
     let (environment, guard) = service.environment.guarded(&[worktree]).await;
     let command = Command::new(assistant)
-        .args(guard.args)
+        .args(&guard.args)
         .args(["-p", &prompt, "--allowedTools", TOOLS])
         .directory(worktree)
         .environment(environment)

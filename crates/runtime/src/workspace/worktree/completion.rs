@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use loopgate_tools::git::Git;
+use loopgate_tools::instructions::Instructions;
 
 /// Checks out the submodules and copies the files that `.worktreeinclude` names, as far as the clone has them. Returns what
-/// is missing, as sentences for the user and the assistant.
+/// is missing or left out, as sentences for the user and the assistant.
 pub(crate) async fn complete(git: &Git, worktree: &Path) -> Vec<String> {
     let mut gaps = Vec::new();
     match git.check_out_submodules(worktree).await {
@@ -30,6 +31,11 @@ pub(crate) async fn complete(git: &Git, worktree: &Path) -> Vec<String> {
                 "The files that .worktreeinclude names cannot be copied into the worktree: {error}."
             ));
         }
+    }
+    if !git.trusts(worktree).await
+        && let Ok(instructions) = Instructions::of_checkout(worktree).await
+    {
+        gaps.extend(instructions.report());
     }
     for gap in &gaps {
         tracing::warn!(worktree = %worktree.display(), gap, "worktree is incomplete");
