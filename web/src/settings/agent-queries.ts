@@ -27,6 +27,23 @@ export const agentVersionsQuery = (slug: string) =>
       ),
   });
 
+export const agentProposalsQuery = queryOptions({
+  queryKey: ["agents", "proposals"],
+  queryFn: ({ signal }) => unwrap(api.GET("/agent-proposals", { signal })),
+});
+
+export function useDecideProposal() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ id, accept }: { id: string; accept: boolean }) => {
+      const params = { path: { id } };
+      if (accept) await unwrap(api.POST("/agent-proposals/{id}/accept", { params }));
+      else await unwrap(api.POST("/agent-proposals/{id}/reject", { params }));
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ["agents"] }),
+  });
+}
+
 /** Fetches a version of an agent. */
 export const agentVersion = (slug: string, version: number) =>
   unwrap(

@@ -1,17 +1,91 @@
 /** List of the agents that loops can use. */
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
 
+import { meQuery } from "@/api/queries";
+import { Button } from "@/ui/button";
 import { INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
 
-import { agentsQuery } from "./agent-queries";
-import { Row, Rows, Section } from "./section";
+import { agentProposalsQuery, agentsQuery, useDecideProposal } from "./agent-queries";
+import { RequestError, Row, Rows, Section } from "./section";
 
 const route = getRouteApi("/$orgSlug/settings");
 
+/** Agents of members' loops, which an administrator reads and accepts or rejects. */
+function Proposals() {
+  const { data: me } = useSuspenseQuery(meQuery);
+  const proposals = useQuery({ ...agentProposalsQuery, select: ({ proposals }) => proposals });
+  const decide = useDecideProposal();
+  if (!proposals.data?.length) return null;
+  return (
+    <Section
+      title="Proposed agents"
+      about="Loops of members created these agents. They take effect when an administrator accepts them; an agent replaces the one with the same role."
+    >
+      {decide.error && <RequestError error={decide.error} />}
+      <Rows query={proposals} empty="No proposed agents.">
+        {({ id, sourceRepo, proposedBy, agents, criticGates }) => (
+          <Row
+            key={id}
+            actions={
+              me.role === "org:admin" && (
+                <>
+                  <Button
+                    size="sm"
+                    aria-label={`Accept the agents for ${sourceRepo}`}
+                    busy={decide.isPending && decide.variables.id === id}
+                    onClick={() => decide.mutate({ id, accept: true })}
+                  >
+                    Accept
+                  </Button>
+                  <Button
+                    size="sm"
+                    variant="danger"
+                    aria-label={`Reject the agents for ${sourceRepo}`}
+                    busy={decide.isPending && decide.variables.id === id}
+                    onClick={() => decide.mutate({ id, accept: false })}
+                  >
+                    Reject
+                  </Button>
+                </>
+              )
+            }
+          >
+            <p className="font-medium">
+              {sourceRepo}, proposed by {proposedBy}
+            </p>
+            {agents.map((agent) => (
+              <details key={agent.role}>
+                <summary className="text-sm">
+                  {agent.name} ({agent.role})
+                </summary>
+                <pre className="whitespace-pre-wrap font-mono text-sm">{agent.prompt}</pre>
+              </details>
+            ))}
+            {criticGates && (
+              <pre className="whitespace-pre-wrap font-mono text-sm">
+                {JSON.stringify(criticGates, null, 2)}
+              </pre>
+            )}
+          </Row>
+        )}
+      </Rows>
+    </Section>
+  );
+}
+
 export function AgentsPage() {
+  return (
+    <div className="space-y-8">
+      <Proposals />
+      <AgentList />
+    </div>
+  );
+}
+
+function AgentList() {
   usePageTitle("Agents");
   const { orgSlug } = route.useParams();
   const [search, setSearch] = useState("");

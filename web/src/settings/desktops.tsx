@@ -63,11 +63,11 @@ function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
   const share = useShareDesktop();
   const remove = useRemoveDesktop();
   const now = useNow(30_000);
-  const { id, machineName, isOnline, isSharedWithOrg } = desktop;
+  const { id, machineName, isOnline, isSharedWithOrg, grantsCommands } = desktop;
   const facts = [
     isOnline ? "online" : `last seen ${ago(desktop.lastSeenAt, now)}`,
     PLATFORMS[desktop.platform] ?? desktop.platform,
-    desktop.ownerName ? `owned by ${desktop.ownerName}` : isSharedWithOrg && "shared",
+    desktop.ownerName ? `owned by ${desktop.ownerName}` : isSharedWithOrg && (grantsCommands ? "shared with commands" : "shared for loops"),
     desktop.security.status !== "protected" && "API key not bound to this desktop",
   ];
   const error = share.error ?? remove.error;
@@ -80,10 +80,22 @@ function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
               size="sm"
               aria-label={`${isSharedWithOrg ? "Stop sharing" : "Share"} ${machineName}`}
               busy={share.isPending}
-              onClick={() => share.mutate({ id, isSharedWithOrg: !isSharedWithOrg })}
+              onClick={() => share.mutate({ id, isSharedWithOrg: !isSharedWithOrg, grantsCommands: false })}
             >
               {isSharedWithOrg ? "Stop sharing" : "Share"}
             </Button>
+            {isSharedWithOrg && (
+              <Button
+                size="sm"
+                aria-label={`${grantsCommands ? "Refuse" : "Allow"} commands of members on ${machineName}`}
+                busy={share.isPending}
+                onClick={() =>
+                  share.mutate({ id, isSharedWithOrg: true, grantsCommands: !grantsCommands })
+                }
+              >
+                {grantsCommands ? "Refuse commands" : "Allow commands"}
+              </Button>
+            )}
             <Button
               size="sm"
               variant="danger"

@@ -135,7 +135,7 @@ export const useCreateOnboardingAttempt = () =>
 
 export const useShareDesktop = () =>
   useChange(
-    ({ id, ...body }: { id: string; isSharedWithOrg: boolean }) =>
+    ({ id, ...body }: { id: string; isSharedWithOrg: boolean; grantsCommands: boolean }) =>
       unwrap(api.PATCH("/compute-targets/{id}/sharing", { params: { path: { id } }, body })),
     "compute-targets",
   );

@@ -340,3 +340,31 @@ async fn upload_body_is_part_of_the_fingerprint() {
         reply.assert_error(400, "repo parameter is required", "missing_field");
     }
 }
+
+#[tokio::test]
+async fn request_of_another_user_is_held_unless_a_policy_names_the_user() {
+    let fixture = TestGateway::new().await;
+    let approvals = fixture.gateway.approvals();
+    // The owner allows the own requests; that must not include those of others.
+    approvals.set_policy(Coverage::default(), Effect::Allow).unwrap();
+    assert_eq!(fixture.internal("GET", VERSION).send().await.status, 200);
+    let of = |name: &str| {
+        let name: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
+        fixture.internal("GET", VERSION).header("X-Desktop-Requester", &name)
+    };
+    let (ben, other) = ("ben@example.org (Bén)", "eve@example.org (ben@example.org (Bén))");
+    let (reply, pending) = held(&fixture, of(ben)).await;
+    assert_eq!(pending.requester.as_deref(), Some(ben));
+    assert_eq!(pending.location, format!("cloud-socket: {ben}"));
+    assert_eq!(pending.reason, format!("requested by {ben}, who does not own this desktop"));
+    assert!(approvals.always_allow(pending.id).is_err(), "rules do not distinguish users");
+    assert!(approvals.coverage_of(pending.id, Remember::Repository, Effect::Allow).is_none());
+    let coverage = approvals.coverage_of(pending.id, Remember::Origin, Effect::Allow).unwrap();
+    approvals.set_policy(coverage, Effect::Allow).unwrap();
+    approvals.deny(pending.id).unwrap();
+    assert_eq!(within(reply).await.unwrap().status, 403);
+    assert_eq!(of(ben).send().await.status, 200);
+    let (reply, pending) = held(&fixture, of(other)).await;
+    approvals.deny(pending.id).unwrap();
+    assert_eq!(within(reply).await.unwrap().status, 403);
+}

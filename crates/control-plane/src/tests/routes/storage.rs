@@ -68,3 +68,17 @@ async fn object_keys_outside_the_loop_are_rejected() {
     let none = runner.post(&format!("/loops/{id}/upload-urls"), json!({"keys": []})).await;
     assert_eq!(none.status, 400);
 }
+
+#[tokio::test]
+async fn keys_that_the_storage_cannot_keep_are_rejected() {
+    let plane = TestApp::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    let scope = format!("{}/loops/{id}", plane.owner.organization_id);
+    for name in ["a\0b", "a#1", "a#b", "caf\u{e9}", "a\nb"] {
+        let key = format!("{scope}/{name}");
+        let upload = runner.post(&format!("/loops/{id}/upload-urls"), json!({"keys": [key]})).await;
+        assert_eq!(upload.refused(), (400, "Invalid storage key"), "{name:?}");
+        let download = runner.post(&format!("/loops/{id}/download-urls"), json!({"prefix": key})).await;
+        assert_eq!(download.refused(), (400, "Invalid storage key"), "{name:?}");
+    }
+}
