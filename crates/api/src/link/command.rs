@@ -108,6 +108,23 @@ pub struct LinkCommand {
     pub public_key_fingerprint: Option<String>,
 }
 
+impl LinkCommand {
+    /// Returns the command without the members that its signature does not cover, so that a server cannot
+    /// change the effect of a signed command. `expires_at` stays, as it can only prevent the execution.
+    #[must_use]
+    pub fn into_signed_parts(self) -> Self {
+        Self {
+            command_id: self.command_id,
+            method: self.method,
+            path: self.path,
+            query: self.query,
+            body: self.body,
+            expires_at: self.expires_at,
+            ..Self::default()
+        }
+    }
+}
+
 /// Decision of the desktop on a received command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]

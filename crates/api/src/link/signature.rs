@@ -195,9 +195,13 @@ impl SignaturePayload {
     }
 
     /// Returns whether the payload matches a command. The order of query parameters is ignored: browsers sort
-    /// by locale.
+    /// by locale. A command whose path contains a query or a fragment never matches: the gateway would read
+    /// them, but the payload has no place for them.
     #[must_use]
     pub fn matches(&self, command: &LinkCommand) -> bool {
+        if command.path.contains(['?', '#']) {
+            return false;
+        }
         let mut signed = self.clone();
         signed.query.sort();
         signed == Self::of(command, self.timestamp, self.nonce.clone())

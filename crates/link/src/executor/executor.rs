@@ -178,7 +178,7 @@ impl Executor {
             }
             KnownCommand::Unknown | KnownCommand::LoopStarted => {}
         }
-        self.check_signature(&command).await?;
+        let command = self.check_signature(command).await?;
         if command.command_id.is_empty() {
             return Err(Rejection::MissingCommandId.into());
         }
@@ -204,16 +204,19 @@ impl Executor {
         Ok(())
     }
 
-    /// Verifies the signature of a command, if the user requires it and the server forwards signatures.
-    async fn check_signature(&self, command: &LinkCommand) -> Result<(), Rejection> {
-        if !(self.lock().supports_signing() && (self.config.signing.required)()) {
-            return Ok(());
+    /// Verifies the signature of a command, if the user requires it, and removes what it does not cover. The
+    /// user's setting alone decides: the capabilities of the server are a statement of the party that
+    /// signatures protect against.
+    async fn check_signature(&self, command: LinkCommand) -> Result<LinkCommand, Rejection> {
+        if !(self.config.signing.required)() {
+            return Ok(command);
         }
         let keys = self.config.signing.keys.clone();
         // Read for each command, so that an authorization or revocation applies immediately.
         let keys = tokio::task::spawn_blocking(move || keys.usable()).await.unwrap_or_default();
         let mut signatures = self.signatures.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(signatures.verify(&keys, command, Timestamp::now().as_second())?)
+        signatures.verify(&keys, &command, Timestamp::now().as_second())?;
+        Ok(command.into_signed_parts())
     }
 
     /// Executes a browser key command. A repeated command is answered with its retained events.
@@ -327,10 +330,10 @@ impl Executor {
         self.tasks.spawn(Arc::clone(self).log_end(command_id.to_owned()));
     }
 
-    /// Stores the properties of the connection: target id, signing support, and the server's clock.
+    /// Stores the properties of the connection: target id and the server's clock.
     pub(crate) fn registered(&self, ack: &HelloAck) {
         let mut state = self.lock();
-        state.register(ack.compute_target_id, ack.server_capabilities.compute_target_signing);
+        state.register(ack.compute_target_id);
         state.set_server_time(&ack.server_time, Timestamp::now());
     }
 

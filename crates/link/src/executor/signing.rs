@@ -22,7 +22,7 @@ const MAX_NONCES: usize = 10_000;
 pub struct Signing {
     /// Keys that the user has authorized.
     pub keys: AuthorizedKeys,
-    /// Returns whether the user requires signatures. Not enforced while the server does not forward them.
+    /// Returns whether the user requires signatures. Enforced whatever the server supports.
     pub required: Box<dyn Fn() -> bool + Send + Sync>,
     /// Id of this installation, to which browser key commands are addressed.
     pub gateway_id: Uuid,

@@ -111,8 +111,6 @@ pub(super) struct ExecutorState {
     pub(super) gateway_lost: Option<String>,
     /// Id of this desktop at the control plane.
     target_id: Option<Uuid>,
-    /// Whether the server of the current connection forwards signatures.
-    supports_signing: bool,
     /// Offset of the server's clock from the local clock.
     server_clock_offset: SignedDuration,
     /// A shutdown is in progress; no command is started.
@@ -138,17 +136,12 @@ impl ExecutorState {
     }
 
     /// Stores the properties of the current connection.
-    pub(super) const fn register(&mut self, target_id: Uuid, supports_signing: bool) {
+    pub(super) const fn register(&mut self, target_id: Uuid) {
         self.target_id = Some(target_id);
-        self.supports_signing = supports_signing;
     }
 
     pub(super) const fn target_id(&self) -> Option<Uuid> {
         self.target_id
-    }
-
-    pub(super) const fn supports_signing(&self) -> bool {
-        self.supports_signing
     }
 
     /// Stores the offset of the server's clock. Ignores text that is not a timestamp.
@@ -338,7 +331,6 @@ impl ExecutorState {
     /// Discards the state of the connection and the reports that are valid on it only.
     pub(super) fn disconnect(&mut self) {
         self.online = false;
-        self.supports_signing = false;
         self.seeds.clear();
         self.presence.clear();
         self.telemetry.clear();

@@ -146,16 +146,108 @@ async fn signature_from_before_the_start_is_rejected() {
 
 // CL-32
 #[tokio::test]
-async fn signatures_are_verified_only_if_required_and_supported() {
-    for (required, supported) in [(false, true), (true, false)] {
-        let mut desktop = SigningFixture::new(required, supported);
-        let signed = desktop.signed(command("wrong"), 0);
-        desktop.fixture.accept(LinkCommand { signature: Some("wrong".into()), ..signed }).await;
-        desktop.fixture.accept(command("plain")).await;
-    }
-    let desktop = SigningFixture::new(true, true);
-    desktop.fixture.executor.disconnected();
+async fn signatures_are_ignored_if_the_setting_is_off() {
+    let mut desktop = SigningFixture::new(false, true);
+    let signed = desktop.signed(command("wrong"), 0);
+    desktop.fixture.accept(LinkCommand { signature: Some("wrong".into()), ..signed }).await;
     desktop.fixture.accept(command("plain")).await;
+}
+
+#[tokio::test]
+async fn server_without_signing_support_cannot_disable_the_setting() {
+    let mut desktop = SigningFixture::new(true, false);
+    desktop.authorize();
+    assert_eq!(desktop.fixture.reject(command("plain")).await, "unauthorized: unsigned command");
+    let signed = desktop.signed(command("signed"), 0);
+    desktop.fixture.accept(signed).await;
+    desktop.fixture.executor.disconnected();
+    assert_eq!(desktop.fixture.reject(command("late")).await, "unauthorized: unsigned command");
+}
+
+#[tokio::test]
+async fn query_or_fragment_in_a_signed_path_is_rejected() {
+    let mut desktop = SigningFixture::new(true, true);
+    desktop.authorize();
+    for suffix in ["?force=true", "?", "#", "#x", "#?force=true"] {
+        let plain = desktop.signed(command("extended"), 0);
+        let extended = LinkCommand { path: format!("{}{suffix}", plain.path), ..plain };
+        assert_eq!(
+            desktop.fixture.reject(extended.clone()).await,
+            "unauthorized: payload_mismatch",
+            "{suffix}"
+        );
+        // Also if the browser signed this path.
+        let signed = desktop.signed(extended, 0);
+        assert_eq!(desktop.fixture.reject(signed).await, "unauthorized: payload_mismatch", "{suffix}");
+    }
+}
+
+#[tokio::test]
+async fn members_without_signature_have_no_effect() {
+    let mut desktop = SigningFixture::new(true, true);
+    desktop.authorize();
+    let signed = desktop.signed(command("first"), 0);
+    desktop.fixture.accept(signed).await;
+    let expected = desktop.fixture.call().await.request;
+    let mut changed = desktop.signed(command("second"), 0);
+    changed.headers.insert("X-Extra".into(), "1".into());
+    changed.operation_id = "other".into();
+    changed.requires_approval = Some(true);
+    changed.approval_reason = Some("because".into());
+    changed.timeout_ms = Some(1);
+    changed.lock_key = Some("other".into());
+    desktop.fixture.accept(changed).await;
+    let request = desktop.fixture.call().await.request;
+    assert_eq!(request.uri(), expected.uri());
+    assert_eq!(request.body(), expected.body());
+    assert_eq!(request.headers(), expected.headers());
+}
+
+/// Replaces the byte at `index` of a text by another letter, or returns `None` inside a multi-byte character.
+fn replace_byte(text: &str, index: usize) -> Option<String> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes[index] = if bytes[index] == b'Z' { b'Y' } else { b'Z' };
+    String::from_utf8(bytes).ok()
+}
+
+#[tokio::test]
+async fn every_changed_byte_of_the_signed_parts_is_rejected() {
+    let mut desktop = SigningFixture::new(true, true);
+    desktop.authorize();
+    let body = json!({"action": "commit", "message": "one"});
+    let mut plain = LinkCommand { body: Some(body), ..command("signed") };
+    plain.query.insert("name".into(), loopgate_api::link::QueryValue::One("value".into()));
+    let signed = desktop.signed(plain, 0);
+    let parts = [
+        "commandId",
+        "method",
+        "path",
+        "query",
+        "body",
+        "signature",
+        "signaturePayload",
+        "publicKeyFingerprint",
+    ];
+    let original = serde_json::to_value(&signed).unwrap();
+    let mut tried = 0;
+    for part in parts {
+        let text = original[part].to_string();
+        for index in 0..text.len() {
+            let Some(value) = replace_byte(&text, index).and_then(|text| serde_json::from_str(&text).ok())
+            else {
+                continue;
+            };
+            let mut changed = original.clone();
+            changed[part] = value;
+            let Ok(changed) = serde_json::from_value::<LinkCommand>(changed) else { continue };
+            // Rejected, by the signature or because no route has the path.
+            desktop.fixture.reject(changed).await;
+            tried += 1;
+        }
+    }
+    assert!(tried > 300, "{tried}");
+    assert!(desktop.fixture.no_call());
+    desktop.fixture.accept(signed).await;
 }
 
 fn key_command(operation: &str, path: &str, body: Value) -> LinkCommand {
