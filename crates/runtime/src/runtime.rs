@@ -307,7 +307,9 @@ impl Runtime {
         });
 
         let (stop, ended_stopper) = (tasks.stop.clone(), stopper.clone());
-        tasks.spawn(async move { stop.run_until_cancelled(stop_ended(ended_ids, ended_stopper)).await });
+        // Boxed because stopping a loop may contain its whole supervision.
+        let stop_ended = Box::pin(stop_ended(ended_ids, ended_stopper));
+        tasks.spawn(async move { stop.run_until_cancelled(stop_ended).await });
 
         let process_services = ProcessServices {
             environment: environment.clone(),
