@@ -1,6 +1,57 @@
 // Generated from docs/openapi/control-plane.json by `npm run generate`. Do not edit.
 
 export interface paths {
+    "/agent-proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the pending proposals. */
+        get: operations["agent_proposals_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-proposals/{id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accepts a proposal: creates and changes its agents. Returns 409 when it was decided before. */
+        post: operations["agent_proposals_accept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-proposals/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rejects a proposal. Returns 409 when it was decided before. */
+        post: operations["agent_proposals_reject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents": {
         parameters: {
             query?: never;
@@ -361,7 +412,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the commands of a desktop, newest first, at most 100. */
+        /**
+         * Lists the commands of a desktop, newest first, at most 100: all for its owner, the own ones for members to
+         *     whom the owner grants commands.
+         */
         get: operations["commands_list"];
         put?: never;
         /**
@@ -438,7 +492,7 @@ export interface paths {
         };
         /** Returns the latest health check of a desktop; `null` without one, or when the desktop has changed since. */
         get: operations["health_checks_get"];
-        /** Replaces the health check of a desktop. */
+        /** Replaces the health check of a desktop of the caller. */
         put: operations["health_checks_put"];
         post?: never;
         delete?: never;
@@ -1424,6 +1478,34 @@ export interface components {
              */
             total: number;
         };
+        /** @description Agents that a loop proposed for a repository. */
+        AgentProposal: {
+            /** @description Agents with their prompts. An agent replaces the one with the same role. */
+            agents: components["schemas"]["RosterAgent"][];
+            /** @description Creation time, ISO 8601. */
+            createdAt: string;
+            /** @description Critic gates of the repository; null when they stay unchanged. */
+            criticGates?: Record<string, never> | null;
+            /**
+             * Format: uuid
+             * @description Id of the proposal.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Loop that created the agents.
+             */
+            loopId: string;
+            /** @description Name of the user who started the loop. */
+            proposedBy: string;
+            /** @description Repository of the agents, `<org>/<repo>`. */
+            sourceRepo: string;
+        };
+        /** @description Proposals without a decision. */
+        AgentProposals: {
+            /** @description Pending proposals, newest first, at most 100. */
+            proposals: components["schemas"]["AgentProposal"][];
+        };
         /** @description An agent without its prompt. */
         AgentSummary: {
             /** @description Creation time, ISO 8601. */
@@ -1557,7 +1639,7 @@ export interface components {
          * @description A security-relevant action in the audit log.
          * @enum {string}
          */
-        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "organization_selected" | "key_created" | "key_revoked" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_joined" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "target_registered" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "browser_key_registered" | "browser_key_removed" | "organization_settings_set" | "feature_flag_set";
+        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "organization_selected" | "key_created" | "key_revoked" | "desktop_permitted" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_joined" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "agents_proposed" | "agent_proposal_accepted" | "agent_proposal_rejected" | "loop_started" | "loop_cancelled" | "manual_loop_recorded" | "document_created" | "document_updated" | "document_version_added" | "command_sent" | "command_cancelled" | "compute_preference_set" | "target_registered" | "target_updated" | "approval_policies_reported" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "browser_key_registered" | "browser_key_removed" | "organization_settings_set" | "feature_flag_set";
         /** @description An entry of the audit log. */
         AuditEntry: {
             /** @description The action that was performed. */
@@ -1797,6 +1879,8 @@ export interface components {
              * @description Stable id of the Loopgate installation; absent when unknown.
              */
             gatewayId?: string | null;
+            /** @description Whether members can also send commands to it, such as reading changes and switching branches. */
+            grantsCommands: boolean;
             /**
              * Format: uuid
              * @description Id of the desktop.
@@ -1804,7 +1888,7 @@ export interface components {
             id: string;
             /** @description Whether the desktop is connected. */
             isOnline: boolean;
-            /** @description Whether all members of the organization can send commands and loops to it. */
+            /** @description Whether all members of the organization can run loops on it. */
             isSharedWithOrg: boolean;
             /** @description Time of the last message from the desktop, ISO 8601. */
             lastSeenAt: string;
@@ -2026,6 +2110,19 @@ export interface components {
             success: boolean;
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_AgentProposals: {
+            /** @description Proposals without a decision. */
+            data: {
+                /** @description Pending proposals, newest first, at most 100. */
+                proposals: components["schemas"]["AgentProposal"][];
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_AgentVersionDetail: {
             /** @description A version of an agent with its prompt. */
             data: components["schemas"]["AgentVersionSummary"] & {
@@ -2233,6 +2330,8 @@ export interface components {
                  * @description Stable id of the Loopgate installation; absent when unknown.
                  */
                 gatewayId?: string | null;
+                /** @description Whether members can also send commands to it, such as reading changes and switching branches. */
+                grantsCommands: boolean;
                 /**
                  * Format: uuid
                  * @description Id of the desktop.
@@ -2240,7 +2339,7 @@ export interface components {
                 id: string;
                 /** @description Whether the desktop is connected. */
                 isOnline: boolean;
-                /** @description Whether all members of the organization can send commands and loops to it. */
+                /** @description Whether all members of the organization can run loops on it. */
                 isSharedWithOrg: boolean;
                 /** @description Time of the last message from the desktop, ISO 8601. */
                 lastSeenAt: string;
@@ -2681,6 +2780,19 @@ export interface components {
             success: boolean;
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_ProposalRejected: {
+            /** @description Result of a rejection. */
+            data: {
+                /** @description Always `true`; failures have an error status. */
+                rejected: boolean;
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_PublicKeyRecord: {
             /** @description A registered browser key. */
             data: {
@@ -2729,6 +2841,8 @@ export interface components {
         Data_ReceivedView: {
             /** @description Acknowledgement of an event. */
             data: {
+                /** @description `true` when the loop has ended without its runner: the runner must stop. Absent otherwise. */
+                ended?: boolean | null;
                 /**
                  * @description `true` when the event was dropped, because the loop has finished or has too many events; absent
                  *     otherwise.
@@ -2816,12 +2930,14 @@ export interface components {
         Data_SharedTarget: {
             /** @description Sharing of a desktop. */
             data: {
+                /** @description Whether members can also send commands to it. */
+                grantsCommands: boolean;
                 /**
                  * Format: uuid
                  * @description Id of the desktop.
                  */
                 id: string;
-                /** @description Whether all members of the organization can send commands and loops to it. */
+                /** @description Whether all members of the organization can run loops on it. */
                 isSharedWithOrg: boolean;
             };
             /**
@@ -3103,6 +3219,8 @@ export interface components {
                  * @description Stable id of the Loopgate installation; absent when unknown.
                  */
                 gatewayId?: string | null;
+                /** @description Whether members can also send commands to it, such as reading changes and switching branches. */
+                grantsCommands: boolean;
                 /**
                  * Format: uuid
                  * @description Id of the desktop.
@@ -3110,7 +3228,7 @@ export interface components {
                 id: string;
                 /** @description Whether the desktop is connected. */
                 isOnline: boolean;
-                /** @description Whether all members of the organization can send commands and loops to it. */
+                /** @description Whether all members of the organization can run loops on it. */
                 isSharedWithOrg: boolean;
                 /** @description Time of the last message from the desktop, ISO 8601. */
                 lastSeenAt: string;
@@ -4287,6 +4405,11 @@ export interface components {
              */
             password: string;
         };
+        /** @description Result of a rejection. */
+        ProposalRejected: {
+            /** @description Always `true`; failures have an error status. */
+            rejected: boolean;
+        };
         /** @description A registered browser key. */
         PublicKeyRecord: {
             /** @description Registration time, ISO 8601. */
@@ -4356,6 +4479,8 @@ export interface components {
         QueryValue: string | string[];
         /** @description Acknowledgement of an event. */
         ReceivedView: {
+            /** @description `true` when the loop has ended without its runner: the runner must stop. Absent otherwise. */
+            ended?: boolean | null;
             /**
              * @description `true` when the event was dropped, because the loop has finished or has too many events; absent
              *     otherwise.
@@ -4403,7 +4528,7 @@ export interface components {
             } | null;
             /**
              * Format: uuid
-             * @description Stable id of the Loopgate installation.
+             * @description Stable id of the Loopgate installation. Ignored unless the API key is bound to it.
              */
             gatewayId?: string | null;
             /** @description Host name, 1 to 120 characters. */
@@ -4620,17 +4745,21 @@ export interface components {
         };
         /** @description Sharing of a desktop. */
         SharedTarget: {
+            /** @description Whether members can also send commands to it. */
+            grantsCommands: boolean;
             /**
              * Format: uuid
              * @description Id of the desktop.
              */
             id: string;
-            /** @description Whether all members of the organization can send commands and loops to it. */
+            /** @description Whether all members of the organization can run loops on it. */
             isSharedWithOrg: boolean;
         };
         /** @description Request to share a desktop or to stop sharing it. */
         ShareTarget: {
-            /** @description Whether all members of the organization can send commands and loops to it. */
+            /** @description Whether members can also send commands to it; `false` when absent. Requires `isSharedWithOrg`. */
+            grantsCommands?: boolean;
+            /** @description Whether all members of the organization can run loops on it. */
             isSharedWithOrg: boolean;
         };
         /** @description Response to a successful sign-in. */
@@ -5148,6 +5277,229 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    agent_proposals_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_AgentProposals"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    agent_proposals_accept: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_IngestReport"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    agent_proposals_reject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ProposalRejected"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     agents_list: {
         parameters: {
             query?: {

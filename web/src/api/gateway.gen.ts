@@ -5005,6 +5005,8 @@ export interface components {
             /** @description Query string with sensitive values redacted. */
             query?: string | null;
             reason: string;
+            /** @description User who made the request, with e-mail address; absent when it is the owner of the desktop. */
+            requester?: string | null;
             riskTier: components["schemas"]["RiskTier"];
             /** @description Time at which the request expires, ISO 8601: the latest deadline of the callers that wait for it. */
             waitsUntil: string;

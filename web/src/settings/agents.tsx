@@ -61,11 +61,11 @@ function Proposals() {
                 <summary className="text-sm">
                   {agent.name} ({agent.role})
                 </summary>
-                <pre className="whitespace-pre-wrap font-mono text-sm">{agent.prompt}</pre>
+                <pre className="font-mono text-sm whitespace-pre-wrap">{agent.prompt}</pre>
               </details>
             ))}
             {criticGates && (
-              <pre className="whitespace-pre-wrap font-mono text-sm">
+              <pre className="font-mono text-sm whitespace-pre-wrap">
                 {JSON.stringify(criticGates, null, 2)}
               </pre>
             )}

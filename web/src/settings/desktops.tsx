@@ -67,7 +67,9 @@ function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
   const facts = [
     isOnline ? "online" : `last seen ${ago(desktop.lastSeenAt, now)}`,
     PLATFORMS[desktop.platform] ?? desktop.platform,
-    desktop.ownerName ? `owned by ${desktop.ownerName}` : isSharedWithOrg && (grantsCommands ? "shared with commands" : "shared for loops"),
+    desktop.ownerName
+      ? `owned by ${desktop.ownerName}`
+      : isSharedWithOrg && (grantsCommands ? "shared with commands" : "shared for loops"),
     desktop.security.status !== "protected" && "API key not bound to this desktop",
   ];
   const error = share.error ?? remove.error;
@@ -80,7 +82,9 @@ function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
               size="sm"
               aria-label={`${isSharedWithOrg ? "Stop sharing" : "Share"} ${machineName}`}
               busy={share.isPending}
-              onClick={() => share.mutate({ id, isSharedWithOrg: !isSharedWithOrg, grantsCommands: false })}
+              onClick={() =>
+                share.mutate({ id, isSharedWithOrg: !isSharedWithOrg, grantsCommands: false })
+              }
             >
               {isSharedWithOrg ? "Stop sharing" : "Share"}
             </Button>
