@@ -12,8 +12,8 @@ use crate::audit::AuditAction;
 
 /// The role that an act requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// The holder of a secret in the request, such as a password or a signed URL; for health checks, nobody.
+pub enum RequiredRole {
+    /// The holder of a secret in the request, such as a password or a signed URL; for health checks, no credential.
     Anyone,
     /// An active user of the organization, for the organization's data or their own.
     Member,
@@ -31,7 +31,7 @@ pub enum Role {
     Desktop,
 }
 
-impl Role {
+impl RequiredRole {
     const fn description(self) -> &'static str {
         match self {
             Self::Anyone => "holder of the secret in the request, if any",
@@ -72,18 +72,18 @@ impl fmt::Display for Way {
 pub struct Act {
     /// Description, in the infinitive.
     pub name: &'static str,
-    pub role: Role,
+    pub role: RequiredRole,
     /// Actions in the audit log, one of which each way leaves; empty for acts that change nothing that runs,
     /// and nothing that authorizes.
     pub audit: &'static [AuditAction],
     pub ways: &'static [Way],
 }
 
-/// All acts.
+/// All acts, in the order of the page.
 #[rustfmt::skip]
 pub const ACTS: &[Act] = {
     use AuditAction as Audit;
-    use Role::{Administrator, Anyone, Desktop, DesktopOperator, DesktopOwner, LoopStarter, Member, Runner};
+    use RequiredRole::{Administrator, Anyone, Desktop, DesktopOperator, DesktopOwner, LoopStarter, Member, Runner};
     use Way::{Completion, Frame, Route};
     &[
         Act { name: "read the state of the service", role: Anyone, audit: &[], ways: &[

@@ -15,7 +15,7 @@ use crate::error::HttpError;
 
 /// Source of a request; the pipeline adds it to the extensions of every request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Requester {
+pub(crate) struct RequestOrigin {
     /// The request came over the link. Only callers with the gateway token can claim that.
     pub(crate) over_link: bool,
 }
@@ -190,7 +190,7 @@ impl<S: Send + Sync> FromRequestParts<S> for LocalRequest {
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, HttpError> {
-        match parts.extensions.get::<Requester>() {
+        match parts.extensions.get::<RequestOrigin>() {
             Some(requester) if !requester.over_link => Ok(Self),
             _ => Err(HttpError::forbidden("not available over relay").with_code("not_available_over_relay")),
         }

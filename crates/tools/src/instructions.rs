@@ -48,7 +48,8 @@ impl Instructions {
     /// Fails when the checkout cannot be read, or has too many files to examine.
     pub fn of(checkout: &Path) -> io::Result<Self> {
         let root = checkout.canonicalize()?;
-        let mut search = Search { root: &root, entries: 0, pending: Vec::new(), found: Self::default() };
+        let mut search =
+            ImportSearch { root: &root, entries: 0, pending: Vec::new(), found: Self::default() };
         search.walk(&Directory::of(&root)?, Path::new(""), Place::Tree)?;
         search.follow_imports();
         Ok(search.found)
@@ -117,7 +118,7 @@ impl Place {
     }
 }
 
-struct Search<'a> {
+struct ImportSearch<'a> {
     root: &'a Path,
     entries: usize,
     /// Files whose imports have not been read, as absolute paths without links.
@@ -125,7 +126,7 @@ struct Search<'a> {
     found: Instructions,
 }
 
-impl Search<'_> {
+impl ImportSearch<'_> {
     fn walk(&mut self, directory: &Directory, below: &Path, place: Place) -> io::Result<()> {
         for entry in directory.entries()? {
             self.entries += 1;
@@ -137,7 +138,7 @@ impl Search<'_> {
             let is_instruction = place.has_instructions(&entry.name);
             match entry.kind {
                 EntryKind::Directory if entry.name != GIT_DIRECTORY => {
-                    // A directory that was removed meanwhile has no instructions.
+                    // A directory that no longer exists has no instructions.
                     if let Ok(directory) = directory.directory(Path::new(&entry.name)) {
                         self.walk(&directory, &path, subdirectory)?;
                     }

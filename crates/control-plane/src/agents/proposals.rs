@@ -92,10 +92,10 @@ pub async fn pending(
 
 /// An administrator's decision on a proposal.
 #[derive(Debug, Clone)]
-pub struct Decision {
+pub struct ProposalDecision {
     /// Organization of the administrator.
     pub organization_id: Uuid,
-    /// The administrator.
+    /// Administrator who decides it.
     pub user_id: Uuid,
     pub actor: Actor,
 }
@@ -105,7 +105,7 @@ pub struct Decision {
 pub async fn accept(
     store: &Store,
     id: Uuid,
-    decision: &Decision,
+    decision: &ProposalDecision,
 ) -> ApiResult<Vec<(agent::Model, RosterOutcome)>> {
     for _ in 1..ATTEMPTS {
         let tx = store.begin().await?;
@@ -131,7 +131,7 @@ pub async fn accept(
 }
 
 /// Rejects a pending proposal. Returns 404 for an unknown proposal, and 409 for a decided one.
-pub async fn reject(store: &Store, id: Uuid, decision: &Decision) -> ApiResult<()> {
+pub async fn reject(store: &Store, id: Uuid, decision: &ProposalDecision) -> ApiResult<()> {
     let tx = store.begin().await?;
     decide(&tx, id, decision, ProposalStatus::Rejected).await?;
     record(&tx, id, decision, AuditAction::AgentProposalRejected).await?;
@@ -141,7 +141,7 @@ pub async fn reject(store: &Store, id: Uuid, decision: &Decision) -> ApiResult<(
 async fn record(
     tx: &DatabaseTransaction,
     id: Uuid,
-    decision: &Decision,
+    decision: &ProposalDecision,
     action: AuditAction,
 ) -> Result<(), DbErr> {
     decision.actor.record(tx, decision.organization_id, action, id, json!({})).await
@@ -151,7 +151,7 @@ async fn record(
 async fn decide(
     tx: &DatabaseTransaction,
     id: Uuid,
-    decision: &Decision,
+    decision: &ProposalDecision,
     status: ProposalStatus,
 ) -> Result<agent_proposal::Model, ApiError> {
     use agent_proposal::Column;

@@ -32,7 +32,7 @@ const HANDOVER: i64 = 3_000;
 // Milliseconds that an interrupted launch waits for its desktop. Desktops reconnect with backoff, after a
 // restart of the control plane within about a minute.
 const RECONNECT_LIMIT: i64 = 120_000;
-// Attempts after which a launch that always interrupts its process is given up.
+// Attempts after which a launch fails, because each attempt has interrupted its process.
 const ATTEMPT_LIMIT: i64 = 5;
 
 /// The right to launch a loop, until the lease expires.

@@ -67,7 +67,7 @@ pub struct NewLoop {
 /// How a new loop is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaunchMode {
-    /// By nobody: its user does the work, or starts it elsewhere.
+    /// Not at all: its user does the work, or starts it elsewhere.
     None,
     /// With a command to its desktop.
     Command,

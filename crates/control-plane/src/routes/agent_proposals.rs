@@ -9,7 +9,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::agents::{IngestReport, report};
-use crate::agents::proposals::{self, Decision};
+use crate::agents::proposals::{self, ProposalDecision};
 use crate::agents::roster::{Roster, RosterAgent};
 use crate::app::ControlPlaneState;
 use crate::auth::{AdminAuth, Caller, UserAuth};
@@ -81,8 +81,12 @@ fn view(row: agent_proposal::Model, names: &HashMap<Uuid, String>) -> ApiResult<
     })
 }
 
-fn decision(caller: &Caller) -> Decision {
-    Decision { organization_id: caller.organization_id(), user_id: caller.user.id, actor: caller.actor() }
+fn decision(caller: &Caller) -> ProposalDecision {
+    ProposalDecision {
+        organization_id: caller.organization_id(),
+        user_id: caller.user.id,
+        actor: caller.actor(),
+    }
 }
 
 /// Accepts a proposal: creates and changes its agents. Returns 409 when it was decided before.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::desktop::{DesktopIdentity, claim_body, hello};
 use super::plane::shop;
 use super::{LinkedDesktop, ORIGIN, TestApp, TestClient};
-use crate::acts::{ACTS, Act, Role, Way, authorization_page};
+use crate::acts::{ACTS, Act, RequiredRole, Way, authorization_page};
 use crate::bus::Topic;
 use crate::credentials::session;
 use crate::router::all_routes;
@@ -73,7 +73,7 @@ impl Scene {
         let share = json!({"isSharedWithOrg": true});
         let path = format!("/compute-targets/{}/sharing", desktop.target_id);
         assert_eq!(admin.patch(&path, share).await.status, 200);
-        // Each way that starts a loop leaves one that is active.
+        // Each way that starts a loop leaves an active loop.
         let settings = json!({"maxConcurrentLoops": 1000, "spendingLimits": {}});
         assert_eq!(admin.put("/organization/settings", settings).await.status, 200);
         let slug = admin.get("/me").await.data("organization")["slug"].as_str().unwrap().to_owned();
@@ -88,22 +88,23 @@ impl Scene {
         self.plane.sign_in(self.member_id).await
     }
 
-    async fn without(&self, role: Role) -> Option<TestClient> {
+    async fn without(&self, role: RequiredRole) -> Option<TestClient> {
         Some(match role {
-            Role::Anyone => return None,
-            Role::Member => self.plane.anonymous().with_header("origin", ORIGIN),
-            Role::Administrator | Role::DesktopOwner | Role::DesktopOperator | Role::Desktop => {
-                self.member().await
-            }
-            Role::LoopStarter => self.plane.sign_in(self.other_id).await,
-            Role::Runner => self.plane.running("PLAN").await.1,
+            RequiredRole::Anyone => return None,
+            RequiredRole::Member => self.plane.anonymous().with_header("origin", ORIGIN),
+            RequiredRole::Administrator
+            | RequiredRole::DesktopOwner
+            | RequiredRole::DesktopOperator
+            | RequiredRole::Desktop => self.member().await,
+            RequiredRole::LoopStarter => self.plane.sign_in(self.other_id).await,
+            RequiredRole::Runner => self.plane.running("PLAN").await.1,
         })
     }
 
-    async fn with(&self, role: Role) -> TestClient {
+    async fn with(&self, role: RequiredRole) -> TestClient {
         match role {
-            Role::Anyone => self.plane.anonymous().with_header("origin", ORIGIN),
-            Role::Member => self.member().await,
+            RequiredRole::Anyone => self.plane.anonymous().with_header("origin", ORIGIN),
+            RequiredRole::Member => self.member().await,
             _ => self.admin().await,
         }
     }
@@ -377,18 +378,18 @@ impl Scene {
         }
         // The owner of the desktop and the runner have credentials of their own.
         let status = match act.role {
-            Role::Runner => {
+            RequiredRole::Runner => {
                 let id = path.split('/').nth(2).unwrap().parse().unwrap();
                 let runner = self.plane.runner(id).await;
                 send(&runner.with_header("x-loop-event-nonce", &Uuid::new_v4().to_string())).await
             }
-            Role::Desktop => send(&self.desktop.identity.client(&self.plane, method, &path, 0)).await,
+            RequiredRole::Desktop => send(&self.desktop.identity.client(&self.plane, method, &path, 0)).await,
             _ if template == "/compute-targets/local-auth/verify" => return None,
             _ => send(&with).await,
         };
         if act.audit.is_empty() {
             // The acts that change nothing get no meaningful body, so only the refusals of the role count.
-            let is_refused = matches!(status, 401 | 403) && act.role != Role::Anyone;
+            let is_refused = matches!(status, 401 | 403) && act.role != RequiredRole::Anyone;
             return is_refused.then(|| format!("refused with {status} with the role"));
         }
         if !(200..300).contains(&status) {

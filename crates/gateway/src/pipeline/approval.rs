@@ -92,7 +92,7 @@ pub(crate) async fn evaluate(
     let unreadable = approvals.policies_unreadable();
     let forced = each_time || unreadable || request.is_forced();
     let requester = request.requester();
-    // A loop must stop whoever asks for it, so that another user can end a loop that the owner approved.
+    // Every user may stop a loop, so that another user can end a loop that the owner approved.
     let is_foreign = requester.is_some() && operation != OperationId::OrchestratorLoopKill;
     let passes = !forced && !is_foreign && operation.risk() <= threshold;
     // The common case. Resolving the directories costs file system calls, so it is skipped.

@@ -45,7 +45,7 @@ use self::state::PipelineState;
 use crate::activity::ActivityRecorder;
 use crate::approval::Decision;
 use crate::error::{HttpError, OutsideSandbox};
-use crate::extract::Requester;
+use crate::extract::RequestOrigin;
 use crate::health::liveness::LIVENESS_PATH;
 use crate::response::JSON;
 use crate::route::{BodyLimit, Route};
@@ -232,7 +232,7 @@ async fn gateway_route(
             None => HttpError::not_implemented(&parts.method, parts.uri.path()).into_response(),
         };
     }
-    parts.extensions.insert(Requester { over_link });
+    parts.extensions.insert(RequestOrigin { over_link });
     if let Some(hold) = held {
         parts.extensions.insert(hold);
     }

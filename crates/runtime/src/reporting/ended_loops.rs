@@ -19,12 +19,12 @@ impl EndedLoops {
     }
 
     pub fn report(&self, id: LoopId) {
-        // The receiver is gone only during shutdown; the next process learns of it from the next event.
+        // The receiver is dropped only at shutdown; the next process learns of it from the next event.
         let _ = self.0.send(id);
     }
 }
 
-/// Stops the processes of reported loops, until all senders are gone.
+/// Stops the processes of reported loops, until all senders are dropped.
 pub(crate) async fn stop_ended(mut ended: mpsc::UnboundedReceiver<LoopId>, stopper: Arc<Stopper>) {
     while let Some(id) = ended.recv().await {
         match stopper.stop_loop(id, StopMode::Cancel, stopper.timing.kill_grace).await {

@@ -46,7 +46,7 @@ impl MigratorTrait for Migrator {
             Box::new(signing::CreateSigning),
             Box::new(oidc::Oidc),
             Box::new(target_settings::TargetSettings),
-            Box::new(proposals::AgentProposals),
+            Box::new(proposals::CreateAgentProposals),
             Box::new(desktop_grants::CommandGrant),
             Box::new(desktop_grants::GatewayIdsPerOwner),
             Box::new(loop_launches::LoopLaunches),

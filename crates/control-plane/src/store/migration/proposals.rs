@@ -7,16 +7,16 @@ use super::indexes::plain;
 use super::schema::{references, table};
 
 /// Creates the table of rosters that wait for an administrator.
-pub struct AgentProposals;
+pub struct CreateAgentProposals;
 
-impl MigrationName for AgentProposals {
+impl MigrationName for CreateAgentProposals {
     fn name(&self) -> &'static str {
         "m0013_agent_proposals"
     }
 }
 
 #[async_trait::async_trait]
-impl MigrationTrait for AgentProposals {
+impl MigrationTrait for CreateAgentProposals {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let name = "agent_proposals";
         let mut proposals = table(name, &["id"]);

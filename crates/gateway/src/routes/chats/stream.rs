@@ -12,7 +12,7 @@ use loopgate_tools::mcp::McpHost;
 
 use crate::app::App;
 use crate::error::HttpError;
-use crate::extract::Requester;
+use crate::extract::RequestOrigin;
 
 const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
@@ -38,7 +38,7 @@ pub(in crate::routes) fn tools(app: &App, names: &str, expected_mcp_url: Option<
 pub(in crate::routes) async fn send(
     app: &App,
     agents: &Agents,
-    requester: Requester,
+    requester: RequestOrigin,
     request: ChatRequest,
 ) -> Result<Response, HttpError> {
     // The message is stored before the provider starts, so that a failing provider does not lose it.
@@ -49,7 +49,7 @@ pub(in crate::routes) async fn send(
 
 pub(in crate::routes) fn answer(
     app: &App,
-    requester: Requester,
+    requester: RequestOrigin,
     chat: impl EventStream + 'static,
 ) -> Response {
     // Over the link each line is stored as an event, so keepalives would be stored too. The relay keeps the

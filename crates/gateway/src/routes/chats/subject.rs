@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
-use crate::extract::{QueryMembers, Requester, TicketPath};
+use crate::extract::{QueryMembers, RequestOrigin, TicketPath};
 use crate::routes::directory::ticket_worktree;
 use crate::routes::orchestrator::sessions::SuccessResponse;
 
@@ -153,7 +153,7 @@ impl SubjectChat {
         self,
         app: &App,
         agents: &Agents,
-        requester: Requester,
+        requester: RequestOrigin,
         message: String,
         attachments: AttachmentPaths,
         with_context: impl FnOnce(ChatRequest) -> ChatRequest,

@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
-use crate::extract::{JsonBody, Requester};
+use crate::extract::{JsonBody, RequestOrigin};
 use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::agents::agents_of;
@@ -83,7 +83,7 @@ async fn read(State(app): State<App>) -> JsonResult<ChatHistory> {
     ))]
 async fn send(
     State(app): State<App>,
-    Extension(requester): Extension<Requester>,
+    Extension(requester): Extension<RequestOrigin>,
     JsonBody(body): JsonBody<TerminalMessage>,
 ) -> Result<Response, HttpError> {
     let message = body.message.ok_or_else(|| HttpError::missing_field("message is required"))?;

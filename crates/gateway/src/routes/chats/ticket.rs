@@ -19,7 +19,7 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
-use crate::extract::{JsonBody, QueryMembers, Requester};
+use crate::extract::{JsonBody, QueryMembers, RequestOrigin};
 use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::agents::agents_of;
@@ -147,7 +147,7 @@ async fn read(State(app): State<App>, query: QueryMembers) -> JsonResult<ChatHis
     ))]
 async fn send(
     State(app): State<App>,
-    Extension(requester): Extension<Requester>,
+    Extension(requester): Extension<RequestOrigin>,
     JsonBody(body): JsonBody<TicketMessage>,
 ) -> Result<Response, HttpError> {
     let context = body.ticket_context.filter(TicketContext::is_complete);

@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::HttpError;
-use crate::extract::Requester;
+use crate::extract::RequestOrigin;
 use crate::extract::{JsonBody, QueryMembers, TicketPath};
 use crate::lenient;
 use crate::route::Endpoint;
@@ -77,7 +77,7 @@ struct ChatMessageBody {
     ))]
 async fn chat(
     State(app): State<App>,
-    Extension(requester): Extension<Requester>,
+    Extension(requester): Extension<RequestOrigin>,
     TicketPath(ticket): TicketPath,
     query: QueryMembers,
     JsonBody(body): JsonBody<ChatMessageBody>,

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 use super::sessions::SuccessResponse;
 use crate::app::App;
 use crate::error::{HttpError, JsonResult};
-use crate::extract::{JsonBody, Requester};
+use crate::extract::{JsonBody, RequestOrigin};
 use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::agents::agents_of;
@@ -82,7 +82,7 @@ async fn read(State(app): State<App>, subject: SubjectId) -> JsonResult<ChatHist
     ))]
 async fn chat(
     State(app): State<App>,
-    Extension(requester): Extension<Requester>,
+    Extension(requester): Extension<RequestOrigin>,
     subject: SubjectId,
     JsonBody(body): JsonBody<CommentMessageBody>,
 ) -> Result<Response, HttpError> {

@@ -19,7 +19,7 @@ use super::runtime::runtime_of;
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::error::{HttpError, JsonResult};
-use crate::extract::Requester;
+use crate::extract::RequestOrigin;
 use crate::pipeline::approval::ApprovalHold;
 use crate::response::path_text;
 use crate::route::{BodyLimit, Endpoint};
@@ -70,7 +70,7 @@ pub(crate) struct LoopEnded {
     ))]
 async fn start(
     State(app): State<App>,
-    Extension(requester): Extension<Requester>,
+    Extension(requester): Extension<RequestOrigin>,
     hold: Option<Extension<ApprovalHold>>,
     headers: HeaderMap,
     body: Bytes,

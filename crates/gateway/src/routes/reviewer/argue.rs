@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::HttpError;
-use crate::extract::{JsonBody, QueryMembers, Requester, TicketPath};
+use crate::extract::{JsonBody, QueryMembers, RequestOrigin, TicketPath};
 use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::agents::agents_of;
@@ -79,7 +79,7 @@ struct ArgueBody {
     ))]
 async fn argue(
     State(app): State<App>,
-    Extension(requester): Extension<Requester>,
+    Extension(requester): Extension<RequestOrigin>,
     TicketPath(ticket): TicketPath,
     query: QueryMembers,
     JsonBody(body): JsonBody<ArgueBody>,

@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::HttpError;
-use crate::extract::{JsonBody, Requester, TicketPath};
+use crate::extract::{JsonBody, RequestOrigin, TicketPath};
 use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::agents::agents_of;
@@ -105,7 +105,7 @@ fn branch(name: &str) -> Result<BranchName, HttpError> {
     ))]
 async fn review(
     State(app): State<App>,
-    Extension(requester): Extension<Requester>,
+    Extension(requester): Extension<RequestOrigin>,
     TicketPath(ticket): TicketPath,
     JsonBody(body): JsonBody<ReviewBody>,
 ) -> Result<Response, HttpError> {
