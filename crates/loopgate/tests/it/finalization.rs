@@ -169,7 +169,7 @@ async fn ends_by_response(route: &str, status: u16, body: Value) -> Result<()> {
     desktop.testbed.model.held("planning").await?;
     desktop.cloud.answer_always(route, status, body);
     let last = desktop.wait_finished(id).await;
-    ensure!(last["type"] == "cancelled", "{last}");
+    ensure!(last["code"] == "CANCELLED", "{last}");
     wait_for_loop_processes(&id.to_string()).await?;
     desktop.wait_released(id).await?;
     let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("no record")?;
