@@ -58,7 +58,8 @@ async fn bootstrap_request_is_validated() {
 async fn bootstrap_explores_allowed_repositories_only() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
-    plane.desktop().await;
+    // Held, because a desktop that is dropped disconnects.
+    let _desktop = plane.desktop().await;
     let order = json!({"repos": [{"fullName": "acme/shop"}, {"fullName": "acme/secret"}]});
     let started = owner.post("/agents/bootstrap/start", order.clone()).await;
     assert_eq!(started.failure().2, "REPO_NOT_ALLOWED", "{}", started.text);
