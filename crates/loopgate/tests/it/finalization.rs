@@ -160,14 +160,8 @@ async fn heartbeats_follow_the_process_when_the_control_plane_refuses_them() -> 
     Ok(())
 }
 
-/// Starts a loop, lets the control plane end it with the response to a route, and checks that the desktop
-/// stops it although no kill command arrives.
-async fn ends_by_response(route: &str, status: u16, body: Value) -> Result<()> {
-    let desktop =
-        TestDesktop::with([held_plan()], |setup| setup.env("LOOPGATE_HEARTBEAT_INTERVAL_MS", "100")).await?;
-    let (id, _) = desktop.start(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
-    desktop.testbed.model.held("planning").await?;
-    desktop.cloud.answer_always(route, status, body);
+/// Checks that a desktop stops a loop that the control plane has ended, although no kill command arrives.
+async fn ensure_cancelled(desktop: &TestDesktop, id: LoopId) -> Result<()> {
     let last = desktop.wait_finished(id).await;
     ensure!(last["code"] == "CANCELLED", "{last}");
     wait_for_loop_processes(&id.to_string()).await?;
@@ -179,14 +173,22 @@ async fn ends_by_response(route: &str, status: u16, body: Value) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn loop_whose_heartbeat_the_control_plane_answers_as_ended_is_stopped() -> Result<()> {
+    let desktop =
+        TestDesktop::with([held_plan()], |setup| setup.env("LOOPGATE_HEARTBEAT_INTERVAL_MS", "100")).await?;
+    let (id, _) = desktop.start(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    desktop.testbed.model.held("planning").await?;
     let ended = json!({"success": false, "error": "Loop is no longer running", "code": "TERMINAL_LOOP"});
-    ends_by_response("heartbeat", 410, ended).await
+    desktop.cloud.answer_always("heartbeat", 410, ended);
+    ensure_cancelled(&desktop, id).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn loop_whose_event_the_control_plane_answers_as_ended_is_stopped() -> Result<()> {
+    let desktop = TestDesktop::playing([held_plan()]).await?;
     let ended = json!({"success": true, "data": {"received": true, "ignored": true, "ended": true}});
-    ends_by_response("events", 200, ended).await
+    desktop.cloud.answer_always("events", 200, ended);
+    let (id, _) = desktop.start(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    ensure_cancelled(&desktop, id).await
 }
 
 // LR-46
