@@ -102,7 +102,9 @@ test("desktop is connected with the displayed command, shared and removed", asyn
   const row = page.getByRole("main").getByRole("listitem").filter({ hasText: "Linux" });
   await expect(row.getByText("online, Linux", { exact: true })).toBeVisible({ timeout: 30_000 });
   await row.getByRole("button", { name: "Share" }).click();
-  await expect(row.getByText("online, Linux, shared", { exact: true })).toBeVisible();
+  await expect(row.getByText("online, Linux, shared for loops", { exact: true })).toBeVisible();
+  await row.getByRole("button", { name: "Allow commands" }).click();
+  await expect(row.getByText("online, Linux, shared with commands", { exact: true })).toBeVisible();
   await row.getByRole("button", { name: "Remove" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click();
   await expect(row).toBeHidden();
