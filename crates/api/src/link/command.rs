@@ -110,7 +110,8 @@ pub struct LinkCommand {
 
 impl LinkCommand {
     /// Returns the command without the members that its signature does not cover, so that a server cannot
-    /// change the effect of a signed command. `expires_at` stays, as it can only prevent the execution.
+    /// change the effect of a signed command. Two members stay because they only restrict it: `expires_at` can
+    /// prevent the execution, and without `requester` the command of a member would count as the owner's.
     #[must_use]
     pub fn into_signed_parts(self) -> Self {
         Self {
@@ -120,6 +121,7 @@ impl LinkCommand {
             query: self.query,
             body: self.body,
             expires_at: self.expires_at,
+            requester: self.requester,
             ..Self::default()
         }
     }

@@ -7,7 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signer as _, SigningKey};
 use jiff::Timestamp;
-use loopgate_api::link::{BrowserPublicKey, Fingerprint, SignaturePayload};
+use loopgate_api::link::{BrowserPublicKey, Fingerprint, Requester, SignaturePayload};
+use loopgate_api::names::REQUESTER_HEADER;
 use loopgate_home::AuthorizedKeys;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -201,6 +202,16 @@ async fn members_without_signature_have_no_effect() {
     assert_eq!(request.uri(), expected.uri());
     assert_eq!(request.body(), expected.body());
     assert_eq!(request.headers(), expected.headers());
+}
+
+#[tokio::test]
+async fn signed_command_of_a_member_keeps_its_requester() {
+    let mut desktop = SigningFixture::new(true, true);
+    desktop.authorize();
+    let ben = Requester { user_id: "u1".into(), name: "Ben".into(), email: "ben@example.org".into() };
+    let signed = desktop.signed(LinkCommand { requester: Some(ben), ..command("of-ben") }, 0);
+    desktop.fixture.accept(signed).await;
+    assert!(desktop.fixture.call().await.request.headers().contains_key(REQUESTER_HEADER));
 }
 
 /// Replaces the byte at `index` of a text by another letter, or returns `None` inside a multi-byte character.
