@@ -12,7 +12,7 @@ const PAGE: &str = "exports.greet = () => 'hello';\n";
 const TEST: &str = "const { greet } = require('../page.js');\n\
     require('node:test')('greets', () => require('node:assert').strictEqual(greet(), 'hello'));\n";
 
-const PACKAGE: &str = r#"{"scripts": {"test": "node --test test/"}}"#;
+const PACKAGE: &str = r#"{"scripts": {"test": "node --test"}}"#;
 
 /// Creates a project whose tests run with Node, and a plan with the task T-1.1, which has been started.
 fn started_task() -> (Project, String) {
@@ -214,7 +214,7 @@ fn check_without_tests_proves_nothing() {
 fn task_of_a_further_repository_is_proven_there() {
     let (project, peer) = (Project::new(), Project::new());
     let work = project.workdir.display().to_string();
-    for (project, test) in [(&project, "exit 1"), (&peer, "node --test test/")] {
+    for (project, test) in [(&project, "exit 1"), (&peer, "node --test")] {
         write(project, "package.json", &serde_json::json!({"scripts": {"test": test}}).to_string());
     }
     let add_dir = ["loop", "setup", &work, "--add-dir", peer.root.to_str().unwrap()];
