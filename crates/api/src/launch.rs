@@ -1,10 +1,14 @@
 //! Body of `POST /api/gateway/orchestrator/loop`, with which the control plane dispatches a loop to a
 //! desktop.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
+use crate::link::canonical_json;
 use crate::usd::Usd;
 
 /// `reason` of the 409 response when the loop already runs or is being started on the desktop. The sender
@@ -148,8 +152,6 @@ impl Harness {
 pub struct LoopLaunchBody {
     /// UUID of the loop, assigned by the control plane.
     pub loop_id: String,
-    /// Name of the loop command, for example `PLAN`.
-    pub command: String,
     /// Runner token for requests to the control plane.
     pub loopgate_auth_token: String,
     /// Origin of the control plane; desktops use their configured origin instead.
@@ -157,6 +159,18 @@ pub struct LoopLaunchBody {
     /// Key prefix for support files in the object store; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub s3_state_key: Option<String>,
+    /// What the loop works on.
+    #[serde(flatten)]
+    pub content: LaunchContent,
+}
+
+/// The members of a launch request that decide what runs. They are known before the loop exists, so that a
+/// person can judge and sign them.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LaunchContent {
+    /// Name of the loop command, for example `PLAN`.
+    pub command: String,
     /// Documents for the loop.
     pub artifacts: Vec<Artifact>,
     /// The user's request in natural language; null without one.
@@ -197,4 +211,79 @@ pub struct LoopLaunchBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
     pub max_spend_usd: Option<Usd>,
+}
+
+/// What a signature of the start of a loop covers besides the request: all of [`LaunchContent`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SignedLaunch {
+    /// Digest of each member of the content, see [`launch_digests`].
+    pub digests: BTreeMap<String, String>,
+    /// Highest spending limit in US dollars; absent when the content had none. Not a digest, because the
+    /// organization's budget decreases while other loops run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>)]
+    pub max_spend_usd: Option<Usd>,
+}
+
+/// Members of a launch request that the control plane assigns at the launch, and the spending limit.
+const WITHOUT_DIGEST: [&str; 5] = ["loopId", "loopgateAuthToken", "apiBaseUrl", "s3StateKey", "maxSpendUsd"];
+
+/// Returns the digest of each member of a launch request that decides what runs: SHA-256 of its canonical JSON
+/// (RFC 8785), in hexadecimal digits. Artifacts have one digest each, named `artifacts/0` and so on.
+#[must_use]
+pub fn launch_digests(body: &Map<String, Value>) -> BTreeMap<String, String> {
+    let mut digests = BTreeMap::new();
+    let digest = |value: &Value| hex::encode(Sha256::digest(canonical_json(value)));
+    for (name, value) in body {
+        match value {
+            Value::Array(artifacts) if name == "artifacts" => {
+                let each = artifacts.iter().enumerate();
+                digests.extend(each.map(|(index, artifact)| (format!("{name}/{index}"), digest(artifact))));
+            }
+            _ if WITHOUT_DIGEST.contains(&name.as_str()) => {}
+            value => {
+                digests.insert(name.clone(), digest(value));
+            }
+        }
+    }
+    digests
+}
+
+/// Returns the names of the digests that differ.
+#[must_use]
+pub fn changed_members<'a>(
+    signed: &'a BTreeMap<String, String>,
+    current: &'a BTreeMap<String, String>,
+) -> BTreeSet<&'a str> {
+    let names = signed.keys().chain(current.keys());
+    names.filter(|name| signed.get(*name) != current.get(*name)).map(String::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn digests_cover_all_members_but_those_of_the_launch() {
+        let Value::Object(body) = json!({
+            "loopId": "1", "loopgateAuthToken": "t", "apiBaseUrl": "http://a", "s3StateKey": "k", "maxSpendUsd": 1,
+            "prompt": null, "agents": [], "artifacts": [{"id": "a"}, {"id": "b"}], "unknown": 1,
+        }) else {
+            unreachable!("an object")
+        };
+        let digests = launch_digests(&body);
+        let names: Vec<_> = digests.keys().map(String::as_str).collect();
+        assert_eq!(names, ["agents", "artifacts/0", "artifacts/1", "prompt", "unknown"]);
+        // SHA-256 of `null` and of `[]`, as sha256sum prints them.
+        assert!(digests["prompt"].starts_with("74234e98afe7498fb5daf1f36ac2d78a"));
+        assert!(digests["agents"].starts_with("4f53cda18c2baa0c0354bb5f9a3ecbe5"));
+        let mut changed = digests.clone();
+        changed.remove("unknown");
+        changed.insert("prompt".to_owned(), String::new());
+        changed.insert("added".to_owned(), String::new());
+        assert_eq!(changed_members(&digests, &changed), BTreeSet::from(["added", "prompt", "unknown"]));
+    }
 }

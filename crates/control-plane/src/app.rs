@@ -43,7 +43,7 @@ pub struct ControlPlaneParts {
     pub desktops: Arc<Desktops>,
     /// Identifies this process among the instances that share the database.
     pub instance_id: Uuid,
-    pub runner_tokens: RunnerTokens,
+    pub runner_tokens: Arc<RunnerTokens>,
     pub passwords: Passwords,
     /// Signs and verifies challenges for loopback gateways.
     pub challenges: Challenges,

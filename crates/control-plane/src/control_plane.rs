@@ -1,5 +1,7 @@
 //! Opening, serving and closing a control plane.
 
+use std::sync::Arc;
+
 use axum::Router;
 use loopgate_link::server::ConnectionRegistry;
 use sea_orm::DbErr;
@@ -67,13 +69,16 @@ impl ControlPlane {
         let store = Store::open(&config.database_url, config.database_schema.as_deref()).await?;
         let storage = Storage::open(&config.storage_dir, &config.api_origin, &config.secrets.storage_urls)?;
         let bus = Bus::default();
+        let runner_tokens = Arc::new(RunnerTokens::new(&config.secrets.runner_tokens));
+        let host =
+            DesktopHost { store: store.clone(), bus: bus.clone(), runner_tokens: runner_tokens.clone() };
         let secure = config.web_origin.starts_with("https://");
         let app = ControlPlaneState::new(ControlPlaneParts {
             session_cookie: SessionCookie::new(&config.secrets.local_gateway, secure),
             oidc_cookie: OidcCookie::new(secure),
             origins: TrustedOrigins::new(&config.api_origin, &config.web_origin, &config.trusted_origins),
-            desktops: ConnectionRegistry::new(DesktopHost { store: store.clone(), bus: bus.clone() }),
-            runner_tokens: RunnerTokens::new(&config.secrets.runner_tokens),
+            desktops: ConnectionRegistry::new(host),
+            runner_tokens,
             passwords: Passwords::default(),
             challenges: Challenges::new(&config.secrets.local_gateway),
             instance_id: Uuid::now_v7(),

@@ -133,6 +133,7 @@ fn table() -> Vec<RouteRow> {
         ("GET", "/documents/{idOrSlug}/versions", Person, routes!(documents::versions)),
         ("POST", "/documents/{idOrSlug}/versions", Person, routes!(documents::create_version)),
         ("POST", "/documents/{idOrSlug}/run-loop", Person, routes!(documents::run_loop)),
+        ("POST", "/documents/{idOrSlug}/run-loop/preview", Person, routes!(documents::preview_loop)),
         // Tickets
         ("GET", "/tickets", Person, routes!(tickets::list)),
         ("POST", "/tickets", Person, routes!(tickets::create)),

@@ -111,7 +111,7 @@ pub async fn create(tx: &DatabaseTransaction, new: NewTicket) -> Result<TicketRo
         repo: new.repo,
         source_document_id: None,
     };
-    let text = VersionText { content: new.body, raw: None, loop_id: None };
+    let text = VersionText { content: new.body, raw: None, user_id: new.user_id, loop_id: None };
     let document = documents::create(tx, document, text).await?;
     let row = ticket::ActiveModel {
         document_id: Set(document.id),

@@ -3,13 +3,14 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 
 import { isActive } from "@/loops/status";
 import { queryClient } from "@/query-client";
-import { loadBrowserKey } from "@/signing/browser-key";
+import { type BrowserKey, loadBrowserKey } from "@/signing/browser-key";
+import { type Displayed, signedLaunch } from "@/signing/launch";
 import { type CommandSignature, type SignedRequest, signRequest } from "@/signing/sign";
 
 import { api, unwrap } from "./client";
 import { ApiError } from "./errors";
 import { setSessionKey } from "./session-key";
-import type { ComputeTarget, Loop, RepoRef } from "./types";
+import type { ComputeTarget, Loop, RepoRef, RunLoopBody } from "./types";
 
 // Gateway routes that start and cancel loops. The signature of a command includes the path.
 const LOOP_PATH = "/api/gateway/orchestrator/loop";
@@ -72,12 +73,16 @@ export const requiresSignature = (target: ComputeTarget): boolean =>
  * Without a key the request is sent unsigned, and the control plane's error explains what to do.
  */
 export async function signatureFor(request: SignedRequest): Promise<CommandSignature | undefined> {
-  // The control plane chooses the desktop, so sign if any of them requires signatures.
+  const key = await signingKey();
+  return key && signRequest(key, request);
+}
+
+/** Returns this browser's key, if any desktop requires signatures: the control plane chooses the desktop. */
+async function signingKey(): Promise<BrowserKey | undefined> {
   const targets = await queryClient.query({ ...computeTargetsQuery, staleTime: QUIET_POLL_MS });
   if (!targets.some(requiresSignature)) return undefined;
   const me = await queryClient.query({ ...meQuery, staleTime: "static" });
-  const key = await loadBrowserKey(me.id);
-  return key && signRequest(key, request);
+  return loadBrowserKey(me.id);
 }
 
 /** Signs in with a one-time link. A used link is accepted when the browser is already signed in. */
@@ -164,7 +169,8 @@ export function usePlanRequest() {
           },
         }),
       );
-      return runLoop(document.id, "plan", request);
+      const { id, currentVersion: version, content } = document;
+      return runLoop({ documentId: id, command: "plan", version, content, ...startOptions(request) });
     },
     onSuccess: () => client.invalidateQueries({ queryKey: ["loops"], exact: true }),
   });
@@ -174,16 +180,16 @@ export function usePlanRequest() {
 export function useRunDocument() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ documentId, command, ...rest }: RunDocument) =>
-      runLoop(documentId, command, rest),
-    onSuccess: () =>
+    mutationFn: runLoop,
+    // Also after an error: another version of the document may be current.
+    onSettled: () =>
       Promise.all(
         ["loops", "documents"].map((key) => client.invalidateQueries({ queryKey: [key] })),
       ),
   });
 }
 
-export interface RunDocument {
+export interface RunDocument extends Displayed {
   /** Id or slug of the document. */
   documentId: string;
   command: "plan" | "execute";
@@ -191,24 +197,30 @@ export interface RunDocument {
   computeTargetId?: string;
 }
 
-async function runLoop(
-  documentId: string,
-  command: "plan" | "execute",
-  options: Partial<Pick<ChangeRequest, "repo" | "computeTargetId">>,
-): Promise<string> {
-  const body = {
-    command,
-    ...(options.repo && { repo: options.repo }),
-    ...(options.computeTargetId && { computeTargetId: options.computeTargetId }),
-  };
-  const intent = { documentId, ...body };
-  const signature = await signatureFor({ method: "POST", path: LOOP_PATH, body: intent });
-  const started = await unwrap(
-    api.POST("/documents/{idOrSlug}/run-loop", {
-      params: { path: { idOrSlug: documentId } },
-      body: { ...body, ...(signature && { userIntentSignature: { ...signature, body: intent } }) },
-    }),
-  );
+const startOptions = ({ repo, computeTargetId }: ChangeRequest) => ({
+  repo,
+  ...(computeTargetId && { computeTargetId }),
+});
+
+async function runLoop({
+  documentId,
+  version,
+  content,
+  ...request
+}: RunDocument): Promise<string> {
+  const params = { path: { idOrSlug: documentId } };
+  let body: RunLoopBody = { ...request, version };
+  const key = await signingKey();
+  if (key) {
+    const preview = await unwrap(
+      api.POST("/documents/{idOrSlug}/run-loop/preview", { params, body }),
+    );
+    body = { ...body, launch: await signedLaunch(preview, body, { version, content }) };
+    const intent = { documentId, ...body };
+    const signature = await signRequest(key, { method: "POST", path: LOOP_PATH, body: intent });
+    body.userIntentSignature = { ...signature, body: intent };
+  }
+  const started = await unwrap(api.POST("/documents/{idOrSlug}/run-loop", { params, body }));
   return started.loopId;
 }
 

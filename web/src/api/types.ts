@@ -33,6 +33,8 @@ export type AuditAction = Schemas["AuditAction"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type OrganizationSettings = Schemas["OrganizationSettings"];
 export type RunLoopBody = Schemas["RunLoop"];
+export type LaunchPreview = Schemas["LaunchPreview"];
+export type SignedLaunch = Schemas["SignedLaunch"];
 
 export type GatewayHealth = GatewaySchemas["Health"];
 export type GatewaySession = GatewaySchemas["ExchangeAnswer"];

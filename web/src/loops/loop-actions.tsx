@@ -7,6 +7,7 @@ import { useState } from "react";
 import { ApiError, messageOf } from "@/api/errors";
 import { documentQuery, useResumeLoop, useRunDocument, useCancelLoop } from "@/api/queries";
 import type { Document, LoopDetail, LoopStatus, RepoRef } from "@/api/types";
+import type { Displayed } from "@/signing/launch";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { Notice } from "@/ui/panel";
@@ -30,10 +31,13 @@ export function ExecuteButton({
   plan,
   repo,
   orgSlug,
+  displayed,
 }: {
   plan: Pick<Document, "slug">;
   repo: RepoRef | null | undefined;
   orgSlug: string;
+  /** The version on the page, if it is not the current one. */
+  displayed?: Displayed;
 }) {
   const [confirming, setConfirming] = useState(false);
   const { data: document, isPending } = useQuery(documentQuery(plan.slug));
@@ -44,7 +48,13 @@ export function ExecuteButton({
   const opening = useOpenLoop(orgSlug);
   const execute = () => {
     setConfirming(false);
-    run.mutate({ documentId: plan.slug, command: "execute", ...(repo && { repo }) }, opening);
+    if (!document) return;
+    const { version, content } = displayed ?? {
+      version: document.currentVersion,
+      content: document.content,
+    };
+    const request = { documentId: plan.slug, command: "execute" as const, version, content };
+    run.mutate({ ...request, ...(repo && { repo }) }, opening);
   };
   return (
     <>

@@ -76,7 +76,12 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
         </div>
         {document.type === "IMPLEMENTATION_PLAN" && (
           <div className="flex flex-wrap gap-2">
-            <ExecuteButton plan={document} repo={document.repo} orgSlug={orgSlug} />
+            <ExecuteButton
+              plan={document}
+              repo={document.repo}
+              orgSlug={orgSlug}
+              {...(olderVersion && { displayed: olderVersion })}
+            />
           </div>
         )}
       </header>

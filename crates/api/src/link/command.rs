@@ -253,6 +253,8 @@ pub enum CommandFailure {
     MalformedRequestTarget,
     /// The server could not provide the credentials that it adds to a signed loop request.
     CredentialsUnavailable,
+    /// What the server sent for a signed start is not what the user signed.
+    PayloadMismatch,
     /// A handler of the gateway panicked.
     InternalError,
 }

@@ -11,6 +11,7 @@ use crate::app::ControlPlaneState;
 use crate::credentials::header::bearer;
 use crate::credentials::runner_token::RunnerTokenClaims;
 use crate::error::{ApiError, ApiResult, ResultExt};
+use crate::loops::revival::terminal_loop_error;
 use crate::store::Store;
 use crate::store::column::StoredEnum;
 use crate::store::entity::agent_loop;
@@ -58,6 +59,13 @@ pub struct RunnerAuth {
     pub claims: RunnerTokenClaims,
 }
 
+impl RunnerAuth {
+    /// Returns 410 when the loop has ended in one of the statuses.
+    pub fn refuse_in(&self, ended: &[LoopStatus]) -> ApiResult<()> {
+        if ended.contains(&self.row.status.0) { Err(terminal_loop_error()) } else { Ok(()) }
+    }
+}
+
 impl FromRequestParts<ControlPlaneState> for RunnerAuth {
     type Rejection = ApiError;
 
@@ -79,8 +87,9 @@ pub async fn loop_of(store: &Store, claims: &RunnerTokenClaims) -> ApiResult<age
     Ok(row)
 }
 
-/// Requires that `jti` is the token slot in force. When the slot of a loop that is not completed is empty,
-/// the last issued token claims it; every other token is rejected.
+/// Requires that `jti` is the token slot in force. When the slot of a loop that has not ended is empty, the last
+/// issued token claims it; every other token is rejected. The last token of a loop that ended otherwise than by
+/// its completion is accepted: its runner learns from the responses that it must stop.
 pub async fn claim_token_slot(store: &Store, row: &agent_loop::Model, jti: Uuid) -> ApiResult<()> {
     let stale = || ApiError::new(StatusCode::UNAUTHORIZED, "jti_mismatch").code("jti_mismatch");
     match row.active_token_jti {
@@ -89,6 +98,8 @@ pub async fn claim_token_slot(store: &Store, row: &agent_loop::Model, jti: Uuid)
         None if row.status.0 == LoopStatus::Completed || row.last_token_jti != Some(jti) => {
             return Err(stale());
         }
+        // An ended loop has no slot to claim; late requests of its last runner still need an answer.
+        None if row.status.0.is_terminal() => return Ok(()),
         None => {}
     }
     // Conditional update: of two runners with valid tokens, only one claims the slot.

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::error::{ApiError, ApiResult};
+use crate::store::entity::agent_loop;
 
 /// Lifetime of a token in seconds. Runners exchange it before it expires.
-pub const TTL_SECONDS: i64 = 8 * 3600;
+const TTL_SECONDS: i64 = 8 * 3600;
 
 const AUDIENCE: &str = "loopgate-runner";
 const ISSUER: &str = "loopgate-api";
@@ -92,6 +93,13 @@ impl RunnerTokens {
         };
         let token = encode(&Header::default(), &claims, &self.encoding).map_err(ApiError::internal)?;
         Ok(IssuedToken { token: token.into(), jti: claims.jti, expires_at: claims.exp * 1000 })
+    }
+
+    /// Issues the token in force of a loop again; `None` when the loop has none.
+    pub fn in_force(&self, row: &agent_loop::Model) -> ApiResult<Option<IssuedToken>> {
+        let Some((jti, expires_at)) = row.active_token_jti.zip(row.token_expires_at) else { return Ok(None) };
+        let issued_at = expires_at - TTL_SECONDS * 1000;
+        self.issue_for_slot(row.id, row.organization_id, jti, issued_at).map(Some)
     }
 
     /// Verifies signature, expiry, audience and issuer. Does not check whether the slot is in force.

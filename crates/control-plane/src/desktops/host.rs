@@ -1,5 +1,7 @@
 //! Implementation of the link's host: stores reports of desktops.
 
+use std::sync::Arc;
+
 use loopgate_api::link::{
     Cancel, CommandAck, CommandEvent, Hello, HelloNack, LinkCommand, NackReason, Presence,
     ServerCapabilities, Telemetry,
@@ -8,28 +10,33 @@ use loopgate_link::server::{DesktopSession, EventOutcome, Host, Identity, Outsta
 use sea_orm::QueryOrder;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
+use secrecy::SecretString;
 use serde_json::Value;
 
 use super::diagnostics;
 use super::register::{self, DesktopRegistration, RegisterError};
 use super::results;
 use crate::bus::{Bus, Topic};
-use crate::dispatch::signing;
+use crate::credentials::runner_token::RunnerTokens;
+use crate::dispatch::{command, signing};
+use crate::error::ApiResult;
 use crate::nul;
 use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};
-use crate::store::entity::{api_key, compute_target};
+use crate::store::entity::{agent_loop, api_key, compute_target};
 use crate::store::{Store, now};
 
 /// Registry of the connected desktops.
 pub type Desktops = loopgate_link::server::ConnectionRegistry<DesktopHost>;
 
 /// Stores reports of desktops in the database and notifies readers.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct DesktopHost {
     pub store: Store,
     /// Notifies streams after a change.
     pub bus: Bus,
+    /// Issues the tokens of launches that are delivered again.
+    pub runner_tokens: Arc<RunnerTokens>,
 }
 
 impl DesktopHost {
@@ -39,6 +46,14 @@ impl DesktopHost {
             Ok(false) => {}
             Err(error) => tracing::warn!(target_id = %session.target_id, %error, "failed to store presence"),
         }
+    }
+}
+
+impl DesktopHost {
+    async fn token_of(&self, loop_id: Uuid) -> ApiResult<Option<SecretString>> {
+        let row = agent_loop::Entity::find_by_id(loop_id).one(self.store.reader()).await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(self.runner_tokens.in_force(&row)?.map(|issued| issued.token))
     }
 }
 
@@ -121,7 +136,18 @@ impl Host for DesktopHost {
                 continue;
             }
             match serde_json::from_value::<LinkCommand>(row.request_payload) {
-                Ok(command) => outstanding.pending.push(command),
+                Ok(mut request) => {
+                    if let Some(loop_id) = row.loop_id.filter(|_| command::needs_token(&request)) {
+                        let token = self.token_of(loop_id).await.map_err(|error| {
+                            tracing::error!(%loop_id, error = %error.body.error, "failed to issue the token of a launch");
+                            nack(NackReason::PendingCommandsLookupFailed)
+                        })?;
+                        // A loop without a token has ended, and its launch is being withdrawn.
+                        let Some(token) = token else { continue };
+                        command::add_token(&mut request, &token);
+                    }
+                    outstanding.pending.push(request);
+                }
                 // Skipped, because one unreadable command must not block the others.
                 Err(error) => tracing::error!(command_id = %row.id, %error, "failed to parse stored command"),
             }

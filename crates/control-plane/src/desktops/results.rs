@@ -231,28 +231,7 @@ async fn set_status(
     if status.is_terminal() {
         update = update.col_expr(Column::FinishedAt, Expr::value(now()));
     }
-    columns(update).filter(Column::Id.eq(id)).exec(tx).await?;
-    if status.is_terminal() {
-        remove_token(tx, id).await?;
-    }
-    Ok(())
-}
-
-/// Removes the runner token from the stored request of a finished command: it is not needed any more, and
-/// backups must not contain it.
-async fn remove_token(tx: &DatabaseTransaction, id: Uuid) -> Result<(), DbErr> {
-    let Some(row) = desktop_command::Entity::find_by_id(id).one(tx).await? else { return Ok(()) };
-    let mut payload = row.request_payload;
-    let body = payload.get_mut("body").and_then(Value::as_object_mut);
-    if body.and_then(|body| body.remove("loopgateAuthToken")).is_none() {
-        return Ok(());
-    }
-    desktop_command::Entity::update_many()
-        .col_expr(desktop_command::Column::RequestPayload, Expr::value(payload))
-        .filter(desktop_command::Column::Id.eq(id))
-        .exec(tx)
-        .await?;
-    Ok(())
+    columns(update).filter(Column::Id.eq(id)).exec(tx).await.map(drop)
 }
 
 async fn fail_loop(

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use loopgate_api::link::{Cancel, LinkCommand, Requester, canonical_json};
+use loopgate_api::link::{Cancel, LinkCommand, Requester, USER_INTENT, canonical_json};
 use loopgate_api::operation::OperationId;
 use loopgate_link::server::SendError;
 use sea_orm::ActiveValue::Set;
 use sea_orm::ConnectionTrait;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -239,17 +240,54 @@ pub async fn launch_command(
         .await
 }
 
+/// What a command is delivered with, but never stored with: backups must not contain it.
+#[derive(Debug, Clone)]
+pub enum UnstoredSecret {
+    /// Signature by a browser key, for this delivery only.
+    Signature(CommandSignature),
+    /// Token of the loop that the command launches; it can be issued again, see `RunnerTokens::in_force`.
+    RunnerToken(SecretString),
+}
+
+const TOKEN: &str = "loopgateAuthToken";
+
+/// Removes the runner token from the body of a launch.
+pub fn without_token(mut body: Value) -> Value {
+    if let Some(members) = body.as_object_mut() {
+        members.remove(TOKEN);
+    }
+    body
+}
+
+/// Adds the runner token to a stored launch.
+pub fn add_token(request: &mut LinkCommand, token: &SecretString) {
+    if let Some(members) = request.body.as_mut().and_then(Value::as_object_mut) {
+        members.insert(TOKEN.to_owned(), token.expose_secret().into());
+    }
+}
+
+/// Returns whether a stored command is a launch that needs its runner token. The desktop fetches that of a
+/// signed launch.
+pub fn needs_token(request: &LinkCommand) -> bool {
+    OperationId::of_path(&request.path) == Some(OperationId::OrchestratorLoop)
+        && request.body.as_ref().is_some_and(|body| body.get(USER_INTENT).is_none())
+}
+
 /// Sends a stored command to its desktop. Fails when the desktop is not connected.
 pub fn deliver(
     app: &ControlPlaneState,
     row: &desktop_command::Model,
-    signature: Option<CommandSignature>,
+    secret: Option<UnstoredSecret>,
 ) -> Result<(), SendError> {
     let mut request: LinkCommand = serde_json::from_value(row.request_payload.clone()).unwrap_or_default();
-    if let Some(CommandSignature { signature, payload, fingerprint, .. }) = signature {
-        request.signature = Some(signature);
-        request.signature_payload = Some(payload);
-        request.public_key_fingerprint = Some(fingerprint);
+    match secret {
+        Some(UnstoredSecret::Signature(CommandSignature { signature, payload, fingerprint, .. })) => {
+            request.signature = Some(signature);
+            request.signature_payload = Some(payload);
+            request.public_key_fingerprint = Some(fingerprint);
+        }
+        Some(UnstoredSecret::RunnerToken(token)) => add_token(&mut request, &token),
+        None => {}
     }
     app.desktops.deliver(row.compute_target_id, &request)
 }

@@ -7,7 +7,7 @@ use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use serde_json::json;
 
-use super::command::{self, CommandSignature, NewCommand, launch_command};
+use super::command::{self, CommandSignature, NewCommand, UnstoredSecret, launch_command};
 use super::signing::SignedIntent;
 use crate::app::ControlPlaneState;
 use crate::error::ApiResult;
@@ -78,7 +78,9 @@ async fn withdraw(tx: &DatabaseTransaction, launch: &desktop_command::Model) -> 
 /// when it reconnects; a signed one expires, and the loop's next event or heartbeat stops it instead.
 pub async fn send(app: &ControlPlaneState, StoredKill { row, signature }: StoredKill) -> ApiResult<()> {
     let is_signed = signature.is_some();
-    let Err(reason) = command::deliver(app, &row, signature) else { return Ok(()) };
+    let Err(reason) = command::deliver(app, &row, signature.map(UnstoredSecret::Signature)) else {
+        return Ok(());
+    };
     if is_signed {
         command::expire(app.store.writer(), row.id, &command::undelivered(reason, true)).await?;
     } else {

@@ -6,10 +6,9 @@
 
 use std::time::Duration;
 
-use loopgate_api::command::LoopCommand;
 use loopgate_api::event::code;
 use loopgate_api::job::LoopStatus;
-use loopgate_api::launch::{Artifact, ArtifactType, Committer, LoopLaunchBody, RepoRef};
+use loopgate_api::launch::LoopLaunchBody;
 use loopgate_api::link::{LinkCommand, USER_INTENT};
 use loopgate_api::operation::OperationId;
 use loopgate_api::usd::Usd;
@@ -19,20 +18,17 @@ use sea_orm::sea_query::Expr;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-use super::command::{self, CommandSignature, NewCommand};
+use super::command::{self, CommandSignature, NewCommand, UnstoredSecret};
+use super::launch_content::LaunchInputs;
 use super::launch_queue::LaunchLease;
 use super::signing::SignedIntent;
-use crate::agents::for_loop;
 use crate::app::ControlPlaneState;
 use crate::bus::Topic;
-use crate::credentials::runner_token::{IssuedToken, TTL_SECONDS};
-use crate::documents;
-use crate::error::{ApiError, ApiResult, conflict};
+use crate::credentials::runner_token::IssuedToken;
+use crate::error::{ApiError, ApiResult};
 use crate::loop_state::{self, TransitionResult};
-use crate::spending;
-use crate::store::entity::{agent_loop, compute_target, desktop_command, document, user};
+use crate::store::entity::{agent_loop, compute_target, desktop_command};
 use crate::store::now;
-use crate::store::parse_json;
 
 // Time limit of the launch request on the desktop, in milliseconds. The desktop responds much earlier: it
 // clones repositories and runs set-up scripts after the response and reports them as events.
@@ -53,7 +49,11 @@ async fn run(app: &ControlPlaneState, lease: LaunchLease, intent: Option<SignedI
     let Err(error) = launch(app, lease, intent).await else { return };
     let failed = match error {
         LaunchError::Rejected { code, message } => fail(app, loop_id, code, &message).await,
-        LaunchError::Failed(error) => fail(app, loop_id, code::SPAWN_FAILED, &error.body.error).await,
+        LaunchError::Failed(error) => {
+            let is_unavailable = error.body.code == code::PLAN_STATE_UNAVAILABLE;
+            let code = if is_unavailable { code::PLAN_STATE_UNAVAILABLE } else { code::SPAWN_FAILED };
+            fail(app, loop_id, code, &error.body.error).await
+        }
         LaunchError::NotConnected(target_id) => match lease.hand_over(app).await {
             Ok(true) => return,
             Ok(false) => fail_unconnected(app, loop_id, target_id).await,
@@ -120,29 +120,29 @@ async fn launch(
     if !app.desktops.is_connected(target.id) {
         return Err(LaunchError::NotConnected(target.id));
     }
-    let artifacts = artifacts(app, &row).await?;
     let issued = app.runner_tokens.issue(row.id, row.organization_id, now())?;
     let state_key = format!("{}/loops/{}/{}", row.organization_id, row.id, Uuid::now_v7());
-    let body = body(app, &row, artifacts, &issued, &state_key).await?;
-    if body.max_spend_usd.is_some_and(Usd::is_zero) {
+    let body = body(app, &row, &issued, &state_key).await?;
+    if body.content.max_spend_usd.is_some_and(Usd::is_zero) {
         return Err(rejected(
             code::SPENDING_LIMIT,
             "The organization's spending limit is reached. Raise the limit or wait for the next period.",
         ));
     }
     // A signed command contains only the signed members. The desktop fetches the complete body after it has
-    // verified the signature, so the runner token is not stored with the command.
+    // verified the signature.
     let (body, signature) = match intent {
         Some(SignedIntent { signature, body }) => {
             (json!({"loopId": row.id, "s3StateKey": state_key, USER_INTENT: body}), Some(signature))
         }
-        None => (serde_json::to_value(&body)?, None),
+        None => (command::without_token(serde_json::to_value(&body)?), None),
     };
     let is_signed = signature.is_some();
     command::check_capacity(app.store.reader(), target.id).await?;
     let new = command_for(&row, &target, body, signature.clone());
     let command = claim(app, lease, &target, &issued, &state_key, new).await?;
-    if let Err(reason) = command::deliver(app, &command, signature) {
+    let secret = signature.map_or(UnstoredSecret::RunnerToken(issued.token), UnstoredSecret::Signature);
+    if let Err(reason) = command::deliver(app, &command, Some(secret)) {
         let writer = app.store.writer();
         command::expire(writer, command.id, &command::undelivered(reason, is_signed)).await?;
         fail_unconnected(app, row.id, target.id).await?;
@@ -161,33 +161,6 @@ async fn target(
     target.ok_or_else(|| rejected(code::PRE_RUN_VALIDATION_FAILED, "The compute target no longer exists."))
 }
 
-/// Returns the loop's document and the documents that it was derived from.
-async fn artifacts(app: &ControlPlaneState, row: &agent_loop::Model) -> Result<Vec<Artifact>, LaunchError> {
-    let db = app.store.reader();
-    let mut artifacts = Vec::new();
-    let mut next = row.document_id;
-    while let Some(id) = next {
-        let Some(document) = document::Entity::find_by_id(id).one(db).await? else { break };
-        next = document.source_document_id;
-        let Some(text) = documents::current(db, &document).await? else { continue };
-        artifacts.push(Artifact {
-            id: document.id.to_string(),
-            kind: document.kind.0,
-            title: document.title,
-            content: text.content,
-            raw: parse_json(text.raw.as_ref()),
-        });
-    }
-    let has_plan = artifacts.iter().any(|artifact| artifact.kind == ArtifactType::ImplementationPlan);
-    if row.command.0 == LoopCommand::Execute && row.document_id.is_some() && !has_plan {
-        return Err(rejected(
-            code::PLAN_STATE_UNAVAILABLE,
-            "Parent loop state is unavailable, cannot resume execution",
-        ));
-    }
-    Ok(artifacts)
-}
-
 /// Returns the launch request of a signed launch, whose command is stored without it, for the desktop that
 /// has verified the signature. Re-creates the token of the slot that the launch stored; `None` when the loop
 /// has no slot.
@@ -196,65 +169,24 @@ pub async fn body_of_signed(
     row: &agent_loop::Model,
     payload: &Value,
 ) -> ApiResult<Option<LoopLaunchBody>> {
-    let (Some(jti), Some(expires_at)) = (row.active_token_jti, row.token_expires_at) else { return Ok(None) };
-    let issued_at = expires_at - TTL_SECONDS * 1000;
-    let issued = app.runner_tokens.issue_for_slot(row.id, row.organization_id, jti, issued_at)?;
-    let artifacts = artifacts(app, row).await.map_err(|error| match error {
-        LaunchError::Failed(error) => error,
-        LaunchError::Rejected { message, .. } => conflict(message),
-        LaunchError::Superseded | LaunchError::NotConnected(_) => conflict("The loop has already finished"),
-    })?;
+    let Some(issued) = app.runner_tokens.in_force(row)? else { return Ok(None) };
     let state_key = state_key_of(payload).unwrap_or_default();
-    body(app, row, artifacts, &issued, &state_key).await.map(Some)
+    body(app, row, &issued, &state_key).await.map(Some)
 }
 
 async fn body(
     app: &ControlPlaneState,
     row: &agent_loop::Model,
-    artifacts: Vec<Artifact>,
     issued: &IssuedToken,
     state_key: &str,
 ) -> ApiResult<LoopLaunchBody> {
-    let db = app.store.reader();
-    let parent = match row.parent_loop_id {
-        Some(id) => agent_loop::Entity::find_by_id(id).one(db).await?,
-        None => None,
-    };
-    let owner = user::Entity::find_by_id(row.user_id).one(db).await?;
-    // Only REQUEST_CHANGES continues the assistant's session; EXECUTE starts with a fresh context.
-    let session = parent.as_ref().filter(|_| row.command.0 == LoopCommand::RequestChanges);
-    let repo: Option<RepoRef> = parse_json(row.repo.as_ref());
-    let peers: Vec<RepoRef> = parse_json(row.additional_repos.as_ref()).unwrap_or_default();
-    let repos: Vec<RepoRef> = repo.iter().chain(&peers).cloned().collect();
     Ok(LoopLaunchBody {
         loop_id: row.id.to_string(),
-        command: row.command.0.to_string(),
         loopgate_auth_token: issued.token.expose_secret().to_owned(),
         api_base_url: app.config.api_origin.clone(),
         s3_state_key: Some(state_key.to_owned()),
-        artifacts,
-        prompt: row.prompt.clone(),
-        repo,
-        committer: owner.map(committer),
-        artifact_slug: row.artifact_slug.clone(),
-        parent_loop_id: row.parent_loop_id.map(|id| id.to_string()),
-        parent_branch_name: parent.as_ref().and_then(|parent| parent.branch_name.clone()),
-        parent_session_id: session.and_then(|parent| parent.session_id.clone()),
-        local_repo_path: None,
-        user_context: None,
-        additional_repos: if row.command.0.spec().takes_peers() { peers } else { Vec::new() },
-        primary_artifact_id: row.document_id.map(|id| id.to_string()),
-        agents: for_loop::agents(db, row.organization_id, &repos).await?,
-        repo_configs: for_loop::repo_configs(db, row.organization_id, &repos).await?,
-        harness: Some(row.harness.0),
-        max_spend_usd: spending::budget(db, row.organization_id).await?,
+        content: LaunchInputs::from(row).content(app.store.reader()).await?,
     })
-}
-
-fn committer(owner: user::Model) -> Committer {
-    let name = [owner.first_name, owner.last_name].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let name = if name.trim().is_empty() { owner.email.clone() } else { name };
-    Committer { name, email: owner.email }
 }
 
 /// Stores the command, and the loop as claimed by its runner, in one transaction.

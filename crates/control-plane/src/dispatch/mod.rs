@@ -6,6 +6,7 @@ pub mod cancel;
 pub mod command;
 pub mod kill;
 pub mod launch;
+mod launch_content;
 pub mod launch_queue;
 pub mod presence;
 pub mod run_document;

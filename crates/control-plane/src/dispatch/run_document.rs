@@ -4,25 +4,26 @@
 use loopgate_api::command::{InputRequirement, LoopCommand};
 use loopgate_api::event::code;
 use loopgate_api::job::LoopStatus;
-use loopgate_api::launch::{ArtifactType, RepoRef};
+use loopgate_api::launch::{ArtifactType, LaunchContent, RepoRef, SignedLaunch};
 use sea_orm::prelude::*;
 use sea_orm::{ConnectionTrait, QueryOrder};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use super::launch_content::{LaunchInputs, check_signed};
 use super::launch_queue::LaunchLease;
 use super::signing::{self, UserIntentSignature};
 use super::{launch, target};
 use crate::app::ControlPlaneState;
 use crate::auth::Caller;
-use crate::documents::{find, next_number, plan_of, slug};
+use crate::documents::{self, find, plan_of, slug};
 use crate::error::{ApiError, ApiResult, bad_request};
 use crate::loop_state::status_values;
 use crate::loops::create::{LaunchMode, NewLoop, create};
 use crate::loops::view::LoopStartResponse;
 use crate::store::column::StoredEnum;
-use crate::store::entity::{agent_loop, compute_target, document, ticket};
+use crate::store::entity::{agent_loop, compute_target, document, ticket, user};
 use crate::store::parse_json;
 use crate::tickets;
 
@@ -91,6 +92,12 @@ pub struct RunLoop {
     pub compute_target_id: Option<Option<Uuid>>,
     /// Allows another desktop than that of the parent loop, whose worktree is then not available.
     pub backend_override: Option<bool>,
+    /// Version of the document that the user has read: of the plan for EXECUTE, REQUEST_CHANGES and
+    /// EVALUATE_PLAN. The start is refused when another one is current.
+    pub version: Option<i64>,
+    /// Digests of what the user was shown by the preview; required by desktops that accept only signed
+    /// commands. The start is refused when it would run something else.
+    pub launch: Option<SignedLaunch>,
     /// Signature of the other members and `documentId` by a browser key; required by desktops that accept
     /// only signed commands.
     pub user_intent_signature: Option<UserIntentSignature>,
@@ -113,6 +120,10 @@ struct StartIntent<'a> {
     repo: Option<&'a RepoRef>,
     #[serde(skip_serializing_if = "Option::is_none")]
     additional_repos: Option<&'a [RepoRef]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    launch: Option<&'a SignedLaunch>,
 }
 
 impl<'a> StartIntent<'a> {
@@ -125,6 +136,8 @@ impl<'a> StartIntent<'a> {
             backend_override: body.backend_override == Some(true),
             repo: body.repo.as_ref(),
             additional_repos: body.additional_repos.as_deref(),
+            version: body.version,
+            launch: body.launch.as_ref(),
         }
     }
 }
@@ -135,16 +148,42 @@ fn nullable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<
     Option::<Uuid>::deserialize(deserializer).map(Some)
 }
 
+/// What a start on a document would run, for the user to judge and sign.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LaunchPreview {
+    /// Id of the document that the loop would work on.
+    pub document_id: Uuid,
+    /// Current version of that document.
+    pub version: i64,
+    /// The launch request without what is assigned at the launch.
+    pub launch: LaunchContent,
+}
+
+/// Returns what a start with this body would run.
+pub async fn preview(
+    app: &ControlPlaneState,
+    caller: &Caller,
+    id_or_slug: &str,
+    body: RunLoop,
+) -> ApiResult<LaunchPreview> {
+    let db = app.store.reader();
+    let document = find(db, caller.organization_id(), id_or_slug).await?;
+    let (subject, new, _) = prepare(app, caller, document, body).await?;
+    let launch = LaunchInputs::of_new(caller, &new).content(db).await?;
+    Ok(LaunchPreview { document_id: subject.id, version: subject.current_version, launch })
+}
+
 /// Starts a loop on a document.
 pub async fn run(
     app: &ControlPlaneState,
     caller: &Caller,
     id_or_slug: &str,
-    body: RunLoop,
+    mut body: RunLoop,
 ) -> ApiResult<LoopStartResponse> {
     let db = app.store.reader();
     let document = find(db, caller.organization_id(), id_or_slug).await?;
-    let intent = match body.user_intent_signature.clone() {
+    let intent = match body.user_intent_signature.take() {
         Some(signed) => {
             let expected = serde_json::to_value(StartIntent::of(id_or_slug, &body))?;
             let mismatch = "Signed run-loop intent does not match request";
@@ -152,13 +191,35 @@ pub async fn run(
         }
         None => None,
     };
+    let (version, signed_launch) = (body.version, body.launch.take());
+    let (subject, new, desktop) = prepare(app, caller, document, body).await?;
+    if version.is_some_and(|version| version != subject.current_version) {
+        return Err(document_changed(db, &subject, version).await?);
+    }
+    if let Some(signed) = &signed_launch {
+        check_signed(signed, &LaunchInputs::of_new(caller, &new).content(db).await?)?;
+    }
+    signing::require_signature(db, &desktop, intent.is_some()).await?;
+    // Older desktops cannot verify intents. They receive an unsigned launch with the complete request body.
+    let intent = if signing::verifies_intents(db, &desktop).await? { intent } else { None };
+    let launch = if intent.is_some() { LaunchMode::SignedCommand } else { LaunchMode::Command };
+    let row = create(app, caller, NewLoop { launch, ..new }).await?;
+    launch::spawn(app, LaunchLease::first(row.id), intent);
+    Ok(LoopStartResponse { loop_id: row.id, status: row.status.0 })
+}
+
+/// Determines the document that a loop works on, its inputs, and the desktop that runs it.
+async fn prepare(
+    app: &ControlPlaneState,
+    caller: &Caller,
+    document: document::Model,
+    body: RunLoop,
+) -> ApiResult<(document::Model, NewLoop, compute_target::Model)> {
+    let db = app.store.reader();
     let command = LoopCommand::from(body.command);
     let continues = command.spec().needs_parent;
     let subject = subject(db, document, command).await?;
     let desktop = target::choose(app, caller, body.compute_target_id).await?;
-    signing::require_signature(db, &desktop, intent.is_some()).await?;
-    // Older desktops cannot verify intents. They receive an unsigned launch with the complete request body.
-    let intent = if signing::verifies_intents(db, &desktop).await? { intent } else { None };
     let parent = parent(db, &subject, command).await?;
     // The worktree of the parent loop exists only on the desktop that ran it.
     if continues && !body.backend_override.unwrap_or(false) {
@@ -182,12 +243,34 @@ pub async fn run(
         repo,
         additional_repos: peers,
         harness: desktop.selected_harness.0,
-        launch: if intent.is_some() { LaunchMode::SignedCommand } else { LaunchMode::Command },
         ..NewLoop::of(command)
     };
-    let row = create(app, caller, new).await?;
-    launch::spawn(app, LaunchLease::first(row.id), intent);
-    Ok(LoopStartResponse { loop_id: row.id, status: row.status.0 })
+    Ok((subject, new, desktop))
+}
+
+/// Returns the error of a start that names another version than the current one. It names who changed the
+/// document.
+async fn document_changed(
+    db: &impl ConnectionTrait,
+    subject: &document::Model,
+    displayed: Option<i64>,
+) -> Result<ApiError, DbErr> {
+    let version = documents::current(db, subject).await?;
+    let author = match version.and_then(|version| version.user_id) {
+        Some(id) => user::Entity::find_by_id(id).one(db).await?,
+        None => None,
+    };
+    let (slug, current) = (&subject.slug, subject.current_version);
+    let name = author.as_ref().map_or_else(|| "Another user".to_owned(), user::Model::full_name);
+    let text =
+        format!("{name} changed {slug}: version {current} is current. Read it and start the loop again.");
+    let data = json!({
+        "documentId": subject.id,
+        "displayedVersion": displayed,
+        "currentVersion": current,
+        "author": author.map(|author| json!({"userId": author.id, "name": author.full_name(), "email": author.email})),
+    });
+    Ok(ApiError::typed_conflict(&text, "document_changed", data))
 }
 
 /// Returns the document that a command works on. PLAN works on the source of a plan, EXECUTE on the plan of a
@@ -334,21 +417,14 @@ async fn artifact_slug(
     if let Some(plan) = plan_of(app.store.reader(), subject.id).await? {
         return Ok(plan.slug);
     }
-    // An earlier PLAN that has not completed has already reserved a number: its worktree is reused.
-    let earlier = agent_loop::Entity::find()
-        .filter(agent_loop::Column::DocumentId.eq(subject.id))
-        .filter(agent_loop::Column::Command.eq(StoredEnum(LoopCommand::Plan)))
-        .filter(agent_loop::Column::ArtifactSlug.is_not_null())
-        .order_by_desc(agent_loop::Column::CreatedAt)
-        .one(app.store.reader())
-        .await?;
-    if let Some(reserved) = earlier.and_then(|row| row.artifact_slug) {
-        return Ok(reserved);
-    }
     let kind = ArtifactType::ImplementationPlan;
-    // Committed separately: the number stays reserved when the loop cannot be created.
+    if let Some(number) = subject.planned_number {
+        return Ok(slug(kind, number));
+    }
+    // Committed separately: the number stays reserved, so that a preview and all attempts to start name one
+    // worktree.
     let tx = app.store.begin().await?;
-    let number = next_number(&tx, subject.organization_id, kind).await?;
+    let number = documents::reserve_plan_number(&tx, subject).await?;
     tx.commit().await?;
     Ok(slug(kind, number))
 }

@@ -27,7 +27,12 @@ pub async fn uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Resu
         }
         LoopCommand::GeneratePrd | LoopCommand::RequestPrdChanges => {
             if let Some(prd) = artifact::<PlanArtifact>(row, "prd") {
-                let text = VersionText { content: prd.content, raw: None, loop_id: Some(row.id) };
+                let text = VersionText {
+                    content: prd.content,
+                    raw: None,
+                    user_id: row.user_id,
+                    loop_id: Some(row.id),
+                };
                 let document = add_version(tx, subject, text).await?;
                 record(tx, row, AuditAction::DocumentVersionAdded, &document).await?;
             }
@@ -63,7 +68,12 @@ async fn store_plan(
 ) -> Result<(), DbErr> {
     let title = plan.raw.as_ref().and_then(|raw| raw.get("title")).and_then(Value::as_str);
     let title = title.filter(|title| !title.trim().is_empty()).unwrap_or(&subject.title).to_owned();
-    let text = VersionText { content: plan.content, raw: plan.raw.map(Value::Object), loop_id: Some(row.id) };
+    let text = VersionText {
+        content: plan.content,
+        raw: plan.raw.map(Value::Object),
+        user_id: row.user_id,
+        loop_id: Some(row.id),
+    };
     let existing = match subject.kind.0 {
         ArtifactType::ImplementationPlan => Some(subject.clone()),
         _ => plan_of(tx, subject.id).await?,

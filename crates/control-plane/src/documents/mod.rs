@@ -50,9 +50,18 @@ pub async fn current(
     db: &impl ConnectionTrait,
     row: &document::Model,
 ) -> Result<Option<document_version::Model>, DbErr> {
+    version(db, row.id, row.current_version).await
+}
+
+/// Returns a version of a document's text.
+pub async fn version(
+    db: &impl ConnectionTrait,
+    document_id: Uuid,
+    version: i64,
+) -> Result<Option<document_version::Model>, DbErr> {
     document_version::Entity::find()
-        .filter(document_version::Column::DocumentId.eq(row.id))
-        .filter(document_version::Column::Version.eq(row.current_version))
+        .filter(document_version::Column::DocumentId.eq(document_id))
+        .filter(document_version::Column::Version.eq(version))
         .one(db)
         .await
 }
@@ -102,6 +111,19 @@ pub async fn next_number(
     next.ok_or_else(|| DbErr::RecordNotFound("document counter".to_owned()))
 }
 
+/// Reserves the number of a document's plan. A later call returns the same number.
+pub async fn reserve_plan_number(tx: &DatabaseTransaction, source: &document::Model) -> Result<i64, DbErr> {
+    let number = next_number(tx, source.organization_id, ArtifactType::ImplementationPlan).await?;
+    document::Entity::update_many()
+        .col_expr(document::Column::PlannedNumber, Expr::value(number))
+        .filter(document::Column::Id.eq(source.id))
+        .filter(document::Column::PlannedNumber.is_null())
+        .exec(tx)
+        .await?;
+    let row = document::Entity::find_by_id(source.id).one(tx).await?;
+    Ok(row.and_then(|row| row.planned_number).unwrap_or(number))
+}
+
 /// A document that is not stored yet.
 pub struct NewDocument {
     /// Organization of the document.
@@ -139,6 +161,7 @@ pub async fn create(
         repo: Set(repo),
         source_document_id: Set(new.source_document_id),
         current_version: Set(0),
+        planned_number: Set(None),
         created_at: Set(now()),
         updated_at: Set(now()),
     };
@@ -152,6 +175,8 @@ pub struct VersionText {
     pub content: String,
     /// Complete plan object, for a text that comes from one.
     pub raw: Option<Value>,
+    /// User who wrote the version, or who started the loop that did.
+    pub user_id: Uuid,
     /// Loop that created the version.
     pub loop_id: Option<Uuid>,
 }
@@ -172,6 +197,7 @@ pub async fn add_version(
         version: Set(row.current_version),
         content: Set(text.content),
         raw: Set(text.raw),
+        user_id: Set(Some(text.user_id)),
         loop_id: Set(text.loop_id),
         created_at: Set(row.updated_at),
     };

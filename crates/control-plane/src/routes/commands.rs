@@ -21,8 +21,7 @@ use crate::app::ControlPlaneState;
 use crate::auth::{Caller, UserAuth};
 use crate::bus::Topic;
 use crate::credentials::header::header;
-use crate::dispatch::command::CommandSignature;
-use crate::dispatch::command::{self, NewCommand};
+use crate::dispatch::command::{self, CommandSignature, NewCommand, UnstoredSecret};
 use crate::dispatch::signing;
 use crate::dispatch::target::find_operable;
 use crate::envelope::Data;
@@ -132,7 +131,7 @@ pub async fn create(
     let is_signed = signature.is_some();
     let mut command = command::store(&app, new).await.context("Failed to create desktop command")?;
     if !command.deduplicated
-        && let Err(reason) = command::deliver(&app, &command.row, signature)
+        && let Err(reason) = command::deliver(&app, &command.row, signature.map(UnstoredSecret::Signature))
     {
         // The signature is not stored, so a signed command cannot be delivered after a reconnect.
         if is_signed {

@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
 use crate::auth::{Caller, UserAuth};
-use crate::dispatch::run_document::{self, RunLoop};
+use crate::dispatch::run_document::{self, LaunchPreview, RunLoop};
 use crate::documents::view::{DocumentDetail, DocumentRecord, DocumentVersion, detail};
 use crate::documents::{self, NewDocument, VersionText};
 use crate::envelope::Data;
@@ -89,7 +89,7 @@ pub async fn create(
             repo: body.repo,
             source_document_id: None,
         };
-        let text = VersionText { content: body.content, raw: None, loop_id: None };
+        let text = VersionText { content: body.content, raw: None, user_id: caller.user.id, loop_id: None };
         let row = documents::create(&tx, new, text).await?;
         record(&tx, &caller, AuditAction::DocumentCreated, &row).await?;
         tx.commit().await?;
@@ -241,7 +241,7 @@ pub async fn create_version(
     let created = async {
         let tx = app.store.begin().await?;
         let row = documents::find(&tx, caller.organization_id(), &id_or_slug).await?;
-        let text = VersionText { content: body.content, raw: None, loop_id: None };
+        let text = VersionText { content: body.content, raw: None, user_id: caller.user.id, loop_id: None };
         let row = documents::add_version(&tx, row, text).await?;
         record(&tx, &caller, AuditAction::DocumentVersionAdded, &row).await?;
         tx.commit().await?;
@@ -261,4 +261,18 @@ pub async fn run_loop(
     Body(body): Body<RunLoop>,
 ) -> ApiResult<Data<LoopStartResponse>> {
     run_document::run(&app, &caller, &id_or_slug, body).await.context("Failed to run loop").map(Data::new)
+}
+
+/// Returns what a start with this body would run, so that a browser can compare it with what it displays and
+/// sign it. Reserves the number of the plan, but starts nothing.
+#[utoipa::path(post, path = "/documents/{idOrSlug}/run-loop/preview", tag = "documents", params(("idOrSlug" = String, Path)), request_body = RunLoop,
+    responses((status = 200, body = Data<LaunchPreview>), ErrorResponses))]
+pub async fn preview_loop(
+    State(app): State<ControlPlaneState>,
+    UserAuth(caller): UserAuth,
+    Path(id_or_slug): Path<String>,
+    Body(body): Body<RunLoop>,
+) -> ApiResult<Data<LaunchPreview>> {
+    let preview = run_document::preview(&app, &caller, &id_or_slug, body).await;
+    preview.context("Failed to preview the loop").map(Data::new)
 }

@@ -241,6 +241,8 @@ pub async fn upload_artifacts(
     runner: RunnerAuth,
     Body(body): Body<UploadArtifacts, UPLOAD_LIMIT>,
 ) -> ApiResult<Data<UploadResponse>> {
+    // A loop that the reaper timed out resumes with the next heartbeat, which may arrive later.
+    runner.refuse_in(&[LoopStatus::Completed, LoopStatus::Cancelled, LoopStatus::Failed])?;
     let stored = store_artifacts(&app, runner.row.id, body);
     stored.await.context("Failed to upload artifacts")?;
     Ok(Data::new(UploadResponse { stored: true }))
@@ -311,6 +313,8 @@ pub async fn upload_urls(
     runner: RunnerAuth,
     Body(body): Body<UploadUrls>,
 ) -> ApiResult<Data<SignedUrls>> {
+    // Failed loops upload a support bundle.
+    runner.refuse_in(&[LoopStatus::Completed, LoopStatus::Cancelled])?;
     let mut issues = ValidationIssues::default();
     issues.require((1..=KEYS_LIMIT).contains(&body.keys.len()), "keys", "must have 1 to 500 items");
     issues.require(
@@ -356,6 +360,7 @@ pub async fn download_urls(
     runner: RunnerAuth,
     Body(body): Body<DownloadUrls>,
 ) -> ApiResult<Data<SignedUrls>> {
+    runner.refuse_in(&[LoopStatus::Completed, LoopStatus::Cancelled, LoopStatus::Failed])?;
     let mut issues = ValidationIssues::default();
     issues.length("prefix", &body.prefix, 1, KEY_LENGTH);
     issues.into_result()?;

@@ -153,7 +153,7 @@ pub async fn update(
         document.updated_at = now();
         store(&tx, &row, &document).await?;
         if let Some(content) = body.body {
-            let text = VersionText { content, raw: None, loop_id: None };
+            let text = VersionText { content, raw: None, user_id: caller.user.id, loop_id: None };
             document = add_version(&tx, document, text).await?;
             record(&tx, &caller, AuditAction::DocumentVersionAdded, &document).await?;
         } else {

@@ -15,8 +15,9 @@ use tokio::time::{Instant, timeout};
 use super::answer::{self, EventBody, StreamKind, StreamParser};
 use super::command_log::{CommandProgress, MAX_LOGGED_BYTES};
 use super::executor::Executor;
+use super::request;
+use super::signing::{SignedLoop, SigningRejection};
 use super::state::{MAX_UNACKNOWLEDGED, Overflow, QueuedCommand};
-use super::{request, signing};
 
 /// Bytes reserved for the envelope of an event in its frame.
 const FRAME_BYTES: usize = 4096;
@@ -96,18 +97,15 @@ impl Executor {
         self.emit(id, (EventType::Status, running))?;
         // Method and path were checked when the command was admitted.
         let method = request::method(command).ok_or(TerminalEvent)?;
-        let fetched;
-        let command = match signing::signed_loop(command) {
+        let complete;
+        let command = match SignedLoop::of(command) {
             None => command,
-            Some(loop_id) => match self.loop_body(command, loop_id).await {
+            Some(signed) => match self.complete(command, signed).await {
                 Ok(body) => {
-                    fetched = LinkCommand { body: Some(body), ..command.clone() };
-                    &fetched
+                    complete = LinkCommand { body: Some(body), ..command.clone() };
+                    &complete
                 }
-                Err(reason) => {
-                    let text = format!("execution credentials could not be fetched: {reason}");
-                    return self.emit(id, answer::failure(CommandFailure::CredentialsUnavailable, &text));
-                }
+                Err((failure, text)) => return self.emit(id, answer::failure(failure, &text)),
             },
         };
         let request = match request::build(command, method, &self.config.gateway_token) {
@@ -144,10 +142,30 @@ impl Executor {
         Ok(())
     }
 
-    /// Fetches the complete body of a user's signed request to start or cancel a loop.
-    async fn loop_body(&self, command: &LinkCommand, loop_id: String) -> Result<Value, String> {
-        let target_id = self.lock().target_id().ok_or("this desktop is not registered")?;
-        self.config.signing.loop_credentials.fetch(target_id, loop_id, command.command_id.clone()).await
+    /// Returns the body of a user's signed request to start or cancel a loop. A start needs a token, which the
+    /// server issues once, after the desktop has verified the signature.
+    async fn complete(
+        &self,
+        command: &LinkCommand,
+        signed: SignedLoop<'_>,
+    ) -> Result<Value, (CommandFailure, String)> {
+        if signed.operation == OperationId::OrchestratorLoopKill {
+            return Ok(json!({"loopId": signed.loop_id}));
+        }
+        let unavailable = |reason: &str| {
+            let text = format!("execution credentials could not be fetched: {reason}");
+            (CommandFailure::CredentialsUnavailable, text)
+        };
+        let target_id = self.lock().target_id();
+        let target_id = target_id.ok_or_else(|| unavailable("this desktop is not registered"))?;
+        let credentials = &self.config.signing.loop_credentials;
+        let fetched = credentials.fetch(target_id, signed.loop_id.clone(), command.command_id.clone()).await;
+        let fetched = fetched.map_err(|reason| unavailable(&reason))?;
+        let payload_mismatch = |reason| {
+            let text = format!("{}: {reason}", SigningRejection::PayloadMismatch);
+            (CommandFailure::PayloadMismatch, text)
+        };
+        signed.launch(fetched).map_err(payload_mismatch)
     }
 
     fn header_wait(&self, path: &str) -> Duration {

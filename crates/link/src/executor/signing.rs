@@ -1,11 +1,15 @@
 //! Verification of browser key signatures on commands.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use loopgate_api::link::{CommandAck, Fingerprint, LinkCommand, SignaturePayload};
+use loopgate_api::launch::{SignedLaunch, changed_members, launch_digests};
+use loopgate_api::link::{CommandAck, Fingerprint, LinkCommand, SignaturePayload, USER_INTENT};
+use loopgate_api::operation::OperationId;
+use loopgate_api::usd::Usd;
 use loopgate_home::{AuthorizedKeys, BrowserKey};
+use serde::Deserialize as _;
 use serde_json::Value;
 use thiserror::Error;
 use uuid::Uuid;
@@ -132,16 +136,84 @@ impl SignatureVerifier {
     }
 }
 
-/// Returns the id of the loop that a signed command starts or cancels, if its body must be fetched from the
-/// server.
-pub(super) fn signed_loop(command: &LinkCommand) -> Option<String> {
-    use loopgate_api::link::USER_INTENT;
-    use loopgate_api::operation::OperationId;
-    let operation = OperationId::of_path(super::request::path(command));
-    if !matches!(operation, Some(OperationId::OrchestratorLoop | OperationId::OrchestratorLoopKill)) {
-        return None;
+/// The part of a signed start or cancellation of a loop that its user signed.
+pub(super) struct SignedLoop<'a> {
+    pub(super) operation: OperationId,
+    /// Id of the loop: of a start, as the server assigned it; of a cancellation, as the user signed it.
+    pub(super) loop_id: String,
+    /// Key prefix that the server assigned to a start.
+    state_key: Option<&'a Value>,
+    intent: &'a Value,
+}
+
+impl<'a> SignedLoop<'a> {
+    /// Returns `None` for commands whose signature covers the complete body.
+    pub(super) fn of(command: &'a LinkCommand) -> Option<Self> {
+        let operation = OperationId::of_path(super::request::path(command))?;
+        let body = command.body.as_ref()?;
+        let intent = body.get(USER_INTENT)?;
+        let loop_id = match operation {
+            OperationId::OrchestratorLoop => body.get("loopId")?,
+            OperationId::OrchestratorLoopKill => intent.get("loopId")?,
+            _ => return None,
+        };
+        let loop_id = loop_id.as_str()?.to_owned();
+        Some(Self { operation, loop_id, state_key: body.get("s3StateKey"), intent })
     }
-    let body = command.body.as_ref()?;
-    body.get(USER_INTENT)?;
-    Some(body.get("loopId")?.as_str()?.to_owned())
+
+    /// Returns the launch request for the gateway, if everything in it that the server does not assign is what
+    /// the user signed. The server assigns the loop's id, its storage key and its token.
+    ///
+    /// # Errors
+    /// Fails with a message for the user.
+    pub(super) fn launch(&self, fetched: Value) -> Result<Value, String> {
+        let Some(signed) = self.intent.get("launch") else {
+            let text = "the browser signed the request without what the loop runs; reload the page and start the loop again";
+            return Err(text.to_owned());
+        };
+        let malformed = |_| "what the loop runs is not signed in a known form".to_owned();
+        let signed = SignedLaunch::deserialize(signed).map_err(malformed)?;
+        let Value::Object(mut body) = fetched else {
+            return Err("the control plane sent no launch request".to_owned());
+        };
+        let mut changed: BTreeSet<String> =
+            changed_members(&signed.digests, &launch_digests(&body)).into_iter().map(str::to_owned).collect();
+        let mut require = |name: &str, is_same: bool| {
+            if !is_same {
+                changed.insert(name.to_owned());
+            }
+        };
+        require("loopId", body.get("loopId").and_then(Value::as_str) == Some(&self.loop_id));
+        require("s3StateKey", body.get("s3StateKey") == self.state_key);
+        // The digests are of the control plane's preview; these members are the user's own request.
+        for name in ["prompt", "repo", "additionalRepos"] {
+            if let Some(requested) = self.intent.get(name) {
+                let requested = Some(requested).filter(|value| !is_empty(value));
+                require(name, body.get(name).filter(|value| !is_empty(value)) == requested);
+            }
+        }
+        let command = self.intent.get("command").and_then(Value::as_str).map(str::to_ascii_uppercase);
+        require("command", body.get("command").and_then(Value::as_str) == command.as_deref());
+        // Other loops spend the organization's budget between signature and launch, so it may only decrease.
+        let limit = body.get("maxSpendUsd").map(Usd::deserialize).transpose();
+        let is_lower = match (signed.max_spend_usd, limit) {
+            (None, Ok(_)) => true,
+            (Some(signed), Ok(limit)) => limit.is_some_and(|limit| limit <= signed),
+            (_, Err(_)) => false,
+        };
+        require("maxSpendUsd", is_lower);
+        if !changed.is_empty() {
+            let names = changed.into_iter().collect::<Vec<_>>().join(", ");
+            return Err(format!("not what the browser signed: {names}"));
+        }
+        // The desktop sends its results to the control plane that is configured here.
+        body.remove("apiBaseUrl");
+        Ok(Value::Object(body))
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.is_null()
+        || value.as_array().is_some_and(Vec::is_empty)
+        || value.as_str().is_some_and(|text| text.trim().is_empty())
 }

@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signer as _, SigningKey};
+use loopgate_api::launch::launch_digests;
 use loopgate_api::link::{BrowserPublicKey, LinkCommand, SignaturePayload, USER_INTENT};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::story;
@@ -71,9 +72,15 @@ async fn signed_loop_starts_after_browser_key_is_authorized() -> Result<()> {
         changes.next().await?;
     }
     let start = async || -> Result<Value> {
-        let intent = json!({"command": "plan", "documentId": document});
-        let body = json!({"command": "plan", "userIntentSignature": signed(&key, &intent)?});
-        let started = page.0.post(&format!("/documents/{document}/run-loop"), &body).await?;
+        let path = format!("/documents/{document}/run-loop");
+        let preview = page.0.post(&format!("{path}/preview"), &json!({"command": "plan"})).await?;
+        let launch = preview["data"]["launch"].as_object().context("a preview")?;
+        let mut body =
+            json!({"command": "plan", "version": 1, "launch": {"digests": launch_digests(launch)}});
+        let mut intent = body.clone();
+        intent["documentId"] = json!(document);
+        body["userIntentSignature"] = signed(&key, &intent)?;
+        let started = page.0.post(&path, &body).await?;
         page.wait_for_end(&text(&started["data"]["loopId"])?).await
     };
     let refused = start().await?;

@@ -41,6 +41,9 @@ pub struct Model {
     pub repo: Option<Json>,
     pub source_document_id: Option<Uuid>,
     pub current_version: i64,
+    /// Number reserved for the plan of this document, which names the worktree of its loops before the plan
+    /// exists.
+    pub planned_number: Option<i64>,
     pub created_at: i64,
     pub updated_at: i64,
 }

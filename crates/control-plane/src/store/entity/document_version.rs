@@ -13,6 +13,8 @@ pub struct Model {
     pub content: String,
     #[sea_orm(column_type = "JsonBinary", nullable)]
     pub raw: Option<Json>,
+    /// Absent for versions from before this column.
+    pub user_id: Option<Uuid>,
     pub loop_id: Option<Uuid>,
     pub created_at: i64,
 }

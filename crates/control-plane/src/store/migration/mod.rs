@@ -7,6 +7,7 @@ mod accounts;
 mod agents;
 mod desktop_grants;
 mod diagnostics;
+mod document_authors;
 mod documents;
 mod identities;
 mod indexes;
@@ -50,6 +51,7 @@ impl MigratorTrait for Migrator {
             Box::new(desktop_grants::CommandGrant),
             Box::new(desktop_grants::GatewayIdsPerOwner),
             Box::new(loop_launches::LoopLaunches),
+            Box::new(document_authors::DocumentAuthors),
         ]
     }
 }

@@ -191,18 +191,71 @@ async fn resumed_loop_uses_the_same_worktree() {
 }
 
 #[tokio::test]
-async fn launch_token_is_deleted_when_its_command_finishes() {
+async fn start_names_the_version_that_was_read() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let feature = feature(&owner).await;
+    let start = async |version: i64| {
+        owner.post("/documents/feature-1/run-loop", json!({"command": "plan", "version": version})).await
+    };
+    let member = plane.member("ben@example.org").await;
+    member.post("/documents/feature-1/versions", json!({"content": "Delete the shop."})).await;
+    let refused = start(1).await;
+    assert_eq!(refused.status, 409, "{}", refused.text);
+    let data = &refused.json["data"];
+    assert_eq!(
+        (&data["error"], &data["displayedVersion"], &data["currentVersion"], &data["documentId"]),
+        (&json!("document_changed"), &json!(1), &json!(2), &feature["id"])
+    );
+    assert_eq!(data["author"]["email"], "ben@example.org");
+    assert!(refused.json["error"].as_str().unwrap().contains("feature-1: version 2 is current"));
+
+    assert_eq!(start(2).await.status, 200);
+    let (command, id, runner) = launched(&plane, &mut desktop).await;
+    assert_eq!(command["body"]["artifacts"][0]["content"], "Delete the shop.");
+    // A resumed loop works on the version of the loop that it continues, whatever is current.
+    member.post("/documents/feature-1/versions", json!({"content": "Delete everything."})).await;
+    runner.event(id, json!({"type": "error", "code": "PROCESS_FAILED", "message": "x"})).await;
+    reached(&plane, id, LoopStatus::Failed).await;
+    assert_eq!(owner.post(&format!("/loops/{id}/resume"), json!({})).await.status, 200);
+    let (command, ..) = launched(&plane, &mut desktop).await;
+    assert_eq!(command["body"]["artifacts"][0]["content"], "Delete the shop.");
+}
+
+#[tokio::test]
+async fn preview_reserves_the_worktree_of_the_start() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    feature(&owner).await;
+    for _ in 0..2 {
+        let preview = owner.post("/documents/feature-1/run-loop/preview", json!({"command": "plan"})).await;
+        assert_eq!(preview.data("launch")["artifactSlug"], "plan-1", "{}", preview.text);
+    }
+    owner.post("/documents/feature-1/run-loop", json!({"command": "plan"})).await;
+    let (command, ..) = launched(&plane, &mut desktop).await;
+    assert_eq!(command["body"]["artifactSlug"], "plan-1");
+}
+
+#[tokio::test]
+async fn launch_token_is_never_stored_and_the_launch_is_delivered_again_with_it() {
     use sea_orm::EntityTrait;
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     feature(&plane.owner().await).await;
     plane.owner().await.post("/documents/feature-1/run-loop", json!({"command": "plan"})).await;
-    let (command, _, _) = launched(&plane, &mut desktop).await;
-    desktop.report(&command, 1, "done", json!({"type": "done"})).await;
+    // Received, but not acknowledged: the connection is lost before.
+    let command = desktop.expect(loopgate_api::link::event::COMMAND).await;
+    let token = command["body"]["loopgateAuthToken"].as_str().unwrap();
     let rows =
         crate::store::entity::desktop_command::Entity::find().all(plane.app.store.reader()).await.unwrap();
     assert_eq!(rows.len(), 1);
-    assert!(!rows[0].request_payload.to_string().contains("loopgateAuthToken"));
+    assert!(!rows[0].request_payload.to_string().contains(token));
+    plane.disconnect(desktop.target_id).await;
+    let mut desktop = desktop.reconnect().await;
+    let again = desktop.accept().await;
+    assert_eq!(again["body"], command["body"]);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 use ed25519_dalek::SigningKey;
 use loopgate_api::job::LoopStatus;
+use loopgate_api::launch::launch_digests;
 use loopgate_api::link::{BrowserPublicKey, CommandAck, event};
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
@@ -279,6 +280,55 @@ async fn execution_credentials_of_a_signed_loop_are_issued_once() {
     assert_eq!(kill["publicKeyFingerprint"], json!(key.fingerprint()));
     let fetched = fetch(&desktop, &json!({"commandId": kill["commandId"]})).await;
     assert_eq!(fetched.json["data"], json!({"loopId": id}));
+}
+
+#[tokio::test]
+async fn signed_start_is_refused_when_it_would_run_something_else() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let mut desktop = plane.desktop().await;
+    demand_signatures(&plane, &desktop).await;
+    feature(&owner).await;
+    let key = browser_key(1);
+    register(&owner, &key).await;
+    desktop.expect(event::COMMAND).await;
+    let request = json!({"command": "plan", "prompt": "Small", "version": 1});
+    let preview = owner.post("/documents/feature-1/run-loop/preview", request.clone()).await;
+    assert_eq!(preview.data("version"), 1, "{}", preview.text);
+    let launch = preview.data("launch");
+    assert_eq!((&launch["command"], &launch["prompt"]), (&json!("PLAN"), &json!("Small")));
+    assert_eq!(launch["artifactSlug"], "plan-1");
+    assert!(launch.get("loopgateAuthToken").is_none());
+    let signed = json!({"digests": launch_digests(launch.as_object().unwrap())});
+    let start = async |version: i64| {
+        let mut body = request.clone();
+        body["version"] = json!(version);
+        body["launch"] = signed.clone();
+        let mut signed_request = body.clone();
+        signed_request["documentId"] = json!("feature-1");
+        body["userIntentSignature"] = intent(&key, signed_request);
+        owner.post("/documents/feature-1/run-loop", body).await
+    };
+    let agent = json!({"name": "Tester", "role": "tester", "prompt": "Test."});
+    let agent = owner.post("/agents", agent).await;
+    assert_eq!(agent.status, 200, "{}", agent.text);
+    let refused = start(1).await;
+    assert_eq!(refused.status, 409);
+    assert_eq!(refused.data("error"), "launch_changed");
+    assert_eq!(refused.data("changed"), &json!(["agents"]));
+    let disabled = owner.patch("/agents/tester", json!({"enabled": false})).await;
+    assert_eq!(disabled.status, 200, "{}", disabled.text);
+    let started = start(1).await;
+    assert_eq!(started.status, 200, "{}", started.text);
+    let command = desktop.accept().await;
+    assert_eq!(command["body"]["userIntent"]["launch"], signed);
+    // The credentials contain exactly what was signed.
+    let id = started.data("loopId").as_str().unwrap();
+    let path = format!("/compute-targets/{}/loops/{id}/execution-credentials", desktop.target_id);
+    let client = desktop.identity.client(&plane, "POST", &path, 0);
+    let fetched = client.post(&path, json!({"commandId": command["commandId"]})).await;
+    let fetched = launch_digests(fetched.json["data"].as_object().unwrap());
+    assert_eq!(json!(fetched), signed["digests"]);
 }
 
 #[tokio::test]
