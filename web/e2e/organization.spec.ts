@@ -97,7 +97,9 @@ test("desktop is connected with the displayed command, shared and removed", asyn
   await expect(page.getByText("No desktops connected.")).toBeVisible();
   await page.getByRole("button", { name: "Connect a desktop" }).click();
   const command = await page.getByText(/^loopgate connect /).textContent();
-  await team.connect(command ?? "");
+  const label = page.getByText("The command asks for this code:");
+  const code = label.locator("xpath=following-sibling::div[1]//code");
+  await team.connect(command ?? "", (await code.textContent()) ?? "");
 
   const row = page.getByRole("main").getByRole("listitem").filter({ hasText: "Linux" });
   await expect(row.getByText("online, Linux", { exact: true })).toBeVisible({ timeout: 30_000 });

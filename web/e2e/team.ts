@@ -5,10 +5,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
-type TeamProcess = ChildProcessByStdio<null, Readable, null>;
+type TeamProcess = ChildProcessByStdio<Writable, Readable, null>;
 
 export class Team {
   private desktop: TeamProcess | undefined;
@@ -44,12 +44,13 @@ export class Team {
   }
 
   /** Runs the displayed connect command and starts the gateway of the new desktop. */
-  async connect(command: string): Promise<void> {
+  async connect(command: string, code: string): Promise<void> {
     const home = ["--home", join(this.folder, "desktop")];
     const connecting = launch([...command.split(" ").slice(1), ...home]);
     connecting.stdout.resume();
-    const [code] = (await once(connecting, "exit")) as [number | null];
-    if (code !== 0) throw new Error(`${command} exited with ${code ?? "a signal"}`);
+    connecting.stdin.end(`${code}\n`);
+    const [status] = (await once(connecting, "exit")) as [number | null];
+    if (status !== 0) throw new Error(`${command} exited with ${status ?? "a signal"}`);
     const sandbox = join(this.folder, "src");
     await mkdir(sandbox);
     this.desktop = launch(["gateway", ...home, "--sandbox", sandbox, "--port", "0"]);
@@ -75,6 +76,6 @@ function launch(options: string[]): TeamProcess {
     : ["cargo", ["run", "--quiet", "-p", "loopgate", "--"]];
   return spawn(program, [...leadingArgs, ...options], {
     cwd: fileURLToPath(new URL("../..", import.meta.url)),
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   });
 }

@@ -11,7 +11,7 @@ use crate::bus::Bus;
 use crate::code_host::{InstalledApp, InstalledCodeHost};
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
-use crate::credentials::cookie::{OidcCookie, SessionCookie};
+use crate::credentials::cookie::{KnownBrowserCookie, OidcCookie, SessionCookie};
 use crate::credentials::origin::TrustedOrigins;
 use crate::credentials::password::Passwords;
 use crate::credentials::runner_token::RunnerTokens;
@@ -31,6 +31,8 @@ pub struct ControlPlaneParts {
     pub origins: TrustedOrigins,
     /// Name and attributes of the session cookie.
     pub session_cookie: SessionCookie,
+    /// Cookie of browsers that have signed in with a password before.
+    pub known_browser_cookie: KnownBrowserCookie,
     /// Name and attributes of the cookie that binds an OpenID sign-in to its browser.
     pub oidc_cookie: OidcCookie,
     pub store: Store,

@@ -19,7 +19,7 @@ use crate::bus::Bus;
 use crate::code_host::{CodeHostAppError, InstalledCodeHost};
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
-use crate::credentials::cookie::{OidcCookie, SessionCookie};
+use crate::credentials::cookie::{KnownBrowserCookie, OidcCookie, SessionCookie};
 use crate::credentials::origin::TrustedOrigins;
 use crate::credentials::password::{self, Passwords};
 use crate::credentials::runner_token::RunnerTokens;
@@ -75,6 +75,7 @@ impl ControlPlane {
         let secure = config.web_origin.starts_with("https://");
         let app = ControlPlaneState::new(ControlPlaneParts {
             session_cookie: SessionCookie::new(&config.secrets.local_gateway, secure),
+            known_browser_cookie: KnownBrowserCookie::new(&config.secrets.local_gateway, secure),
             oidc_cookie: OidcCookie::new(secure),
             origins: TrustedOrigins::new(&config.api_origin, &config.web_origin, &config.trusted_origins),
             desktops: ConnectionRegistry::new(host),
@@ -144,7 +145,7 @@ impl ControlPlane {
     /// # Errors
     /// Fails when the database fails.
     pub async fn sign_in_link(&self, owner: &Owner) -> Result<String, ControlPlaneError> {
-        let token = session::create_link(&self.app.store, owner.user_id, "link").await?;
+        let token = session::create_link(&self.app.store, owner.user_id, "link", None).await?;
         Ok(format!("{}/sign-in?token={token}", self.app.config.web_origin))
     }
 

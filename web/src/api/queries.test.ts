@@ -16,10 +16,10 @@ afterEach(() => {
 
 test("used sign-in link is accepted when the user is signed in", async () => {
   stubUsedLink(200);
-  await expect(signInWithLink("used")).resolves.toBeUndefined();
+  await expect(signInWithLink({ token: "used" })).resolves.toBeUndefined();
 });
 
 test("used sign-in link is rejected without a session", async () => {
   stubUsedLink(401);
-  await expect(signInWithLink("used")).rejects.toMatchObject({ status: 401 });
+  await expect(signInWithLink({ token: "used" })).rejects.toMatchObject({ status: 401 });
 });

@@ -86,9 +86,12 @@ async function signingKey(): Promise<BrowserKey | undefined> {
 }
 
 /** Signs in with a one-time link. A used link is accepted when the browser is already signed in. */
-export async function signInWithLink(token: string): Promise<void> {
+export async function signInWithLink(body: {
+  token: string;
+  replacesSession?: boolean;
+}): Promise<void> {
   try {
-    const signedIn = await unwrap(api.POST("/auth/sign-in-link", { body: { token } }));
+    const signedIn = await unwrap(api.POST("/auth/sign-in-link", { body }));
     setSessionKey(signedIn.sessionKey);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;

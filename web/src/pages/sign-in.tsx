@@ -35,23 +35,45 @@ function useContinue() {
 
 function LinkSignIn({ token }: { token: string }) {
   const proceed = useContinue();
-  const { mutate, error } = useMutation({ mutationFn: signInWithLink, onSuccess: proceed });
+  const router = useRouter();
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: signInWithLink,
+    onSuccess: proceed,
+  });
 
   // The token can be used once, and React's strict mode runs effects twice.
   const sent = useRef(false);
   useEffect(() => {
     if (sent.current) return;
     sent.current = true;
-    mutate(token);
+    mutate({ token });
   }, [token, mutate]);
 
+  if (error instanceof ApiError && error.code === "already_signed_in") {
+    const { newEmail } = error.data;
+    return (
+      <CenteredPage title="You are already signed in" alert>
+        <p>{error.message}</p>
+        <div className="flex flex-wrap justify-center gap-2">
+          <Button onClick={() => router.history.replace("/")}>Stay signed in</Button>
+          <Button
+            variant="primary"
+            busy={isPending}
+            onClick={() => mutate({ token, replacesSession: true })}
+          >
+            Sign in as {typeof newEmail === "string" ? newEmail : "the other user"}
+          </Button>
+        </div>
+      </CenteredPage>
+    );
+  }
   if (error instanceof ApiError && error.status >= 400 && error.status < 500)
     return <InvalidLink />;
   if (error) {
     return (
       <CenteredPage title="Sign-in failed" alert>
         <p>{messageOf(error)}</p>
-        <Button onClick={() => mutate(token)}>Try again</Button>
+        <Button onClick={() => mutate({ token })}>Try again</Button>
       </CenteredPage>
     );
   }

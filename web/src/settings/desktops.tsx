@@ -38,12 +38,11 @@ export function DesktopsPage() {
       {attempt.error && <RequestError error={attempt.error} />}
       {attempt.data && (
         <Notice tone="info" title="Run this command on the machine">
-          <CommandLine
-            text={`loopgate connect ${window.location.origin} --attempt ${attempt.data.onboardingAttemptId}`}
-            label="Copy command"
-          />
+          <CommandLine text={`loopgate connect ${window.location.origin}`} label="Copy command" />
+          <p className="mt-3 mb-1">The command asks for this code:</p>
+          <CommandLine text={attempt.data.onboardingAttemptId} label="Copy code" />
           <p className="mt-2">
-            The command can be used once, before {moment(attempt.data.expiresAt)}. Then start{" "}
+            The code can be used once, before {moment(attempt.data.expiresAt)}. Then start{" "}
             <code className="font-mono text-sm">loopgate gateway</code> on that machine.
             {isLoopback &&
               " The address of this control plane is reachable only from its own machine."}

@@ -18,7 +18,7 @@ use super::sign_in::{self, SignedIn};
 use super::{Profile, insert_identity, insert_user};
 use crate::app::ControlPlaneState;
 use crate::audit::{Actor, AuditAction};
-use crate::auth::{Caller, ClientInfo};
+use crate::auth::{Browser, Caller, ClientInfo};
 use crate::credentials::secret::{random_secret, sha256_hex};
 use crate::credentials::{password, session};
 use crate::error::{ApiError, ApiResult, ValidationIssues, conflict};
@@ -141,7 +141,7 @@ pub struct AccountValues {
 /// exists.
 pub async fn accept_with_account(
     app: &ControlPlaneState,
-    client: &ClientInfo,
+    browser: &Browser,
     token: &str,
     account: AccountValues,
 ) -> ApiResult<SignedIn> {
@@ -152,11 +152,12 @@ pub async fn accept_with_account(
         .one(app.store.reader())
         .await?;
     if existing.is_some() {
-        let identity = sign_in::verify(app, client, &invitation.email, account.password).await?;
+        let identity = sign_in::verify(app, browser, &invitation.email, account.password).await?;
         let tx = app.store.begin().await?;
         // Verifying the password takes a moment; it may have been changed since.
         sign_in::require_unchanged(&tx, &identity).await?;
-        return join(tx, client, &token_hash, identity.id, Profile::default()).await;
+        let account = identity.sign_in_email;
+        return join(tx, browser, &token_hash, identity.id, Profile::default(), account).await;
     }
     let mut issues = ValidationIssues::default();
     password::check_new(&mut issues, "password", &account.password);
@@ -175,7 +176,7 @@ pub async fn accept_with_account(
     result.map_err(|error| if is_duplicate(&error) { invalid() } else { error.into() })?;
     let (first_name, last_name) = (account.first_name, account.last_name);
     let profile = Profile { first_name, last_name, ..Profile::default() };
-    join(tx, client, &token_hash, identity_id, profile).await
+    join(tx, browser, &token_hash, identity_id, profile, Some(invitation.email)).await
 }
 
 /// Accepts an invitation as the signed-in user. A new session replaces the current one.
@@ -185,34 +186,33 @@ pub async fn accept_with_account(
 pub async fn accept_as(
     app: &ControlPlaneState,
     caller: &Caller,
-    client: &ClientInfo,
+    browser: &Browser,
     token: &str,
 ) -> ApiResult<SignedIn> {
     let tx = app.store.begin().await?;
     let user = &caller.user;
-    if let Some(id_hash) = &caller.session {
-        session::revoke(&tx, user.identity_id, id_hash).await?;
-    }
     let (first_name, last_name) = (user.first_name.clone(), user.last_name.clone());
     let profile =
         Profile { first_name, last_name, avatar_url: user.avatar_url.clone(), ..Profile::default() };
-    join(tx, client, &sha256_hex(token), user.identity_id, profile).await
+    join(tx, browser, &sha256_hex(token), user.identity_id, profile, None).await
 }
 
 /// Accepts an invitation and starts a session in one transaction.
 async fn join(
     tx: DatabaseTransaction,
-    client: &ClientInfo,
+    browser: &Browser,
     token_hash: &str,
     identity_id: Uuid,
     profile: Profile,
+    account: Option<String>,
 ) -> ApiResult<SignedIn> {
+    let client = &browser.client;
     let (user, organization) = consume(&tx, client, token_hash, identity_id, profile).await?;
-    let secrets = session::begin(&tx, &user, client).await?;
+    let secrets = session::begin(&tx, &user, browser).await?;
     let (actor, details) = (Actor::signed_in(user.id, client), json!({"method": "invitation"}));
     actor.record(&tx, organization.id, AuditAction::SignIn, user.id, details).await?;
     tx.commit().await?;
-    Ok(SignedIn { secrets, user, organization })
+    Ok(SignedIn { secrets, user, organization, account })
 }
 
 /// Consumes an invitation and adds the person to its organization.

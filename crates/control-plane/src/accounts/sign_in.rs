@@ -14,7 +14,7 @@ use super::email::EmailAddress;
 use super::memberships;
 use crate::app::ControlPlaneState;
 use crate::audit::{Actor, AuditAction};
-use crate::auth::{Caller, ClientInfo};
+use crate::auth::{Browser, Caller, ClientInfo};
 use crate::credentials::attempt;
 use crate::credentials::session::{self, SessionSecrets};
 use crate::error::{ApiError, ApiResult, bad_request, conflict};
@@ -33,6 +33,8 @@ pub struct SignedIn {
     /// The user in the session's organization.
     pub user: user::Model,
     pub organization: organization::Model,
+    /// Name of the account whose password the browser has presented.
+    pub account: Option<String>,
 }
 
 /// Starts a session for the account of an address after verifying its password.
@@ -42,22 +44,22 @@ pub struct SignedIn {
 /// passwords are being verified.
 pub async fn with_password(
     app: &ControlPlaneState,
-    client: &ClientInfo,
+    browser: &Browser,
     email: &str,
     password: SecretString,
 ) -> ApiResult<SignedIn> {
-    let identity = verify(app, client, email, password).await?;
+    let identity = verify(app, browser, email, password).await?;
     let tx = app.store.begin().await?;
     require_unchanged(&tx, &identity).await?;
     // A new session opens the organization that the user joined first.
     let Some((user, organization)) = memberships(&tx, identity.id).await?.into_iter().next() else {
         return Err(invalid_credentials());
     };
-    let secrets = session::begin(&tx, &user, client).await?;
-    let (actor, details) = (Actor::signed_in(user.id, client), json!({"method": "password"}));
+    let secrets = session::begin(&tx, &user, browser).await?;
+    let (actor, details) = (Actor::signed_in(user.id, &browser.client), json!({"method": "password"}));
     actor.record(&tx, organization.id, AuditAction::SignIn, user.id, details).await?;
     tx.commit().await?;
-    Ok(SignedIn { secrets, user, organization })
+    Ok(SignedIn { secrets, user, organization, account: identity.sign_in_email })
 }
 
 /// Fails when the account's password was changed while it was being verified.
@@ -73,14 +75,16 @@ pub async fn require_unchanged(tx: &DatabaseTransaction, verified: &identity::Mo
 /// Fails like [`with_password`].
 pub async fn verify(
     app: &ControlPlaneState,
-    client: &ClientInfo,
+    browser: &Browser,
     email: &str,
     password: SecretString,
 ) -> ApiResult<identity::Model> {
     let account = EmailAddress::parse(email);
     // Malformed addresses have no account, but count as attempts, too.
     let name = account.as_ref().map_or(email, EmailAddress::as_str);
-    let Some(attempt) = attempt::begin(&app.store, name, client).await? else {
+    let known_browser = browser.known_for(app, name);
+    let attempt = attempt::begin(&app.store, name, &browser.client, known_browser.as_deref()).await?;
+    let Some(attempt) = attempt else {
         return Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, SIGN_IN_FAILED).code("too_many_attempts"));
     };
     let identity = match &account {
@@ -95,7 +99,7 @@ pub async fn verify(
         attempt.succeeded(&app.store).await?;
         return Ok(identity.clone());
     }
-    record_failure(&app.store, identity.as_ref(), client).await?;
+    record_failure(&app.store, identity.as_ref(), &browser.client).await?;
     Err(invalid_credentials())
 }
 
@@ -132,7 +136,7 @@ pub struct PasswordChange {
 pub async fn change_password(
     app: &ControlPlaneState,
     caller: &Caller,
-    client: &ClientInfo,
+    browser: &Browser,
     change: PasswordChange,
 ) -> ApiResult<String> {
     let identity_id = caller.user.identity_id;
@@ -144,7 +148,7 @@ pub async fn change_password(
         Some(account) => {
             let current = change.current.ok_or_else(wrong)?;
             // 401 would mean an invalid session.
-            verify(app, client, account, current).await.map_err(|error| match error.status {
+            verify(app, browser, account, current).await.map_err(|error| match error.status {
                 StatusCode::UNAUTHORIZED => wrong(),
                 _ => error,
             })?;

@@ -5,10 +5,12 @@
 //! [`AdminSessionAuth`] also require the role of an administrator. [`RunnerAuth`] requires the token of the
 //! loop in the path. A handler runs only for the callers that the extractor in its signature accepts.
 
+mod browser;
 mod caller;
 mod client;
 pub mod runner;
 
+pub use browser::Browser;
 pub use caller::{
     AdminAuth, AdminSessionAuth, ApiKeyAuth, Caller, ReaderAuth, SessionAuth, UserAuth, verify_key,
 };

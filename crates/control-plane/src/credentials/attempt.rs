@@ -29,13 +29,16 @@ pub struct SignInAttempt {
     address: String,
 }
 
-/// Admits an attempt for an account, which need not exist. Returns `None` when a limit is reached.
+/// Admits an attempt for an account, which need not exist. Returns `None` when a limit is reached. A browser that
+/// has signed in to the account before has its own limit instead of those of its network and of the account.
 pub async fn begin(
     store: &Store,
     account: &str,
     client: &ClientInfo,
+    known_browser: Option<&str>,
 ) -> Result<Option<SignInAttempt>, DbErr> {
-    let attempt = SignInAttempt { account_hash: sha256_hex(account), address: client.network() };
+    let address = known_browser.map_or_else(|| client.network(), |id| format!("browser:{id}"));
+    let attempt = SignInAttempt { account_hash: sha256_hex(account), address };
     let id = Uuid::now_v7();
     let row = sign_in_attempt::ActiveModel {
         id: Set(id),
@@ -50,8 +53,9 @@ pub async fn begin(
     let account = Column::AccountHash.eq(&attempt.account_hash);
     let address = Column::Address.eq(&attempt.address);
     let is_admitted = count(store, account.clone().and(address.clone())).await? <= ACCOUNT_AND_NETWORK_LIMIT
-        && count(store, account).await? <= ACCOUNT_LIMIT
-        && count(store, address).await? <= NETWORK_LIMIT;
+        && (known_browser.is_some()
+            || count(store, account).await? <= ACCOUNT_LIMIT
+                && count(store, address).await? <= NETWORK_LIMIT);
     if is_admitted {
         return Ok(Some(attempt));
     }
@@ -69,7 +73,7 @@ async fn count(store: &Store, filter: sea_orm::sea_query::SimpleExpr) -> Result<
 }
 
 impl SignInAttempt {
-    /// Deletes the attempts of this network for this account.
+    /// Deletes the attempts of this network, or known browser, for this account.
     pub async fn succeeded(self, store: &Store) -> Result<(), DbErr> {
         sign_in_attempt::Entity::delete_many()
             .filter(Column::AccountHash.eq(self.account_hash))

@@ -12,6 +12,8 @@ use http::{HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 
+use super::secret::random_secret;
+
 /// Common part of the cookie's name, between the `__Host-` prefix and the installation's id.
 pub const NAME: &str = "loopgate_session";
 // Hex digits of the installation's id; enough to distinguish installations on one host.
@@ -57,8 +59,57 @@ impl SessionCookie {
     }
 }
 
-/// The cookie that binds a sign-in at an OpenID provider to the browser that started it. `SameSite=Lax`,
-/// because the callback is a navigation from the provider's site.
+/// The cookie of a browser that has presented the password of an account. Its attempts have a limit of their own,
+/// so that failed attempts of others cannot lock the account's owner out.
+#[derive(Debug, Clone)]
+pub struct KnownBrowserCookie {
+    secret: SecretString,
+    attributes: &'static str,
+}
+
+impl KnownBrowserCookie {
+    const NAME: &'static str = "loopgate_known_browser";
+    // One year in seconds.
+    const LIFETIME: u32 = 365 * 24 * 3600;
+
+    /// Creates the cookie. Set `secure` when the web app is served over https.
+    pub fn new(secret: &SecretString, secure: bool) -> Self {
+        let attributes = if secure {
+            "Path=/auth; HttpOnly; SameSite=Strict; Secure"
+        } else {
+            "Path=/auth; HttpOnly; SameSite=Strict"
+        };
+        Self { secret: secret.clone(), attributes }
+    }
+
+    /// Returns the `Set-Cookie` header for a browser that has signed in to an account.
+    pub fn set(&self, account: &str) -> String {
+        let id = hex::encode(random_secret());
+        let tag = hex::encode(self.mac(account, &id).finalize().into_bytes());
+        format!("{}={id}.{tag}; {}; Max-Age={}", Self::NAME, self.attributes, Self::LIFETIME)
+    }
+
+    /// Returns the id of the browser, if its cookie is for the account.
+    pub fn read(&self, headers: &HeaderMap, account: &str) -> Option<String> {
+        let (id, tag) = read(headers, Self::NAME)?.split_once('.')?;
+        self.mac(account, id).verify_slice(&hex::decode(tag).ok()?).ok()?;
+        Some(id.to_owned())
+    }
+
+    fn mac(&self, account: &str, id: &str) -> Hmac<Sha256> {
+        let key = self.secret.expose_secret().as_bytes();
+        // HMAC accepts keys of any length.
+        let mac = Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(|_| unreachable!("any length"));
+        mac.chain_update(Self::NAME)
+            .chain_update([0])
+            .chain_update(id)
+            .chain_update([0])
+            .chain_update(account)
+    }
+}
+
+/// The cookie that binds a sign-in at an OpenID provider, and the link that completes it, to the browser that
+/// started it. `SameSite=Lax`, because the callback is a navigation from the provider's site.
 #[derive(Debug, Clone)]
 pub struct OidcCookie {
     secure: &'static str,
@@ -91,7 +142,7 @@ impl OidcCookie {
 
     fn header(&self, value: &str, lifetime: u32) -> String {
         let (name, secure) = (Self::NAME, self.secure);
-        format!("{name}={value}; Path=/auth/oidc; HttpOnly; SameSite=Lax; Max-Age={lifetime}{secure}")
+        format!("{name}={value}; Path=/auth; HttpOnly; SameSite=Lax; Max-Age={lifetime}{secure}")
     }
 }
 

@@ -15,9 +15,10 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::secret::{random_secret, sha256_hex};
+use crate::app::ControlPlaneState;
 use crate::audit::{Actor, AuditAction};
-use crate::auth::ClientInfo;
-use crate::error::ApiResult;
+use crate::auth::Browser;
+use crate::error::{ApiError, ApiResult};
 use crate::store::entity::{session, sign_in_link, user};
 use crate::store::{Store, now};
 
@@ -58,7 +59,15 @@ impl SessionSecrets {
 
 /// Creates a one-time token that signs a user in. `method` names how the user authenticated, for the audit
 /// log.
-pub async fn create_link(store: &Store, user_id: Uuid, method: &str) -> Result<String, DbErr> {
+///
+/// With the secret of a sign-in at an OpenID provider, only the browser that has it can use the token: a token
+/// from another person's sign-in must not sign this browser in.
+pub async fn create_link(
+    store: &Store,
+    user_id: Uuid,
+    method: &str,
+    browser_secret: Option<&str>,
+) -> Result<String, DbErr> {
     let token = fresh_token();
     let row = sign_in_link::ActiveModel {
         token_hash: Set(sha256_hex(&token)),
@@ -66,19 +75,26 @@ pub async fn create_link(store: &Store, user_id: Uuid, method: &str) -> Result<S
         expires_at: Set(now() + LINK_TTL),
         consumed_at: Set(None),
         method: Set(Some(method.to_owned())),
+        browser_hash: Set(browser_secret.map(sha256_hex)),
     };
     sign_in_link::Entity::insert(row).exec_without_returning(store.writer()).await?;
     Ok(token)
 }
 
-/// Exchanges a one-time token for a session. Returns `None` when the token is unknown, used or expired, or
-/// the user is inactive.
+/// Exchanges a one-time token for a session, which replaces the browser's session. Returns `None` when the token
+/// is unknown, used, expired or bound to another browser, or the user is inactive.
+///
+/// # Errors
+/// Fails with 409 `already_signed_in`, and leaves the token valid, when another person is signed in and
+/// `replaces_session` is false. Otherwise a link from someone else could sign a browser in to their account
+/// unnoticed.
 pub async fn consume_link(
-    store: &Store,
+    app: &ControlPlaneState,
     token: &str,
-    client: &ClientInfo,
+    browser: &Browser,
+    replaces_session: bool,
 ) -> ApiResult<Option<(SessionSecrets, user::Model)>> {
-    let tx = store.begin().await?;
+    let tx = app.store.begin().await?;
     let hash = sha256_hex(token);
     // The update decides between concurrent requests with the same token. The early returns roll it back.
     let result = sign_in_link::Entity::update_many()
@@ -93,23 +109,39 @@ pub async fn consume_link(
     }
     let Some(link) = sign_in_link::Entity::find_by_id(hash).one(&tx).await? else { return Ok(None) };
     let Some(user) = user::Entity::find_by_id(link.user_id).one(&tx).await? else { return Ok(None) };
-    if !user.active {
+    let is_bound_elsewhere =
+        link.browser_hash.is_some() && link.browser_hash != browser.oidc_secret(app).map(sha256_hex);
+    if !user.active || is_bound_elsewhere {
         return Ok(None);
     }
-    let secrets = begin(&tx, &user, client).await?;
-    let (actor, details) =
-        (Actor::signed_in(user.id, client), json!({"method": link.method.as_deref().unwrap_or("link")}));
+    if let Some((_, present)) = &browser.session
+        && present.identity_id != user.identity_id
+        && !replaces_session
+    {
+        let text = format!("You are signed in as {}. Sign in as {} instead?", present.email, user.email);
+        let data = json!({"email": present.email, "newEmail": user.email});
+        return Err(ApiError::typed_conflict(&text, "already_signed_in", data));
+    }
+    let secrets = begin(&tx, &user, browser).await?;
+    let (actor, details) = (
+        Actor::signed_in(user.id, &browser.client),
+        json!({"method": link.method.as_deref().unwrap_or("link")}),
+    );
     actor.record(&tx, user.organization_id, AuditAction::SignIn, user.id, details).await?;
     tx.commit().await?;
     Ok(Some((secrets, user)))
 }
 
-/// Creates a session for a user who has just authenticated.
+/// Creates a session for a user who has just authenticated, and ends the browser's former one.
 pub async fn begin(
     db: &impl ConnectionTrait,
     user: &user::Model,
-    client: &ClientInfo,
+    browser: &Browser,
 ) -> Result<SessionSecrets, DbErr> {
+    if let Some((former, former_user)) = &browser.session {
+        revoke(db, former_user.identity_id, &former.id_hash).await?;
+    }
+    let client = &browser.client;
     let secrets = SessionSecrets::generate();
     let row = session::ActiveModel {
         id_hash: Set(secrets.hash()),

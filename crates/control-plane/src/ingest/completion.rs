@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use loopgate_api::command::LoopCommand;
 use loopgate_api::event::{ModelTokens, TokensUsed, code};
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
+use loopgate_api::ids::BranchName;
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::RepoRef;
 use sea_orm::ActiveValue::Set;
@@ -116,6 +117,7 @@ impl CompletedEvent {
             top: members.clone(),
         };
         outcome.check_repositories(row)?;
+        outcome.check_delivery()?;
         Ok(outcome)
     }
 
@@ -128,6 +130,22 @@ impl CompletedEvent {
             if !authorized.iter().any(|repo| repo.full_name.eq_ignore_ascii_case(entry.full_name())) {
                 issues.push(format!("results.{index}.fullName"), "fullName not in authorized repo set");
             }
+        }
+        issues.into_result()
+    }
+
+    /// Rejects a pull request or branch outside of `results`, as older runners send them, that the form of
+    /// `results` would not allow: the page links to it.
+    fn check_delivery(&self) -> ApiResult<()> {
+        let mut issues = ValidationIssues::default();
+        if let Some(url) = self.text("prUrl") {
+            let is_result =
+                |entry: &ResultEntry| matches!(entry, ResultEntry::Success(entry) if entry.pr_url == url);
+            let text = "prUrl does not match canonical format";
+            issues.require(self.results.iter().any(is_result), "prUrl", text);
+        }
+        if let Some(Err(error)) = self.text("branchName").map(|name| name.parse::<BranchName>()) {
+            issues.push("branchName", error.to_string());
         }
         issues.into_result()
     }

@@ -354,7 +354,8 @@ async fn failed(
     if row.status.0 != LoopStatus::Completed {
         completion::delivered(tx, row, &event).await?;
     }
-    let branch = event.text("branchName").map(str::to_owned);
+    let branch =
+        event.text("branchName").filter(|name| name.parse::<BranchName>().is_ok()).map(str::to_owned);
     let session = event.text("sessionId").map(str::to_owned);
     let spent = cost::of_failure(row, &event);
     let columns = |mut update: UpdateMany<_>| {

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::accounts::sign_in::{self, SignedIn};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
-use crate::auth::{Caller, ClientInfo, SessionAuth, UserAuth};
+use crate::auth::{Browser, Caller, SessionAuth, UserAuth};
 use crate::bus::Topic;
 use crate::credentials::{password, session};
 use crate::envelope::Data;
@@ -80,9 +80,13 @@ impl Me {
 
 /// A one-time sign-in link.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct SignInLink {
     /// Token from the link's query.
     pub token: String,
+    /// Whether the user agreed to end the session of another user in this browser.
+    #[serde(default)]
+    pub replaces_session: bool,
 }
 
 /// Response to a successful sign-in.
@@ -98,15 +102,16 @@ pub struct SignInResponse {
 }
 
 /// Exchanges the token of a one-time link for a session: a cookie and a session key. Returns 401 with
-/// `sign_in_link_invalid` when the link was used or has expired.
+/// `sign_in_link_invalid` when the link was used, has expired, or belongs to a sign-in that another browser
+/// started, and 409 with `already_signed_in` when another user is signed in.
 #[utoipa::path(post, path = "/auth/sign-in-link", tag = "auth", request_body = SignInLink,
     responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
 pub async fn sign_in(
     State(app): State<ControlPlaneState>,
-    client: ClientInfo,
+    browser: Browser,
     Body(link): Body<SignInLink>,
 ) -> ApiResult<impl IntoResponse> {
-    let (secrets, user) = session::consume_link(&app.store, &link.token, &client)
+    let (secrets, user) = session::consume_link(&app, &link.token, &browser, link.replaces_session)
         .await
         .context("Failed to sign in")?
         .ok_or_else(|| {
@@ -118,16 +123,20 @@ pub async fn sign_in(
         })?;
     let organization = organization::Entity::find_by_id(user.organization_id).one(app.store.reader()).await?;
     let organization = organization.ok_or_else(crate::error::unauthorized)?;
-    Ok(answer(&app, SignedIn { secrets, user, organization }))
+    Ok(answer(&app, SignedIn { secrets, user, organization, account: None }))
 }
 
 /// Builds the response of every sign-in method: the session cookie and the session key.
 pub fn answer(app: &ControlPlaneState, signed_in: SignedIn) -> impl IntoResponse + use<> {
-    let SignedIn { secrets, user, organization } = signed_in;
-    let headers = [
+    let SignedIn { secrets, user, organization, account } = signed_in;
+    // Streams of the session that was replaced end.
+    app.bus.publish(Topic::Credentials);
+    let mut headers = vec![
         (SET_COOKIE, app.session_cookie.set(&secrets.id, session::ROLLING)),
+        (SET_COOKIE, app.oidc_cookie.clear()),
         (CACHE_CONTROL, "no-store".to_owned()),
     ];
+    headers.extend(account.map(|account| (SET_COOKIE, app.known_browser_cookie.set(&account))));
     let body = SignInResponse { me: Me::new(app, user, organization), session_key: secrets.key };
     (AppendHeaders(headers), Data::new(body))
 }
@@ -167,11 +176,11 @@ pub struct PasswordSignIn {
     responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
 pub async fn password_sign_in(
     State(app): State<ControlPlaneState>,
-    client: ClientInfo,
+    browser: Browser,
     Body(PasswordSignIn { email, password }): Body<PasswordSignIn, PASSWORD_BODY_LIMIT>,
 ) -> ApiResult<impl IntoResponse> {
     let signed_in =
-        sign_in::with_password(&app, &client, &email, password).await.context("Failed to sign in")?;
+        sign_in::with_password(&app, &browser, &email, password).await.context("Failed to sign in")?;
     Ok(answer(&app, signed_in))
 }
 
@@ -202,14 +211,14 @@ pub struct PasswordChanged {
 pub async fn change_password(
     State(app): State<ControlPlaneState>,
     SessionAuth(caller): SessionAuth,
-    client: ClientInfo,
+    browser: Browser,
     Body(body): Body<ChangePassword, PASSWORD_BODY_LIMIT>,
 ) -> ApiResult<Data<PasswordChanged>> {
     let mut issues = ValidationIssues::default();
     password::check_new(&mut issues, "newPassword", &body.new_password);
     issues.into_result()?;
     let change = sign_in::PasswordChange { current: body.current_password, new: body.new_password };
-    let sign_in_email = sign_in::change_password(&app, &caller, &client, change)
+    let sign_in_email = sign_in::change_password(&app, &caller, &browser, change)
         .await
         .context("Failed to change the password")?;
     app.bus.publish(Topic::Credentials);

@@ -12,8 +12,7 @@ use super::auth::{SignInResponse, answer};
 use crate::accounts::email::EmailAddress;
 use crate::accounts::invitations::{self, AccountValues};
 use crate::app::ControlPlaneState;
-use crate::auth::{AdminSessionAuth, ClientInfo, SessionAuth};
-use crate::bus::Topic;
+use crate::auth::{AdminSessionAuth, Browser, SessionAuth};
 use crate::credentials::secret::sha256_hex;
 use crate::envelope::{Data, DeleteResponse};
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, not_found};
@@ -179,7 +178,7 @@ pub struct AcceptInvitation {
 pub async fn accept(
     State(app): State<ControlPlaneState>,
     session: ApiResult<SessionAuth>,
-    client: ClientInfo,
+    browser: Browser,
     Body(body): Body<AcceptInvitation, { 8 * 1024 }>,
 ) -> ApiResult<impl IntoResponse> {
     let name = |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -200,14 +199,13 @@ pub async fn accept(
     };
     issues.into_result()?;
     let signed_in = match (caller, body.password) {
-        (Some(caller), _) => invitations::accept_as(&app, &caller, &client, &body.token).await,
+        (Some(caller), _) => invitations::accept_as(&app, &caller, &browser, &body.token).await,
         (None, Some(password)) => {
             let account = AccountValues { first_name, last_name, password };
-            invitations::accept_with_account(&app, &client, &body.token, account).await
+            invitations::accept_with_account(&app, &browser, &body.token, account).await
         }
         (None, None) => Err(crate::error::unauthorized()),
     };
     let signed_in = signed_in.context("Failed to accept the invitation")?;
-    app.bus.publish(Topic::Credentials);
     Ok(answer(&app, signed_in))
 }

@@ -78,8 +78,8 @@ pub async fn callback(
                 query.append_pair("returnTo", &path);
             }
             let page = format!("{}/sign-in?{}", app.config.web_origin, query.finish());
-            let headers = [(SET_COOKIE, app.oidc_cookie.clear()), no_store()];
-            (AppendHeaders(headers), Redirect::to(&page)).into_response()
+            // The cookie stays: the page needs it to use the token.
+            (AppendHeaders([no_store()]), Redirect::to(&page)).into_response()
         }
         Err(error) => error_redirect(&app, &error).into_response(),
     }

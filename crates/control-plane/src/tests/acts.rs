@@ -194,7 +194,8 @@ impl Scene {
         let mut fill = |placeholder: &str, value: &str| path = path.replacen(placeholder, value, 1);
         let body = match (method, template) {
             ("POST", "/auth/sign-in-link") => {
-                let token = session::create_link(&self.plane.app.store, self.admin_id, "link").await.unwrap();
+                let token =
+                    session::create_link(&self.plane.app.store, self.admin_id, "link", None).await.unwrap();
                 json!({"token": token})
             }
             ("POST", "/auth/sign-in") => json!({"email": "ada@example.org", "password": PASSWORD}),

@@ -144,7 +144,7 @@ impl TestApp {
 
     /// Signs a user in with a one-time link.
     pub async fn sign_in(&self, user_id: Uuid) -> TestClient {
-        let token = session::create_link(&self.app.store, user_id, "link").await.unwrap();
+        let token = session::create_link(&self.app.store, user_id, "link", None).await.unwrap();
         let client = self.anonymous().with_header("origin", ORIGIN);
         let reply = client.post("/auth/sign-in-link", json!({"token": token})).await;
         assert_eq!(reply.status, 200, "{}", reply.json);

@@ -1,10 +1,12 @@
 //! `loopgate connect`: obtains a key of a remote control plane for this desktop.
 
+use std::io::{self, BufRead as _, IsTerminal as _};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Args;
 use loopgate_home::{Credentials, Overrides, SettingsStore, normalize_origin};
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::args::CommonArgs;
 use crate::home::{SETTINGS_FILE, open_dir};
@@ -12,17 +14,17 @@ use crate::{commands, onboarding};
 
 /// Connect this desktop to your team's control plane.
 ///
-/// The control plane's page shows the complete command: Settings, Desktops, "Connect a desktop". The key that
-/// this desktop receives is bound to it and cannot be used elsewhere. Afterwards, start the desktop with
-/// `loopgate gateway`.
+/// The control plane's page shows the command and a one-time code: Settings, Desktops, "Connect a desktop". The
+/// command asks for the code; without a terminal, it reads the code from standard input or from
+/// LOOPGATE_CONNECT_CODE. The key that this desktop receives is bound to it and cannot be used elsewhere.
+/// Afterwards, start the desktop with `loopgate gateway`.
 #[derive(Debug, Args)]
 pub struct ConnectArgs {
     /// Origin of the control plane, for example https://loopgate.example.com.
     origin: String,
-    /// Onboarding attempt that the page created for this desktop; valid once, for one hour.
-    // An id is base64url, so one in 64 begins with a hyphen.
-    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
-    attempt: String,
+    // Only to explain why it is refused: all users of the machine can read command lines.
+    #[arg(long, hide = true, allow_hyphen_values = true)]
+    attempt: Option<String>,
     /// Origin of the web app, if it differs from the control plane's.
     #[arg(long, value_name = "URL")]
     web_origin: Option<String>,
@@ -32,14 +34,22 @@ pub struct ConnectArgs {
 
 impl ConnectArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
+        if self.attempt.is_some() {
+            bail!(
+                "a code on the command line can be read by other users of this machine. Create a new one on the page, and \
+                 run `loopgate connect {}`, which asks for it",
+                self.origin
+            );
+        }
         let origin = normalize_origin(&self.origin, "the origin of the control plane")?;
         let web_origin = self.web_origin.map(|page| normalize_origin(&page, "--web-origin")).transpose()?;
         let dir = open_dir(&self.common)?;
         let settings = SettingsStore::open(&dir.file(SETTINGS_FILE), Overrides::default())?;
         let credentials = Credentials::open(&dir).context("cannot read the keys of this desktop")?;
         let page = web_origin.as_deref().unwrap_or(&origin);
+        let code = code()?;
         // Settings are written after the claim: a failed attempt leaves an existing connection unchanged.
-        commands::block_on(onboarding::claim(&origin, page, &self.attempt, &credentials))?;
+        commands::block_on(onboarding::claim(&origin, page, code.expose_secret(), &credentials))?;
         settings.update(|settings| {
             settings.api_origin = Some(origin.clone());
             // Both default to the control plane's origin.
@@ -57,17 +67,26 @@ impl ConnectArgs {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use clap::Parser as _;
+/// Environment variable with the one-time code.
+const CODE_VARIABLE: &str = "LOOPGATE_CONNECT_CODE";
 
-    use crate::cli::Cli;
-
-    #[test]
-    fn attempt_id_may_begin_with_a_hyphen() {
-        for id in ["-Ab3", "--Ab3"] {
-            let arguments = ["loopgate", "connect", "https://loopgate.example.com", "--attempt", id];
-            assert!(Cli::try_parse_from(arguments).is_ok(), "{id}");
+/// Returns the code that the page shows: from the environment, from a prompt without echo, or from standard input
+/// if that is no terminal.
+fn code() -> anyhow::Result<SecretString> {
+    let code = match std::env::var(CODE_VARIABLE) {
+        Ok(code) => code,
+        Err(_) if io::stdin().is_terminal() => {
+            rpassword::prompt_password("Code: ").context("cannot read the code")?
         }
+        Err(_) => {
+            let mut line = String::new();
+            io::stdin().lock().read_line(&mut line).context("cannot read the code from standard input")?;
+            line
+        }
+    };
+    let code = code.trim();
+    if code.is_empty() {
+        bail!("no code: copy it from the control plane's page (Settings, Desktops, \"Connect a desktop\")");
     }
+    Ok(code.into())
 }

@@ -2,6 +2,7 @@
 //! to it.
 
 use std::process::Stdio;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::free_port;
@@ -10,9 +11,9 @@ use loopgate_testkit::loopgate::{BrowserSession, Setup};
 use loopgate_testkit::model::ModelStep;
 use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{clock, story, wait};
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::page::{Page, text};
@@ -63,6 +64,30 @@ impl ControlPlaneProcess {
         Ok(())
     }
 
+    /// Sends a request, kills the process after a delay, and starts it again. Returns the response, or `None` when the kill prevented it.
+    async fn kill_during(&mut self, request: RequestBuilder, delay: Duration) -> Result<Option<Value>> {
+        let answer =
+            tokio::spawn(async move { request.send().await?.error_for_status()?.json::<Value>().await });
+        tokio::time::sleep(delay).await;
+        self.child.kill().await?;
+        self.restart()?;
+        match answer.await? {
+            Ok(answer) => Ok(Some(answer)),
+            Err(error) if error.is_status() => Err(error.into()),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Waits until a restarted process accepts requests.
+    async fn wait_until_ready(&self, page: &Page) -> Result<()> {
+        let ready = async {
+            while page.0.get("/me").await.is_err() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(EFFECT_LIMIT, ready).await.context("the control plane did not start")
+    }
+
     /// Creates an onboarding attempt, as the page does for a new desktop.
     async fn create_attempt(&self, page: &Page) -> Result<String> {
         let request = page.0.request(Method::POST, "/desktop/onboarding-attempt");
@@ -74,8 +99,9 @@ impl ControlPlaneProcess {
     /// Binds a desktop to the control plane with `loopgate connect`.
     async fn connect(&self, home: &UserHome, setup: &Setup, page: &Page) -> Result<()> {
         let mut command = home.command(PROGRAM);
-        command.args(["connect", &self.origin, "--attempt", &self.create_attempt(page).await?, "--home"]);
-        ensure!(command.arg(setup.data_dir()).status().await?.success(), "not connected");
+        command.args(["connect", &self.origin, "--home"]).arg(setup.data_dir());
+        command.env("LOOPGATE_CONNECT_CODE", self.create_attempt(page).await?);
+        ensure!(command.status().await?.success(), "not connected");
         Ok(())
     }
 
@@ -203,6 +229,89 @@ async fn deliver_after_nine_hours(is_bound: bool) -> Result<()> {
     Ok(())
 }
 
+/// Control plane processes that are killed. `LOOPGATE_TEST_KILLS` sets another number for a longer run.
+const KILLS: u64 = 4;
+/// Time in which an answered request must take effect after the restart.
+const EFFECT_LIMIT: Duration = Duration::from_secs(10);
+
+// A request that was answered takes effect, whenever the control plane is killed: a started loop runs or ends with
+// a reason, and a cancellation reaches the desktop.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answered_requests_survive_kills_of_the_control_plane() -> Result<()> {
+    let kills =
+        std::env::var("LOOPGATE_TEST_KILLS").ok().map(|count| count.parse()).transpose()?.unwrap_or(KILLS);
+    let mut script = story::script();
+    let plan =
+        script.conversations.iter_mut().find(|candidate| candidate.name == story::PLAN).context("no plan")?;
+    plan.turns.first_mut().context("no turn")?.0.insert(0, ModelStep::hold("first"));
+    let testbed = Testbed::new(script).await?;
+    testbed.add_story()?;
+    let mut home = UserHome::temporary()?;
+    if let Ok(url) = std::env::var("LOOPGATE_TEST_POSTGRES") {
+        home.set("DATABASE_URL", &url);
+    }
+    let mut plane = ControlPlaneProcess::start_in(home).await?;
+    let page = plane.sign_in().await?;
+    let setup = testbed.loopgate()?.binary(PROGRAM).gateway_alone();
+    plane.connect(&testbed.home, &setup, &page).await?;
+    let desktop = setup.start().await?;
+    wait_for_presence(&page, true).await?;
+    page.0.post("/repositories", &json!({"fullName": story::REPOSITORY})).await?;
+    let logs = desktop.setup().data_dir().join("logs");
+    let (mut started, mut cancelled) = (0, 0);
+    for round in 0..kills {
+        let document = page.create_document().await?;
+        // The kill comes at another moment of the request and of the work behind it in each round.
+        let delay = Duration::from_millis(round * 60 / kills);
+        let path = format!("/documents/{document}/run-loop");
+        let answer =
+            plane.kill_during(page.0.request(Method::POST, &path).json(&json!({"command": "plan"})), delay);
+        let Some(answer) = answer.await? else {
+            plane.wait_until_ready(&page).await?;
+            wait_for_presence(&page, true).await?;
+            continue;
+        };
+        let id = text(&answer["data"]["loopId"])?;
+        started += 1;
+        plane.wait_until_ready(&page).await?;
+        let at = tokio::time::Instant::now();
+        let running = loop {
+            let row = page.read(&id).await?;
+            match row["status"].as_str() {
+                Some("RUNNING") => break true,
+                Some("FAILED") => {
+                    ensure!(row["error"]["message"].is_string(), "no reason: {row}");
+                    break false;
+                }
+                _ => ensure!(at.elapsed() < EFFECT_LIMIT, "round {round}: {row}"),
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        };
+        if !running {
+            continue;
+        }
+        let cancel = page.0.request(Method::POST, &format!("/loops/{id}/cancel")).json(&json!({}));
+        let answered = plane.kill_during(cancel, delay).await?.is_some();
+        plane.wait_until_ready(&page).await?;
+        if !answered {
+            page.0.post(&format!("/loops/{id}/cancel"), &json!({})).await.ok();
+        }
+        cancelled += u64::from(answered);
+        ensure!(page.read(&id).await?["status"] == "CANCELLED");
+        let stopped = wait::until(&logs, async || {
+            let record = JobRow::read(&desktop, &id).await.ok()?;
+            let is_stopped = ["Cancelled", "Stopped", "Failed"].contains(&&*record.status);
+            (is_stopped && record.unsent == 0).then_some(())
+        });
+        tokio::time::timeout(EFFECT_LIMIT, stopped)
+            .await
+            .with_context(|| format!("round {round}: runs on"))??;
+    }
+    eprintln!("{started} of {kills} starts and {cancelled} cancellations were answered before the kill");
+    ensure!(started > 0 && cancelled > 0, "no request was answered");
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sign_in_link_of_the_control_plane_is_valid_once() -> Result<()> {
     let plane = ControlPlaneProcess::start().await?;
@@ -251,8 +360,14 @@ async fn connect_reports_why_it_failed() -> Result<()> {
     let setup = Setup::new(&home)?.binary(PROGRAM).gateway_alone();
     let connect = async |arguments: &[&str], attempt: &str| -> Result<(Option<i32>, String)> {
         let mut command = home.command(PROGRAM);
-        command.arg("connect").args(arguments).args(["--attempt", attempt, "--home"]).arg(setup.data_dir());
-        let output = command.output().await?;
+        command.arg("connect").args(arguments).arg("--home").arg(setup.data_dir());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let mut input = child.stdin.take().context("standard input")?;
+        // A command that fails early does not read the code.
+        let _ = input.write_all(format!("{attempt}\n").as_bytes()).await;
+        drop(input);
+        let output = child.wait_with_output().await?;
         let text = [output.stdout, output.stderr].concat();
         Ok((output.status.code(), String::from_utf8(text)?))
     };
@@ -264,11 +379,16 @@ async fn connect_reports_why_it_failed() -> Result<()> {
         ("http://loopgate.example.com", &*attempt, "must use https"),
         (&unused_origin, &attempt, "cannot reach the control plane"),
         (&plane.origin, "unknown-attempt", "create a new one on the page"),
+        // One in 64 codes begins with a hyphen.
+        (&plane.origin, "-unknown", "create a new one on the page"),
+        (&plane.origin, "", "no code"),
         (&other, &attempt, "--web-origin"),
     ] {
         let (code, message) = connect(&[origin], attempt).await?;
         ensure!(code == Some(1) && message.contains(reason), "{origin}: {code:?} {message}");
     }
+    let (code, message) = connect(&[&plane.origin, "--attempt", &attempt], &attempt).await?;
+    ensure!(code == Some(1) && message.contains("can be read by other users"), "{message}");
     let (code, message) = connect(&[&other, "--web-origin", &plane.origin], &attempt).await?;
     ensure!(code == Some(0) && !message.contains("lgk_"), "{message}");
     let (code, message) = connect(&[&plane.origin], &attempt).await?;

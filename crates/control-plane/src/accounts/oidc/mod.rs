@@ -180,7 +180,7 @@ async fn try_finish(
     tx.commit().await?;
     // Roles may have changed; connections and streams check their credentials again.
     app.bus.publish(crate::bus::Topic::Credentials);
-    let link_token = session::create_link(&app.store, user.id, "oidc").await?;
+    let link_token = session::create_link(&app.store, user.id, "oidc", browser_secret).await?;
     Ok(SignInResult { link_token, return_to: pending.return_to })
 }
 

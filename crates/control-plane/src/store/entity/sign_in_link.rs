@@ -12,6 +12,8 @@ pub struct Model {
     pub consumed_at: Option<i64>,
     // How the user authenticated, for the audit log; `link` when NULL.
     pub method: Option<String>,
+    // Hash of the secret that the browser must have; NULL when any browser can use the link.
+    pub browser_hash: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

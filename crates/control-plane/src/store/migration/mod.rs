@@ -5,6 +5,7 @@
 
 mod accounts;
 mod agents;
+mod bound_links;
 mod desktop_grants;
 mod diagnostics;
 mod document_authors;
@@ -52,6 +53,7 @@ impl MigratorTrait for Migrator {
             Box::new(desktop_grants::GatewayIdsPerOwner),
             Box::new(loop_launches::LoopLaunches),
             Box::new(document_authors::DocumentAuthors),
+            Box::new(bound_links::BoundSignInLinks),
         ]
     }
 }

@@ -158,7 +158,7 @@ async fn installations_on_one_host_use_different_cookies() {
         assert_eq!(client.with_header("cookie", &jar).get("/me").await.status, 200);
     }
     let secure = TestApp::start_at("https://loopgate.example.org").await;
-    let token = session::create_link(&secure.app.store, secure.owner.user_id, "link").await.unwrap();
+    let token = session::create_link(&secure.app.store, secure.owner.user_id, "link", None).await.unwrap();
     let reply = secure.anonymous().post("/auth/sign-in-link", json!({"token": token})).await;
     let cookie = reply.header("set-cookie").unwrap();
     assert!(cookie.starts_with("__Host-loopgate_session_") && cookie.contains("; Secure"), "{cookie}");

@@ -100,6 +100,33 @@ async fn sign_in_is_throttled_after_ten_wrong_passwords() {
 }
 
 #[tokio::test]
+async fn failed_attempts_of_others_do_not_lock_out_a_known_browser() {
+    let plane = with_password().await;
+    let client = page(&plane).with_address("192.0.2.1");
+    let first = sign_in(&client, "ada@example.org", PASSWORD).await;
+    let mut cookies = first.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
+    let cookie = cookies.find(|cookie| cookie.starts_with("loopgate_known_browser=")).unwrap();
+    assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
+    let known = client.with_header("cookie", cookie.split(';').next().unwrap());
+    for network in 1..=11 {
+        let attacker = page(&plane).with_address(&format!("198.51.100.{network}"));
+        for _ in 0..10 {
+            sign_in(&attacker, "ada@example.org", "wrong").await;
+        }
+    }
+    assert_eq!(sign_in(&client, "ada@example.org", PASSWORD).await.failure().2, "too_many_attempts");
+    assert_eq!(sign_in(&known, "ada@example.org", PASSWORD).await.status, 200);
+    // The cookie is for one account, cannot be forged, and has a limit of its own.
+    assert_eq!(sign_in(&known, "eve@example.org", "wrong").await.status, 401);
+    let forged = client.with_header("cookie", &format!("loopgate_known_browser={}", "0".repeat(64)));
+    assert_eq!(sign_in(&forged, "ada@example.org", PASSWORD).await.failure().2, "too_many_attempts");
+    for _ in 0..10 {
+        assert_eq!(sign_in(&known, "ada@example.org", "wrong").await.status, 401);
+    }
+    assert_eq!(sign_in(&known, "ada@example.org", PASSWORD).await.failure().2, "too_many_attempts");
+}
+
+#[tokio::test]
 async fn concurrent_wrong_passwords_are_all_counted() {
     let plane = with_password().await;
     let attacker = page(&plane).with_address("192.0.2.1");
