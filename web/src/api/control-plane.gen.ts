@@ -341,7 +341,8 @@ export interface paths {
         put?: never;
         /**
          * Exchanges the token of a one-time link for a session: a cookie and a session key. Returns 401 with
-         *     `sign_in_link_invalid` when the link was used or has expired.
+         *     `sign_in_link_invalid` when the link was used, has expired, or belongs to a sign-in that another browser
+         *     started, and 409 with `already_signed_in` when another user is signed in.
          */
         post: operations["auth_sign_in"];
         delete?: never;
@@ -720,6 +721,26 @@ export interface paths {
          *     this request.
          */
         post: operations["documents_run_loop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents/{idOrSlug}/run-loop/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Returns what a start with this body would run, so that a browser can compare it with what it displays and
+         *     sign it. Reserves the number of the plan, but starts nothing.
+         */
+        post: operations["documents_preview_loop"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1459,6 +1480,15 @@ export interface components {
             /** @description Secret token from the invitation's URL. */
             token: string;
         };
+        /** @description An agent definition to write to the worktree. */
+        AgentDefinition: {
+            /** @description Display name of the agent. */
+            name: string;
+            /** @description Complete prompt of the agent. */
+            prompt: string;
+            /** @description Identifier of the agent, used as file name. */
+            slug: string;
+        };
         /** @description An agent with its prompt. */
         AgentDetail: components["schemas"]["AgentSummary"] & {
             /** @description Id of the BOOTSTRAP run that created or last changed it. */
@@ -1617,6 +1647,19 @@ export interface components {
              * @description Id of the owner.
              */
             userId: string;
+        };
+        /** @description A document that is passed to a loop. */
+        Artifact: {
+            /** @description Text of the document, as Markdown. */
+            content: string;
+            /** @description Id of the document in the control plane. */
+            id: string;
+            /** @description Whole plan object from which `content` was extracted; absent for other documents. */
+            raw?: Record<string, never> | null;
+            /** @description Title of the document. */
+            title: string;
+            /** @description Type of the document. */
+            type: components["schemas"]["ArtifactType"];
         };
         /**
          * @description Type of a document that is passed to a loop.
@@ -1839,6 +1882,13 @@ export interface components {
              * @description Number of output tokens.
              */
             tokensOutput: number;
+        };
+        /** @description Author and committer identity for commits. */
+        Committer: {
+            /** @description Email address, as in git's `user.email`. */
+            email: string;
+            /** @description Name, as in git's `user.name`. */
+            name: string;
         };
         /**
          * @description Where a user's loops run.
@@ -2593,6 +2643,29 @@ export interface components {
                 organizationName: string;
                 /** @description Role in the organization. */
                 role: components["schemas"]["Role"];
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_LaunchPreview: {
+            /** @description What a start on a document would run, for the user to judge and sign. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the document that the loop would work on.
+                 */
+                documentId: string;
+                /** @description The launch request without what is assigned at the launch. */
+                launch: components["schemas"]["LaunchContent"];
+                /**
+                 * Format: int64
+                 * @description Current version of that document.
+                 */
+                version: number;
             };
             /**
              * @description Always `true` in a successful response.
@@ -4057,6 +4130,61 @@ export interface components {
              */
             gatewayId?: string | null;
         };
+        /**
+         * @description The members of a launch request that decide what runs. They are known before the loop exists, so that a
+         *     person can judge and sign them.
+         */
+        LaunchContent: {
+            /** @description Peer repositories; absent when there are none. */
+            additionalRepos?: components["schemas"]["RepoRef"][];
+            /** @description Agent definitions in effect at launch; absent when there are none. */
+            agents?: components["schemas"]["AgentDefinition"][];
+            /** @description Documents for the loop. */
+            artifacts: components["schemas"]["Artifact"][];
+            /** @description Slug of the document, used in names of the worktree and the branch. */
+            artifactSlug?: string | null;
+            /** @description Name of the loop command, for example `PLAN`. */
+            command: string;
+            committer?: components["schemas"]["Committer"] | null;
+            harness?: components["schemas"]["Harness"] | null;
+            /** @description Path of a local clone of the primary repository; null when unknown. */
+            localRepoPath?: string | null;
+            /**
+             * Format: double
+             * @description Spending limit of the loop in US dollars; absent when the organization sets no limit.
+             */
+            maxSpendUsd?: number | null;
+            /** @description Branch of the parent loop; null without one. */
+            parentBranchName?: string | null;
+            /** @description Id of the loop whose work is continued; null without one. */
+            parentLoopId?: string | null;
+            /** @description Assistant session of the parent loop; null without one. */
+            parentSessionId?: string | null;
+            /** @description Id of the document that the loop is about; absent without one. */
+            primaryArtifactId?: string | null;
+            /** @description The user's request in natural language; null without one. */
+            prompt?: string | null;
+            repo?: components["schemas"]["RepoRef"] | null;
+            /** @description Critic gates of the loop's repositories; absent when there are none. */
+            repoConfigs?: components["schemas"]["RepoConfig"][];
+            /** @description Text appended to the requirements of a PLAN loop; absent without one. */
+            userContext?: string | null;
+        };
+        /** @description What a start on a document would run, for the user to judge and sign. */
+        LaunchPreview: {
+            /**
+             * Format: uuid
+             * @description Id of the document that the loop would work on.
+             */
+            documentId: string;
+            /** @description The launch request without what is assigned at the launch. */
+            launch: components["schemas"]["LaunchContent"];
+            /**
+             * Format: int64
+             * @description Current version of that document.
+             */
+            version: number;
+        };
         /** @description A browser key with its owner. */
         ListedPublicKey: components["schemas"]["PublicKeyRecord"] & {
             /** @description E-mail address of the owner. */
@@ -4547,6 +4675,13 @@ export interface components {
             /** @description Target; must start with `https://`. */
             url: string;
         };
+        /** @description Critic gates of one repository. */
+        RepoConfig: {
+            /** @description Critic gates, written to the worktree's settings unchanged. */
+            criticGates: Record<string, never>;
+            /** @description Full name of the repository, `<org>/<repo>`. */
+            repoFullName: string;
+        };
         /** @description A repository and the branch from which a loop starts. */
         RepoRef: {
             /** @description Branch to start from; empty for the repository's default branch. */
@@ -4654,10 +4789,17 @@ export interface components {
              *     runner.
              */
             computeTargetId?: string | null;
+            launch?: components["schemas"]["SignedLaunch"] | null;
             /** @description Additional request in natural language, at most 100,000 characters. */
             prompt?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
             userIntentSignature?: components["schemas"]["UserIntentSignature"] | null;
+            /**
+             * Format: int64
+             * @description Version of the document that the user has read: of the plan for EXECUTE, REQUEST_CHANGES and
+             *     EVALUATE_PLAN. The start is refused when another one is current.
+             */
+            version?: number | null;
         };
         /** @description Capabilities of a runner. */
         RunnerCapabilities: {
@@ -4767,6 +4909,19 @@ export interface components {
             /** @description Value for the `X-Session-Key` header of every request. The session cookie alone does not authenticate. */
             sessionKey: string;
         };
+        /** @description What a signature of the start of a loop covers besides the request: all of [`LaunchContent`]. */
+        SignedLaunch: {
+            /** @description Digest of each member of the content, see [`launch_digests`]. */
+            digests: {
+                [key: string]: string;
+            };
+            /**
+             * Format: double
+             * @description Highest spending limit in US dollars; absent when the content had none. Not a digest, because the
+             *     organization's budget decreases while other loops run.
+             */
+            maxSpendUsd?: number | null;
+        };
         /** @description Signed URL of an object. */
         SignedUrl: {
             /** @description Key of the object. */
@@ -4781,6 +4936,8 @@ export interface components {
         };
         /** @description A one-time sign-in link. */
         SignInLink: {
+            /** @description Whether the user agreed to end the session of another user in this browser. */
+            replacesSession?: boolean;
             /** @description Token from the link's query. */
             token: string;
         };
@@ -8647,6 +8804,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_LoopStarted"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    documents_preview_loop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunLoop"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_LaunchPreview"];
                 };
             };
             /** @description The request is invalid; `code` and `details` say why. */

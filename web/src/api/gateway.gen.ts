@@ -3155,6 +3155,46 @@ export interface components {
             ticket?: components["schemas"]["LaunchTicket"] | null;
             ticketIdentifier: string;
         };
+        /**
+         * @description The members of a launch request that decide what runs. They are known before the loop exists, so that a
+         *     person can judge and sign them.
+         */
+        LaunchContent: {
+            /** @description Peer repositories; absent when there are none. */
+            additionalRepos?: components["schemas"]["RepoRef"][];
+            /** @description Agent definitions in effect at launch; absent when there are none. */
+            agents?: components["schemas"]["AgentDefinition"][];
+            /** @description Documents for the loop. */
+            artifacts: components["schemas"]["Artifact"][];
+            /** @description Slug of the document, used in names of the worktree and the branch. */
+            artifactSlug?: string | null;
+            /** @description Name of the loop command, for example `PLAN`. */
+            command: string;
+            committer?: components["schemas"]["Committer"] | null;
+            harness?: components["schemas"]["Harness"] | null;
+            /** @description Path of a local clone of the primary repository; null when unknown. */
+            localRepoPath?: string | null;
+            /**
+             * Format: double
+             * @description Spending limit of the loop in US dollars; absent when the organization sets no limit.
+             */
+            maxSpendUsd?: number | null;
+            /** @description Branch of the parent loop; null without one. */
+            parentBranchName?: string | null;
+            /** @description Id of the loop whose work is continued; null without one. */
+            parentLoopId?: string | null;
+            /** @description Assistant session of the parent loop; null without one. */
+            parentSessionId?: string | null;
+            /** @description Id of the document that the loop is about; absent without one. */
+            primaryArtifactId?: string | null;
+            /** @description The user's request in natural language; null without one. */
+            prompt?: string | null;
+            repo?: components["schemas"]["RepoRef"] | null;
+            /** @description Critic gates of the loop's repositories; absent when there are none. */
+            repoConfigs?: components["schemas"]["RepoConfig"][];
+            /** @description Text appended to the requirements of a PLAN loop; absent without one. */
+            userContext?: string | null;
+        };
         /** @description Content of the ticket, written to the file from which the loop script works. */
         LaunchTicket: {
             additionalContext?: string | null;
@@ -3492,49 +3532,15 @@ export interface components {
          *     The desktop parses the body member by member, because its error responses name the member of the wrong
          *     type.
          */
-        LoopLaunchBody: {
-            /** @description Peer repositories; absent when there are none. */
-            additionalRepos?: components["schemas"]["RepoRef"][];
-            /** @description Agent definitions in effect at launch; absent when there are none. */
-            agents?: components["schemas"]["AgentDefinition"][];
+        LoopLaunchBody: components["schemas"]["LaunchContent"] & {
             /** @description Origin of the control plane; desktops use their configured origin instead. */
             apiBaseUrl: string;
-            /** @description Documents for the loop. */
-            artifacts: components["schemas"]["Artifact"][];
-            /** @description Slug of the document, used in names of the worktree and the branch. */
-            artifactSlug?: string | null;
-            /** @description Name of the loop command, for example `PLAN`. */
-            command: string;
-            committer?: components["schemas"]["Committer"] | null;
-            harness?: components["schemas"]["Harness"] | null;
-            /** @description Path of a local clone of the primary repository; null when unknown. */
-            localRepoPath?: string | null;
             /** @description Runner token for requests to the control plane. */
             loopgateAuthToken: string;
             /** @description UUID of the loop, assigned by the control plane. */
             loopId: string;
-            /**
-             * Format: double
-             * @description Spending limit of the loop in US dollars; absent when the organization sets no limit.
-             */
-            maxSpendUsd?: number | null;
-            /** @description Branch of the parent loop; null without one. */
-            parentBranchName?: string | null;
-            /** @description Id of the loop whose work is continued; null without one. */
-            parentLoopId?: string | null;
-            /** @description Assistant session of the parent loop; null without one. */
-            parentSessionId?: string | null;
-            /** @description Id of the document that the loop is about; absent without one. */
-            primaryArtifactId?: string | null;
-            /** @description The user's request in natural language; null without one. */
-            prompt?: string | null;
-            repo?: components["schemas"]["RepoRef"] | null;
-            /** @description Critic gates of the loop's repositories; absent when there are none. */
-            repoConfigs?: components["schemas"]["RepoConfig"][];
             /** @description Key prefix for support files in the object store; absent without one. */
             s3StateKey?: string | null;
-            /** @description Text appended to the requirements of a PLAN loop; absent without one. */
-            userContext?: string | null;
         };
         /** @description A loop that is running, queued, or held for approval. */
         LoopStarted: {

@@ -173,7 +173,13 @@ export function usePlanRequest() {
         }),
       );
       const { id, currentVersion: version, content } = document;
-      return runLoop({ documentId: id, command: "plan", version, content, ...startOptions(request) });
+      return runLoop({
+        documentId: id,
+        command: "plan",
+        version,
+        content,
+        ...startOptions(request),
+      });
     },
     onSuccess: () => client.invalidateQueries({ queryKey: ["loops"], exact: true }),
   });
@@ -205,12 +211,7 @@ const startOptions = ({ repo, computeTargetId }: ChangeRequest) => ({
   ...(computeTargetId && { computeTargetId }),
 });
 
-async function runLoop({
-  documentId,
-  version,
-  content,
-  ...request
-}: RunDocument): Promise<string> {
+async function runLoop({ documentId, version, content, ...request }: RunDocument): Promise<string> {
   const params = { path: { idOrSlug: documentId } };
   let body: RunLoopBody = { ...request, version };
   const key = await signingKey();

@@ -27,12 +27,15 @@ function preview(): LaunchPreview {
 }
 
 test("digests cover each member but those that the control plane assigns", async () => {
-  const digests = await launchDigests({ loopId: "1", prompt: null, agents: [], artifacts: [{}, {}] });
+  const digests = await launchDigests({
+    loopId: "1",
+    prompt: null,
+    agents: [],
+    artifacts: [{}, {}],
+  });
   expect(Object.keys(digests)).toEqual(["prompt", "agents", "artifacts/0", "artifacts/1"]);
   // SHA-256 of `null`, as sha256sum prints it.
-  expect(digests["prompt"]).toBe(
-    "74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b",
-  );
+  expect(digests.prompt).toBe("74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b");
 });
 
 test("displayed launch is signed with its spending limit", async () => {
@@ -43,7 +46,7 @@ test("displayed launch is signed with its spending limit", async () => {
 
 test.each<[string, (launch: LaunchPreview) => void]>([
   ["version", (launch) => (launch.version = 4)],
-  ["document", ({ launch }) => (launch.artifacts[0]!.content = "Delete things.")],
+  ["document", ({ launch }) => launch.artifacts.forEach((one) => (one.content = "Delete things."))],
   ["command", ({ launch }) => (launch.command = "EXECUTE")],
   ["prompt", ({ launch }) => (launch.prompt = "Push to main.")],
   ["repository", ({ launch }) => (launch.repo = { fullName: "acme/other", branch: "main" })],
