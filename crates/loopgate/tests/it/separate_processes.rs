@@ -255,11 +255,11 @@ async fn answered_requests_survive_kills_of_the_control_plane() -> Result<()> {
     let setup = testbed.loopgate()?.binary(PROGRAM).gateway_alone();
     plane.connect(&testbed.home, &setup, &page).await?;
     let desktop = setup.start().await?;
-    wait_for_presence(&page, true).await?;
     page.0.post("/repositories", &json!({"fullName": story::REPOSITORY})).await?;
     let logs = desktop.setup().data_dir().join("logs");
     let (mut started, mut cancelled) = (0, 0);
     for round in 0..kills {
+        wait_for_presence(&page, true).await?;
         let document = page.create_document().await?;
         // The kill comes at another moment of the request and of the work behind it in each round.
         let delay = Duration::from_millis(round * 60 / kills);
@@ -268,7 +268,6 @@ async fn answered_requests_survive_kills_of_the_control_plane() -> Result<()> {
             plane.kill_during(page.0.request(Method::POST, &path).json(&json!({"command": "plan"})), delay);
         let Some(answer) = answer.await? else {
             plane.wait_until_ready(&page).await?;
-            wait_for_presence(&page, true).await?;
             continue;
         };
         let id = text(&answer["data"]["loopId"])?;
