@@ -5,6 +5,7 @@
 
 mod accounts;
 mod agents;
+mod claimed_gateways;
 mod desktop_grants;
 mod diagnostics;
 mod documents;
@@ -50,6 +51,7 @@ impl MigratorTrait for Migrator {
             Box::new(desktop_grants::CommandGrant),
             Box::new(desktop_grants::GatewayIdsPerOwner),
             Box::new(loop_launches::LoopLaunches),
+            Box::new(claimed_gateways::ClaimedGatewayIds),
         ]
     }
 }
