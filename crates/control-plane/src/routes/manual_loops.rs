@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use url::Url;
 use utoipa::ToSchema;
 
-use super::runner::{EVENT_FAILED, EVENT_LIMIT, event_body};
+use super::runner::{EVENT_FAILED, event_body};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
 use crate::auth::UserAuth;
@@ -121,7 +121,7 @@ pub async fn event(
     State(app): State<ControlPlaneState>,
     UserAuth(caller): UserAuth,
     id: Id,
-    body: ApiResult<Body<Value, EVENT_LIMIT>>,
+    body: ApiResult<Body<Value>>,
 ) -> ApiResult<Data<ReceivedView>> {
     let received = async {
         let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
