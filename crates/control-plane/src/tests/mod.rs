@@ -5,6 +5,7 @@
 
 mod acts;
 mod body_limits;
+mod cancelled_requests;
 mod client;
 mod desktop;
 mod events;
