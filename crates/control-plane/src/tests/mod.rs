@@ -9,6 +9,7 @@ mod cancelled_requests;
 mod client;
 mod desktop;
 mod events;
+mod first_starts;
 mod launches;
 mod loop_state;
 mod plane;
