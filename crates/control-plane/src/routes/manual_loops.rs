@@ -126,7 +126,7 @@ pub async fn event(
     let received = async {
         let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
         require_manual(&row, "Manual events are only accepted for MANUAL loops")?;
-        let event = RunnerEvent::parse_manual(event_body(body)?)?;
+        let event = RunnerEvent::parse_manual(event_body(body)?, app.config.code_host_url.as_deref())?;
         ingest::receive_manual(&app, row.id, event, &caller.actor()).await
     };
     received.await.context(EVENT_FAILED).map(|outcome| Data::new(outcome.into()))

@@ -58,7 +58,7 @@ pub async fn event(
     // `Uuid` also parses the simple, braced and URN forms. Only the hyphenated form is accepted.
     let nonce = Uuid::try_parse(nonce).ok().filter(|_| nonce.len() == 36);
     let nonce = nonce.ok_or_else(|| bad_request("Invalid runner event nonce"))?;
-    let event = RunnerEvent::parse(event_body(body)?)?;
+    let event = RunnerEvent::parse(event_body(body)?, app.config.code_host_url.as_deref())?;
     let received = ingest::receive(&app, &runner, nonce, event).await;
     received.context(EVENT_FAILED).map(|outcome| Data::new(outcome.into()))
 }
