@@ -54,6 +54,7 @@ pub struct SuccessEntry {
     /// Full name of the repository, `<org>/<repo>`.
     pub full_name: String,
     /// URL of the pull request: `https://github.com/<repository>/pull/<prNumber>`, with `prRepository` or `fullName`.
+    /// Instead of `https://github.com`, also the base URL of the code host that the control plane is configured for.
     pub pr_url: String,
     /// Full name of the repository of the pull request, when `fullName` is a fork of it; absent when they are the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,15 +155,19 @@ impl ResultEntry {
         }
     }
 
-    /// Checks that the URL and the branches of a [`Self::Success`] entry are in canonical form.
+    /// Checks that the URL and the branches of a [`Self::Success`] entry are in canonical form. `code_host` is the
+    /// base URL of another code host than `https://github.com`, whose URLs are accepted as well.
     ///
     /// # Errors
     /// Returns the first member that is not canonical.
-    pub fn validate(&self) -> Result<(), InvalidEntry> {
+    pub fn validate(&self, code_host: Option<&str>) -> Result<(), InvalidEntry> {
         let Self::Success(entry) = self else { return Ok(()) };
         // The assistant can write the result file. The URL of another repository would be shown to users as
         // the pull request of this loop.
-        if entry.pr_url != pull_request_url(entry.pull_request_repository(), entry.pr_number) {
+        let (repository, number) = (entry.pull_request_repository(), entry.pr_number);
+        let is_of_code_host =
+            code_host.is_some_and(|base| entry.pr_url == pull_request_url_at(base, repository, number));
+        if !is_of_code_host && entry.pr_url != pull_request_url(repository, number) {
             return Err(InvalidEntry::PrUrl);
         }
         if entry.branch_name.parse::<BranchName>().is_err() {
@@ -204,7 +209,11 @@ impl InvalidEntry {
 /// Returns the canonical URL of a pull request.
 #[must_use]
 pub fn pull_request_url(full_name: &str, number: u64) -> String {
-    format!("https://github.com/{full_name}/pull/{number}")
+    pull_request_url_at("https://github.com", full_name, number)
+}
+
+fn pull_request_url_at(code_host: &str, full_name: &str, number: u64) -> String {
+    format!("{}/{full_name}/pull/{number}", code_host.trim_end_matches('/'))
 }
 
 /// The file `execution-result.json`, schema v2.
@@ -296,7 +305,7 @@ impl ExecutionResult {
             return Err(ResultError::InvalidV2("results must not be empty".to_owned()));
         }
         for entry in &parsed.results {
-            entry.validate().map_err(|e| ResultError::InvalidV2(e.to_string()))?;
+            entry.validate(None).map_err(|e| ResultError::InvalidV2(e.to_string()))?;
         }
         Ok(parsed)
     }

@@ -16,6 +16,7 @@ use crate::credentials::origin::TrustedOrigins;
 use crate::credentials::password::Passwords;
 use crate::credentials::runner_token::RunnerTokens;
 use crate::desktops::Desktops;
+use crate::routes::stream::OpenStreams;
 use crate::storage::Storage;
 use crate::store::Store;
 use crate::store::entity::organization;
@@ -49,9 +50,13 @@ pub struct ControlPlaneParts {
     pub passwords: Passwords,
     /// Signs and verifies challenges for loopback gateways.
     pub challenges: Challenges,
+    /// Event streams of clients.
+    pub streams: OpenStreams,
     /// Tasks that outlive the request that spawned them; shutdown waits for all of them.
     pub tasks: TaskTracker,
-    /// Cancelled at shutdown; long-lived streams and periodic tasks select on it.
+    /// Cancelled at the start of a shutdown; event streams select on it, so that their connections can close.
+    pub streams_end: CancellationToken,
+    /// Cancelled when no request is in flight any more; periodic tasks select on it.
     pub shutdown: CancellationToken,
 }
 

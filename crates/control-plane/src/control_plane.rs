@@ -31,6 +31,7 @@ use crate::error::{ApiError, ValidationIssues};
 use crate::loops::reaper;
 use crate::router;
 use crate::routes::onboarding;
+use crate::routes::stream::OpenStreams;
 use crate::storage::Storage;
 use crate::store::{Store, now};
 
@@ -83,7 +84,9 @@ impl ControlPlane {
             passwords: Passwords::default(),
             challenges: Challenges::new(&config.secrets.local_gateway),
             instance_id: Uuid::now_v7(),
+            streams: OpenStreams::default(),
             tasks: TaskTracker::new(),
+            streams_end: CancellationToken::new(),
             shutdown: CancellationToken::new(),
             code_host: config.code_host_app.as_ref().map(InstalledCodeHost::new).transpose()?,
             config,
@@ -168,12 +171,19 @@ impl ControlPlane {
         self.app.clone()
     }
 
+    /// Ends all event streams. The first step of a shutdown: requests in flight, connections of desktops and
+    /// background tasks continue.
+    pub fn end_streams(&self) {
+        self.app.streams_end.cancel();
+    }
+
     /// Closes connections and streams, waits for background tasks, and closes the database.
     ///
     /// # Errors
     /// Fails when the database cannot be closed.
     pub async fn shutdown(&self) -> Result<(), ControlPlaneError> {
         // The order matters: tasks and connections write their last rows before the database closes.
+        self.end_streams();
         self.app.shutdown.cancel();
         self.app.desktops.shutdown().await;
         self.app.tasks.close();

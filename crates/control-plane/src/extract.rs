@@ -1,27 +1,42 @@
 //! Extractors for request bodies, query parameters and ids.
 
+use std::time::Duration;
+
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::StatusCode;
 use http::request::Parts;
+use http_body::Body as _;
+use http_body_util::BodyExt as _;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use crate::error::{ApiError, ApiResult, ValidationIssues, bad_request};
 use crate::nul;
 
-/// Default limit of a request body, in bytes. Bodies are buffered in memory.
-pub const BODY_LIMIT: usize = 10 * 1024 * 1024;
+/// Time that a client has for a request body in any case.
+const BODY_GRACE: Duration = Duration::from_secs(10);
+/// Rate in bytes per second that a client must reach beyond [`BODY_GRACE`]. Together with the size limit of the
+/// route, it bounds the total time of a body: 10 seconds for the smallest, 15 minutes for a file of 50 MiB.
+const MIN_BODY_RATE: usize = 64 * 1024;
+/// JSON values in a body. A value occupies up to a hundred times its text, so that a body of small values
+/// would need far more memory than the size limit suggests.
+const MAX_VALUES: usize = 250_000;
 
-/// A JSON request body of at most `LIMIT` bytes, deserialized.
-pub struct Body<T, const LIMIT: usize = BODY_LIMIT>(pub T);
+/// Size limit of the request bodies of a route, in bytes. The route table sets it. Bodies are buffered in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BodyLimit(pub usize);
 
-impl<T: DeserializeOwned, S: Send + Sync, const LIMIT: usize> FromRequest<S> for Body<T, LIMIT> {
+/// A JSON request body, deserialized.
+pub struct Body<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
-        parse(&bytes(request, LIMIT).await?).map(Self)
+        parse(&bytes(request).await?).map(Self)
     }
 }
 
@@ -32,20 +47,62 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalB
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
-        let bytes = bytes(request, BODY_LIMIT).await?;
+        let bytes = bytes(request).await?;
         if bytes.is_empty() { Ok(Self(T::default())) } else { parse(&bytes).map(Self) }
     }
 }
 
-/// Reads a request body. Returns 413 when it is larger than `limit` bytes.
-pub async fn bytes(request: Request, limit: usize) -> ApiResult<Bytes> {
-    axum::body::to_bytes(request.into_body(), limit)
-        .await
-        .map_err(|_| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "Request body too large"))
+/// Reads a request body. Returns 413 when it is larger than the route's limit, and 408 when it arrives too
+/// slowly.
+pub async fn bytes(request: Request) -> ApiResult<Bytes> {
+    // A route without a limit accepts no body.
+    let BodyLimit(limit) = request.extensions().get().copied().unwrap_or(BodyLimit(0));
+    let too_large = || ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "Request body too large");
+    let mut body = request.into_body();
+    // A declared length is rejected before the body is read.
+    if body.size_hint().lower() > limit as u64 {
+        return Err(too_large());
+    }
+    let started = Instant::now();
+    let mut received = BytesMut::new();
+    loop {
+        let due = started + BODY_GRACE + Duration::from_secs((received.len() / MIN_BODY_RATE) as u64);
+        let frame = timeout_at(due, body.frame()).await.map_err(|_| {
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "Request body timed out").code("request_timeout")
+        })?;
+        let Some(frame) = frame else { return Ok(received.freeze()) };
+        let frame = frame.map_err(|_| bad_request("Request body could not be read"))?;
+        // Trailers are ignored.
+        let Ok(data) = frame.into_data() else { continue };
+        if received.len() + data.len() > limit {
+            return Err(too_large());
+        }
+        received.extend_from_slice(&data);
+    }
+}
+
+/// Counts the values in JSON text without parsing it. Exact for valid JSON, except that an empty array or
+/// object counts as two.
+fn count_values(json: &[u8]) -> usize {
+    let (mut values, mut in_string) = (1, false);
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            // The escaped character cannot end the string.
+            b'\\' if in_string => _ = bytes.next(),
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values
 }
 
 /// Deserializes JSON. Returns a 400 that names the path of the first value that does not match its type.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
+    if count_values(bytes) > MAX_VALUES {
+        return Err(bad_request("Request body has too many JSON values").code("too_many_values"));
+    }
     // PostgreSQL rejects U+0000 in text and JSON, so replace it before anything is stored.
     let bytes = nul::without_nul(bytes);
     let mut json = serde_json::Deserializer::from_slice(&bytes);
@@ -105,5 +162,64 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
             .map_err(|_| bad_request("malformed path").code("malformed_path"))?;
         let id = path.iter().find(|(name, _)| *name == "id").map(|(_, value)| Self::of(value));
         Ok(id.unwrap_or(Self(None)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::stream::{self, StreamExt as _};
+
+    use super::*;
+
+    fn request(limit: usize, body: axum::body::Body) -> Request {
+        let mut request = Request::new(body);
+        request.extensions_mut().insert(BodyLimit(limit));
+        request
+    }
+
+    /// A body that sends a chunk of this size every second, and never ends.
+    fn endless(chunk: usize) -> axum::body::Body {
+        axum::body::Body::from_stream(stream::repeat(()).then(move |()| async move {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Ok::<_, Infallible>(vec![b' '; chunk])
+        }))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn body_must_arrive_within_its_time() {
+        let started = Instant::now();
+        let silent = axum::body::Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
+        let error = bytes(request(4096, silent)).await.unwrap_err();
+        assert_eq!((error.status, started.elapsed()), (StatusCode::REQUEST_TIMEOUT, BODY_GRACE));
+
+        // Half of the minimum rate buys half a second per second: the body ends after twice the grace period.
+        let started = Instant::now();
+        let error = bytes(request(usize::MAX, endless(MIN_BODY_RATE / 2))).await.unwrap_err();
+        assert_eq!(error.status, StatusCode::REQUEST_TIMEOUT);
+        assert!((BODY_GRACE..=BODY_GRACE * 2).contains(&started.elapsed()), "{:?}", started.elapsed());
+
+        // At the minimum rate, the size limit ends the body.
+        let error = bytes(request(100 * MIN_BODY_RATE, endless(MIN_BODY_RATE))).await.unwrap_err();
+        assert_eq!(error.status, StatusCode::PAYLOAD_TOO_LARGE);
+    }
+
+    #[tokio::test]
+    async fn body_is_limited_by_its_route() {
+        let body = |size: usize| axum::body::Body::from(vec![b' '; size]);
+        assert_eq!(bytes(request(10, body(10))).await.unwrap().len(), 10);
+        assert_eq!(bytes(request(10, body(11))).await.unwrap_err().status, StatusCode::PAYLOAD_TOO_LARGE);
+        let unlimited = Request::new(body(1));
+        assert_eq!(bytes(unlimited).await.unwrap_err().status, StatusCode::PAYLOAD_TOO_LARGE);
+    }
+
+    #[test]
+    fn bodies_of_many_small_values_are_rejected() {
+        assert_eq!(count_values(br#"{"a,[":"\",[","b":[1,2,{"c":null}]}"#), 7);
+        let nested = format!("[{}]", vec!["[]"; MAX_VALUES].join(","));
+        assert_eq!(parse::<serde_json::Value>(nested.as_bytes()).unwrap_err().body.code, "too_many_values");
+        let text = serde_json::to_vec(&"[{,".repeat(MAX_VALUES)).unwrap();
+        assert!(parse::<String>(&text).is_ok());
     }
 }

@@ -1,9 +1,8 @@
 //! All routes of the control plane.
 
-use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get};
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{OpenApi, PathItem};
@@ -13,12 +12,14 @@ use utoipa_axum::routes;
 use crate::app::ControlPlaneState;
 use crate::credentials::{cookie, session};
 use crate::error::not_implemented;
+use crate::extract::BodyLimit;
 use crate::routes::{
     agent_proposals, agents, api_keys, audit_log, auth, bootstrap, commands, compute_preference,
     compute_targets, documents, events, execution_credentials, feature_flags, github_token, health,
     health_checks, invitations, link, local_auth, loops, manual_loops, members, oidc, onboarding,
     organization, organizations, public_keys, repositories, runner, sessions, storage, tickets, usage,
 };
+use crate::storage::OBJECT_LIMIT;
 use crate::{middleware, web};
 
 /// The callers that a route accepts. The extractor in the handler's signature enforces it.
@@ -44,8 +45,25 @@ pub enum Access {
     PersonOrRunner,
 }
 
-// Method, path, accepted callers, and the handler.
-type RouteRow = (&'static str, &'static str, Access, UtoipaMethodRouter<ControlPlaneState>);
+/// The handler reads no body.
+const NONE: BodyLimit = BodyLimit(0);
+/// Ids, names, credentials and switches. All routes that need no authentication.
+const SMALL: BodyLimit = BodyLimit(4 * 1024);
+/// Settings, keys and lists of ids.
+const FORM: BodyLimit = BodyLimit(16 * 1024);
+/// Reports of desktops.
+const REPORT: BodyLimit = BodyLimit(64 * 1024);
+/// A prompt of 100,000 characters, which are up to six bytes each in JSON, or a command that contains one.
+const PROMPT: BodyLimit = BodyLimit(1024 * 1024);
+/// The content of a document, 1,000,000 characters.
+const DOCUMENT: BodyLimit = BodyLimit(8 * 1024 * 1024);
+/// Events and artifacts of a loop. The terminal event carries the loop's results.
+const EVENT: BodyLimit = BodyLimit(20_000_000);
+/// Files of a loop.
+const FILE: BodyLimit = BodyLimit(OBJECT_LIMIT);
+
+// Method, path, accepted callers, size limit of the body, and the handler.
+type RouteRow = (&'static str, &'static str, Access, BodyLimit, UtoipaMethodRouter<ControlPlaneState>);
 
 // The routes of the OpenAPI document.
 #[rustfmt::skip]
@@ -53,114 +71,114 @@ fn table() -> Vec<RouteRow> {
     use Access::{Admin, AdminSession, ApiKey, Person, PersonOrRunner, Public, Reader, Runner, Session};
     vec![
         // Health
-        ("GET", "/health", Public, routes!(health::health)),
-        ("GET", "/health/db", Public, routes!(health::database)),
+        ("GET", "/health", Public, NONE, routes!(health::health)),
+        ("GET", "/health/db", Public, NONE, routes!(health::database)),
         // People
-        ("GET", "/auth/methods", Public, routes!(auth::methods)),
-        ("POST", "/auth/sign-in-link", Public, routes!(auth::sign_in)),
-        ("POST", "/auth/sign-in", Public, routes!(auth::password_sign_in)),
-        ("GET", "/auth/oidc/start", Public, routes!(oidc::start)),
-        ("GET", "/auth/oidc/callback", Public, routes!(oidc::callback)),
-        ("PUT", "/auth/password", Session, routes!(auth::change_password)),
-        ("POST", "/auth/sign-out", Session, routes!(auth::sign_out)),
-        ("GET", "/me", Person, routes!(auth::me)),
-        ("PUT", "/auth/organization", Session, routes!(organizations::select)),
-        ("GET", "/organizations", Session, routes!(organizations::list)),
-        ("GET", "/members", Person, routes!(members::list)),
-        ("PATCH", "/members/{id}", AdminSession, routes!(members::update)),
-        ("GET", "/invitations", AdminSession, routes!(invitations::list)),
-        ("POST", "/invitations", AdminSession, routes!(invitations::create)),
-        ("DELETE", "/invitations/{id}", AdminSession, routes!(invitations::delete)),
-        ("POST", "/invitations/preview", Public, routes!(invitations::preview)),
-        ("POST", "/invitations/accept", Public, routes!(invitations::accept)),
-        ("GET", "/audit-log", Admin, routes!(audit_log::list)),
-        ("GET", "/sessions", Session, routes!(sessions::list)),
-        ("DELETE", "/sessions/{id}", Session, routes!(sessions::delete)),
-        ("GET", "/api-keys", Session, routes!(api_keys::list)),
-        ("POST", "/api-keys", Session, routes!(api_keys::create)),
-        ("DELETE", "/api-keys/{id}", Session, routes!(api_keys::delete)),
-        ("GET", "/feature-flags", Person, routes!(feature_flags::list)),
-        ("PUT", "/feature-flags/{key}", Admin, routes!(feature_flags::set)),
-        ("GET", "/organization/settings", Person, routes!(organization::get)),
-        ("GET", "/settings/compute-preference", Person, routes!(compute_preference::get)),
-        ("PUT", "/settings/compute-preference", Person, routes!(compute_preference::set)),
-        ("PUT", "/organization/settings", Admin, routes!(organization::set)),
+        ("GET", "/auth/methods", Public, NONE, routes!(auth::methods)),
+        ("POST", "/auth/sign-in-link", Public, SMALL, routes!(auth::sign_in)),
+        ("POST", "/auth/sign-in", Public, SMALL, routes!(auth::password_sign_in)),
+        ("GET", "/auth/oidc/start", Public, NONE, routes!(oidc::start)),
+        ("GET", "/auth/oidc/callback", Public, NONE, routes!(oidc::callback)),
+        ("PUT", "/auth/password", Session, SMALL, routes!(auth::change_password)),
+        ("POST", "/auth/sign-out", Session, SMALL, routes!(auth::sign_out)),
+        ("GET", "/me", Person, NONE, routes!(auth::me)),
+        ("PUT", "/auth/organization", Session, SMALL, routes!(organizations::select)),
+        ("GET", "/organizations", Session, NONE, routes!(organizations::list)),
+        ("GET", "/members", Person, NONE, routes!(members::list)),
+        ("PATCH", "/members/{id}", AdminSession, SMALL, routes!(members::update)),
+        ("GET", "/invitations", AdminSession, NONE, routes!(invitations::list)),
+        ("POST", "/invitations", AdminSession, SMALL, routes!(invitations::create)),
+        ("DELETE", "/invitations/{id}", AdminSession, NONE, routes!(invitations::delete)),
+        ("POST", "/invitations/preview", Public, SMALL, routes!(invitations::preview)),
+        ("POST", "/invitations/accept", Public, SMALL, routes!(invitations::accept)),
+        ("GET", "/audit-log", Admin, NONE, routes!(audit_log::list)),
+        ("GET", "/sessions", Session, NONE, routes!(sessions::list)),
+        ("DELETE", "/sessions/{id}", Session, NONE, routes!(sessions::delete)),
+        ("GET", "/api-keys", Session, NONE, routes!(api_keys::list)),
+        ("POST", "/api-keys", Session, FORM, routes!(api_keys::create)),
+        ("DELETE", "/api-keys/{id}", Session, NONE, routes!(api_keys::delete)),
+        ("GET", "/feature-flags", Person, NONE, routes!(feature_flags::list)),
+        ("PUT", "/feature-flags/{key}", Admin, SMALL, routes!(feature_flags::set)),
+        ("GET", "/organization/settings", Person, NONE, routes!(organization::get)),
+        ("GET", "/settings/compute-preference", Person, NONE, routes!(compute_preference::get)),
+        ("PUT", "/settings/compute-preference", Person, FORM, routes!(compute_preference::set)),
+        ("PUT", "/organization/settings", Admin, FORM, routes!(organization::set)),
         // Desktops
-        ("POST", "/desktop/onboarding-attempt", Session, routes!(onboarding::attempt)),
-        ("POST", "/desktop/bootstrap/claim", Public, routes!(onboarding::claim)),
-        ("POST", "/compute-targets/local-auth/challenge", Session, routes!(local_auth::challenge)),
-        ("POST", "/compute-targets/local-auth/verify", ApiKey, routes!(local_auth::verify)),
-        ("GET", "/compute-targets", Person, routes!(compute_targets::list)),
-        ("POST", "/compute-targets/register", Person, routes!(compute_targets::register)),
-        ("GET", "/compute-targets/status-stream", Person, routes!(compute_targets::status_stream)),
-        ("PUT", "/compute-targets/{id}", Person, routes!(compute_targets::update)),
-        ("DELETE", "/compute-targets/{id}", Person, routes!(compute_targets::delete)),
-        ("POST", "/compute-targets/{id}/heartbeat", Person, routes!(compute_targets::heartbeat)),
-        ("GET", "/compute-targets/{id}/health-check", Person, routes!(health_checks::get)),
-        ("PUT", "/compute-targets/{id}/health-check", Person, routes!(health_checks::put)),
-        ("PATCH", "/compute-targets/{id}/sharing", Person, routes!(compute_targets::share)),
-        ("GET", "/compute-targets/{id}/commands", Person, routes!(commands::list)),
-        ("POST", "/compute-targets/{id}/commands", Person, routes!(commands::create)),
-        ("GET", "/compute-targets/{id}/commands/{command_id}", Person, routes!(commands::get)),
-        ("GET", "/compute-targets/{id}/commands/{command_id}/events", Person, routes!(commands::events)),
-        ("POST", "/compute-targets/{id}/commands/{command_id}/cancel", Person, routes!(commands::cancel)),
-        ("POST", "/compute-targets/{id}/loops/{loop_id}/execution-credentials", ApiKey, routes!(execution_credentials::create)),
-        ("GET", "/public-keys", Person, routes!(public_keys::list)),
-        ("POST", "/public-keys", Session, routes!(public_keys::register)),
-        ("DELETE", "/public-keys", Session, routes!(public_keys::delete)),
+        ("POST", "/desktop/onboarding-attempt", Session, SMALL, routes!(onboarding::attempt)),
+        ("POST", "/desktop/bootstrap/claim", Public, SMALL, routes!(onboarding::claim)),
+        ("POST", "/compute-targets/local-auth/challenge", Session, SMALL, routes!(local_auth::challenge)),
+        ("POST", "/compute-targets/local-auth/verify", ApiKey, SMALL, routes!(local_auth::verify)),
+        ("GET", "/compute-targets", Person, NONE, routes!(compute_targets::list)),
+        ("POST", "/compute-targets/register", Person, REPORT, routes!(compute_targets::register)),
+        ("GET", "/compute-targets/status-stream", Person, NONE, routes!(compute_targets::status_stream)),
+        ("PUT", "/compute-targets/{id}", Person, FORM, routes!(compute_targets::update)),
+        ("DELETE", "/compute-targets/{id}", Person, NONE, routes!(compute_targets::delete)),
+        ("POST", "/compute-targets/{id}/heartbeat", Person, NONE, routes!(compute_targets::heartbeat)),
+        ("GET", "/compute-targets/{id}/health-check", Person, NONE, routes!(health_checks::get)),
+        ("PUT", "/compute-targets/{id}/health-check", Person, REPORT, routes!(health_checks::put)),
+        ("PATCH", "/compute-targets/{id}/sharing", Person, SMALL, routes!(compute_targets::share)),
+        ("GET", "/compute-targets/{id}/commands", Person, NONE, routes!(commands::list)),
+        ("POST", "/compute-targets/{id}/commands", Person, PROMPT, routes!(commands::create)),
+        ("GET", "/compute-targets/{id}/commands/{command_id}", Person, NONE, routes!(commands::get)),
+        ("GET", "/compute-targets/{id}/commands/{command_id}/events", Person, NONE, routes!(commands::events)),
+        ("POST", "/compute-targets/{id}/commands/{command_id}/cancel", Person, NONE, routes!(commands::cancel)),
+        ("POST", "/compute-targets/{id}/loops/{loop_id}/execution-credentials", ApiKey, FORM, routes!(execution_credentials::create)),
+        ("GET", "/public-keys", Person, NONE, routes!(public_keys::list)),
+        ("POST", "/public-keys", Session, FORM, routes!(public_keys::register)),
+        ("DELETE", "/public-keys", Session, NONE, routes!(public_keys::delete)),
         // Agents
-        ("GET", "/agents", Person, routes!(agents::list)),
-        ("POST", "/agents", Admin, routes!(agents::create)),
-        ("POST", "/agents/bulk-ingest", Admin, routes!(agents::bulk_ingest)),
-        ("POST", "/agents/bootstrap/start", Person, routes!(bootstrap::start)),
-        ("GET", "/agents/{idOrSlug}", Person, routes!(agents::get)),
-        ("PATCH", "/agents/{idOrSlug}", Admin, routes!(agents::update)),
-        ("DELETE", "/agents/{idOrSlug}", Admin, routes!(agents::delete)),
-        ("GET", "/agents/{idOrSlug}/versions", Person, routes!(agents::versions)),
-        ("GET", "/agents/{idOrSlug}/versions/{version}", Person, routes!(agents::version)),
-        ("GET", "/agent-proposals", Person, routes!(agent_proposals::list)),
-        ("POST", "/agent-proposals/{id}/accept", Admin, routes!(agent_proposals::accept)),
-        ("POST", "/agent-proposals/{id}/reject", Admin, routes!(agent_proposals::reject)),
+        ("GET", "/agents", Person, NONE, routes!(agents::list)),
+        ("POST", "/agents", Admin, PROMPT, routes!(agents::create)),
+        ("POST", "/agents/bulk-ingest", Admin, DOCUMENT, routes!(agents::bulk_ingest)),
+        ("POST", "/agents/bootstrap/start", Person, REPORT, routes!(bootstrap::start)),
+        ("GET", "/agents/{idOrSlug}", Person, NONE, routes!(agents::get)),
+        ("PATCH", "/agents/{idOrSlug}", Admin, PROMPT, routes!(agents::update)),
+        ("DELETE", "/agents/{idOrSlug}", Admin, NONE, routes!(agents::delete)),
+        ("GET", "/agents/{idOrSlug}/versions", Person, NONE, routes!(agents::versions)),
+        ("GET", "/agents/{idOrSlug}/versions/{version}", Person, NONE, routes!(agents::version)),
+        ("GET", "/agent-proposals", Person, NONE, routes!(agent_proposals::list)),
+        ("POST", "/agent-proposals/{id}/accept", Admin, SMALL, routes!(agent_proposals::accept)),
+        ("POST", "/agent-proposals/{id}/reject", Admin, SMALL, routes!(agent_proposals::reject)),
         // Repositories
-        ("GET", "/repositories", Person, routes!(repositories::list)),
-        ("POST", "/repositories", Admin, routes!(repositories::allow)),
-        ("DELETE", "/repositories/{owner}/{name}", Admin, routes!(repositories::forbid)),
+        ("GET", "/repositories", Person, NONE, routes!(repositories::list)),
+        ("POST", "/repositories", Admin, FORM, routes!(repositories::allow)),
+        ("DELETE", "/repositories/{owner}/{name}", Admin, NONE, routes!(repositories::forbid)),
         // Documents
-        ("GET", "/documents", Person, routes!(documents::list)),
-        ("POST", "/documents", Person, routes!(documents::create)),
-        ("GET", "/documents/{idOrSlug}", Person, routes!(documents::get)),
-        ("PATCH", "/documents/{idOrSlug}", Person, routes!(documents::update)),
-        ("GET", "/documents/{idOrSlug}/versions", Person, routes!(documents::versions)),
-        ("POST", "/documents/{idOrSlug}/versions", Person, routes!(documents::create_version)),
-        ("POST", "/documents/{idOrSlug}/run-loop", Person, routes!(documents::run_loop)),
-        ("POST", "/documents/{idOrSlug}/run-loop/preview", Person, routes!(documents::preview_loop)),
+        ("GET", "/documents", Person, NONE, routes!(documents::list)),
+        ("POST", "/documents", Person, DOCUMENT, routes!(documents::create)),
+        ("GET", "/documents/{idOrSlug}", Person, NONE, routes!(documents::get)),
+        ("PATCH", "/documents/{idOrSlug}", Person, DOCUMENT, routes!(documents::update)),
+        ("GET", "/documents/{idOrSlug}/versions", Person, NONE, routes!(documents::versions)),
+        ("POST", "/documents/{idOrSlug}/versions", Person, DOCUMENT, routes!(documents::create_version)),
+        ("POST", "/documents/{idOrSlug}/run-loop", Person, PROMPT, routes!(documents::run_loop)),
+        ("POST", "/documents/{idOrSlug}/run-loop/preview", Person, PROMPT, routes!(documents::preview_loop)),
         // Tickets
-        ("GET", "/tickets", Person, routes!(tickets::list)),
-        ("POST", "/tickets", Person, routes!(tickets::create)),
-        ("GET", "/tickets/{idOrSlug}", Person, routes!(tickets::get)),
-        ("PATCH", "/tickets/{idOrSlug}", Person, routes!(tickets::update)),
+        ("GET", "/tickets", Person, NONE, routes!(tickets::list)),
+        ("POST", "/tickets", Person, DOCUMENT, routes!(tickets::create)),
+        ("GET", "/tickets/{idOrSlug}", Person, NONE, routes!(tickets::get)),
+        ("PATCH", "/tickets/{idOrSlug}", Person, DOCUMENT, routes!(tickets::update)),
         // Loops
-        ("GET", "/loops", Person, routes!(loops::list)),
-        ("POST", "/loops", Person, routes!(loops::create)),
-        ("GET", "/loops/usage", AdminSession, routes!(usage::get)),
-        ("POST", "/loops/summaries", Reader, routes!(loops::summaries)),
-        ("GET", "/loops/{id}", PersonOrRunner, routes!(loops::get)),
-        ("PATCH", "/loops/{id}", Person, routes!(manual_loops::update)),
-        ("DELETE", "/loops/{id}", Person, routes!(loops::delete)),
-        ("POST", "/loops/{id}/cancel", Person, routes!(loops::cancel)),
-        ("POST", "/loops/{id}/resume", Person, routes!(loops::resume)),
-        ("POST", "/loops/{id}/manual-events", Person, routes!(manual_loops::event)),
-        ("GET", "/loops/{id}/runtime", AdminSession, routes!(loops::runtime)),
-        ("GET", "/loops/{id}/events", Session, routes!(events::list)),
-        ("GET", "/loops/{id}/stream", Session, routes!(events::stream)),
+        ("GET", "/loops", Person, NONE, routes!(loops::list)),
+        ("POST", "/loops", Person, PROMPT, routes!(loops::create)),
+        ("GET", "/loops/usage", AdminSession, NONE, routes!(usage::get)),
+        ("POST", "/loops/summaries", Reader, FORM, routes!(loops::summaries)),
+        ("GET", "/loops/{id}", PersonOrRunner, NONE, routes!(loops::get)),
+        ("PATCH", "/loops/{id}", Person, REPORT, routes!(manual_loops::update)),
+        ("DELETE", "/loops/{id}", Person, NONE, routes!(loops::delete)),
+        ("POST", "/loops/{id}/cancel", Person, FORM, routes!(loops::cancel)),
+        ("POST", "/loops/{id}/resume", Person, PROMPT, routes!(loops::resume)),
+        ("POST", "/loops/{id}/manual-events", Person, EVENT, routes!(manual_loops::event)),
+        ("GET", "/loops/{id}/runtime", AdminSession, NONE, routes!(loops::runtime)),
+        ("GET", "/loops/{id}/events", Session, NONE, routes!(events::list)),
+        ("GET", "/loops/{id}/stream", Session, NONE, routes!(events::stream)),
         // Runners
-        ("POST", "/loops/{id}/events", Runner, routes!(runner::event)),
-        ("POST", "/loops/{id}/heartbeat", Runner, routes!(runner::heartbeat)),
-        ("POST", "/loops/{id}/refresh-token", Runner, routes!(runner::refresh)),
-        ("POST", "/loops/{id}/github-token", Runner, routes!(github_token::create)),
-        ("POST", "/loops/{id}/upload-artifacts", Runner, routes!(runner::upload_artifacts)),
-        ("POST", "/loops/{id}/upload-urls", Runner, routes!(runner::upload_urls)),
-        ("POST", "/loops/{id}/download-urls", Runner, routes!(runner::download_urls)),
+        ("POST", "/loops/{id}/events", Runner, EVENT, routes!(runner::event)),
+        ("POST", "/loops/{id}/heartbeat", Runner, FORM, routes!(runner::heartbeat)),
+        ("POST", "/loops/{id}/refresh-token", Runner, SMALL, routes!(runner::refresh)),
+        ("POST", "/loops/{id}/github-token", Runner, FORM, routes!(github_token::create)),
+        ("POST", "/loops/{id}/upload-artifacts", Runner, EVENT, routes!(runner::upload_artifacts)),
+        ("POST", "/loops/{id}/upload-urls", Runner, PROMPT, routes!(runner::upload_urls)),
+        ("POST", "/loops/{id}/download-urls", Runner, PROMPT, routes!(runner::download_urls)),
     ]
 }
 
@@ -168,8 +186,8 @@ fn table() -> Vec<RouteRow> {
 // the document describes them with a single segment.
 fn storage_table() -> Vec<RouteRow> {
     vec![
-        ("GET", "/storage/{key}", Access::Public, routes!(storage::get)),
-        ("PUT", "/storage/{key}", Access::Public, routes!(storage::put)),
+        ("GET", "/storage/{key}", Access::Public, NONE, routes!(storage::get)),
+        ("PUT", "/storage/{key}", Access::Public, FILE, routes!(storage::put)),
     ]
 }
 
@@ -177,20 +195,20 @@ fn documented(
     table: Vec<RouteRow>,
     router: OpenApiRouter<ControlPlaneState>,
 ) -> OpenApiRouter<ControlPlaneState> {
-    table.into_iter().fold(router, |router, (_, _, _, handler)| router.routes(handler))
+    table.into_iter().fold(router, |router, (_, _, _, limit, (schemas, paths, methods))| {
+        router.routes((schemas, paths, methods.layer(Extension(limit))))
+    })
 }
 
 /// Builds the service: API, WebSocket of the desktops, and the web app for all other paths.
 pub fn service(app: ControlPlaneState) -> Router {
     let (routes, _) = documented(table(), OpenApiRouter::new()).split_for_parts();
     routes
-        .route("/storage/{*key}", get(storage::get).put(storage::put))
+        .route("/storage/{*key}", get(storage::get).put(storage::put).layer(Extension(FILE)))
         .route(loopgate_api::link::LINK_PATH, any(link::connect))
         .route("/openapi.json", get(async || Json(openapi())))
         .method_not_allowed_fallback(async || not_implemented())
         .fallback(web::fallback)
-        // axum's default limit is 2 MiB; the body extractors enforce a limit per route.
-        .layer(DefaultBodyLimit::disable())
         // The last layer is the outermost one: it also covers the fallbacks.
         .layer(from_fn_with_state(app.clone(), middleware::check))
         .with_state(app)
@@ -252,7 +270,7 @@ fn description() -> OpenApi {
 #[cfg(test)]
 pub(crate) fn all_routes() -> Vec<(&'static str, &'static str, Access)> {
     let routes = table().into_iter().chain(storage_table());
-    routes.map(|(method, path, access, _)| (method, path, access)).collect()
+    routes.map(|(method, path, access, ..)| (method, path, access)).collect()
 }
 
 #[cfg(test)]
@@ -263,7 +281,7 @@ mod tests {
 
     #[test]
     fn table_matches_method_and_path_of_each_handler() {
-        for (method, path, _, (_, paths, _)) in table().into_iter().chain(storage_table()) {
+        for (method, path, _, _, (_, paths, _)) in table().into_iter().chain(storage_table()) {
             let (declared, item) = paths.paths.first_key_value().unwrap();
             assert_eq!(declared, path, "{method} {path}");
             let json = serde_json::to_value(item).unwrap();
@@ -280,11 +298,32 @@ mod tests {
         }
     }
 
+    #[test]
+    fn bodies_of_public_routes_are_small_and_large_bodies_are_exceptions() {
+        let mut large = Vec::new();
+        for (method, path, access, limit, _) in table() {
+            assert!(access != Access::Public || limit <= SMALL, "{method} {path}");
+            if matches!(method, "GET" | "DELETE") {
+                assert_eq!(limit, NONE, "{method} {path}");
+            }
+            if limit > REPORT {
+                large.push(path);
+            }
+        }
+        large.dedup();
+        let with_text = ["commands", "agents", "documents", "tickets", "run-loop", "versions", "loops"];
+        let of_runs = ["resume", "events", "upload-artifacts", "upload-urls", "download-urls"];
+        for path in large {
+            let is_known = with_text.iter().chain(&of_runs).any(|part| path.contains(part));
+            assert!(is_known, "{path} accepts large bodies");
+        }
+    }
+
     /// The document has one schema per name, so two types of the same name would describe each other.
     #[test]
     fn schema_names_are_unique() {
         let mut schemas = BTreeMap::new();
-        for (_, _, _, handler) in table().into_iter().chain(storage_table()) {
+        for (_, _, _, _, handler) in table().into_iter().chain(storage_table()) {
             for (name, schema) in handler.0 {
                 let schema = serde_json::to_value(schema).unwrap();
                 let first = schemas.entry(name.clone()).or_insert_with(|| schema.clone());

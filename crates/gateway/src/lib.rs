@@ -33,7 +33,7 @@ pub use control::{CONTROL_SOCKET, SupportReport};
 pub use gateway::{Gateway, GatewayService};
 pub use server::connections::raise_descriptor_limit;
 pub use server::health::ListenerHealth;
-pub use server::limited::serve_limited;
+pub use server::limited::LimitedServer;
 pub use server::listener::{BindError, BoundGateway};
 
 /// Returns the OpenAPI document of all routes that this build serves.

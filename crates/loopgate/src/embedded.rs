@@ -4,13 +4,14 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use loopgate_api::names::CONTROL_PLANE_PORT;
 use loopgate_control_plane::{
     CodeHostApp, Config, ControlPlane, FirstOwner, MachineRepositories, OidcProvider, Owner, Secrets,
 };
-use loopgate_gateway::{SignIn, serve_limited};
+use loopgate_gateway::{LimitedServer, SignIn};
 use loopgate_home::{DataDir, Program, files, secret_file};
 use loopgate_tools::process::Limits;
 use loopgate_tools::programs::Programs;
@@ -28,7 +29,7 @@ pub const DEFAULT_ORGANIZATION: &str = "Home";
 /// Number of ports that are tried after the default port.
 const FALLBACK_PORTS: u16 = 9;
 /// Timeout of `git config`, which only reads local files.
-const GIT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+const GIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Output limit of `git config`, in bytes.
 const OUTPUT_LIMIT: usize = 64 * 1024;
 
@@ -36,6 +37,7 @@ const OUTPUT_LIMIT: usize = 64 * 1024;
 pub struct EmbeddedControlPlane {
     control_plane: ControlPlane,
     listener: TcpListener,
+    trusted_proxies: Vec<IpAddr>,
 }
 
 /// Options that differ between the control plane on a user's machine and that of a team.
@@ -89,7 +91,7 @@ impl EmbeddedControlPlane {
             web_origin: web_origin.to_owned(),
             code_host_url: std::env::var(CODE_HOST_URL_VARIABLE).ok().filter(|url| !url.is_empty()),
             trusted_origins: Vec::new(),
-            trusted_proxies: options.trusted_proxies,
+            trusted_proxies: options.trusted_proxies.clone(),
             machine_repositories: options.machine_repositories,
             code_host_app: options.code_host_app,
             oidc: options.oidc,
@@ -97,7 +99,7 @@ impl EmbeddedControlPlane {
         })
         .await
         .with_context(|| format!("cannot open {subject}"))?;
-        Ok(Self { control_plane, listener })
+        Ok(Self { control_plane, listener, trusted_proxies: options.trusted_proxies })
     }
 
     /// Creates the first organization and its owner unless one exists.
@@ -138,13 +140,20 @@ impl EmbeddedControlPlane {
             .context("cannot create an onboarding attempt for this desktop")
     }
 
-    /// Serves until `stop` is cancelled.
-    pub async fn serve(self, stop: CancellationToken) -> anyhow::Result<()> {
-        let router = self.control_plane.router();
-        let control_plane = self.control_plane.clone();
+    /// Serves until `stop` is cancelled. Then refuses new connections, and gives the requests in flight `grace`
+    /// to complete.
+    pub async fn serve(self, stop: CancellationToken, grace: Duration) -> anyhow::Result<()> {
+        let control_plane = self.control_plane;
+        let server = LimitedServer::new(self.listener, control_plane.router(), self.trusted_proxies);
+        let limit = async {
+            stop.cancelled().await;
+            // Streams would otherwise keep their connections open until the end of the grace period.
+            control_plane.end_streams();
+            tokio::time::sleep(grace).await;
+        };
         tokio::select! {
-            result = serve_limited(self.listener, router) => result.context("the control plane failed to serve")?,
-            () = stop.cancelled() => {}
+            () = server.serve(stop.clone()) => {}
+            () = limit => tracing::warn!(?grace, "requests in flight were aborted at shutdown"),
         }
         control_plane.shutdown().await.context("the control plane did not shut down cleanly")
     }

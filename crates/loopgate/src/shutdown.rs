@@ -14,17 +14,16 @@ use loopgate_home::{DataDir, files};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-/// Time limit of all phases together.
-const SEQUENCE_LIMIT: Duration = Duration::from_secs(5);
-/// Time after which the process exits even if the async runtime is blocked. Below the 10 s after which
-/// `docker stop` kills a container, so that the failure can still be recorded.
-const HARD_EXIT: Duration = Duration::from_secs(8);
+/// Time after the limit of the phases at which the process exits even if the async runtime is blocked.
+const HARD_EXIT_DELAY: Duration = Duration::from_secs(3);
 /// Name of the report in the data directory. Written by a failed shutdown, read by the next start.
 const RECORD: &str = "failed-stop.json";
 
 /// The shutdown of this process, from the request to the exit.
 pub struct Shutdown {
     requested: CancellationToken,
+    /// Time limit of all phases together.
+    limit: Duration,
     record: PathBuf,
     progress: Mutex<ShutdownProgress>,
 }
@@ -54,9 +53,9 @@ pub struct FailedShutdown {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Trigger {
-    /// The phases: one failed, or [`SEQUENCE_LIMIT`] was exceeded.
+    /// The phases: one failed, or their time limit was exceeded.
     ShutdownSequence,
-    /// The watchdog thread, after [`HARD_EXIT`].
+    /// The watchdog thread, [`HARD_EXIT_DELAY`] after that limit.
     OuterHardExit,
 }
 
@@ -68,11 +67,16 @@ enum ShutdownFailureKind {
 }
 
 impl Shutdown {
-    /// Creates a shutdown that is requested by Ctrl-C or SIGTERM. Further signals have no effect.
-    pub fn on_signals(dir: &DataDir) -> io::Result<Arc<Self>> {
+    /// Time limit for a desktop. With the watchdog's delay, it stays below the 10 s after which `docker stop`
+    /// kills a container, so that the failure can still be recorded.
+    pub const DESKTOP_LIMIT: Duration = Duration::from_secs(5);
+
+    /// Creates a shutdown that is requested by Ctrl-C or SIGTERM. Further signals have no effect. `limit` is the
+    /// time limit of all phases together.
+    pub fn on_signals(dir: &DataDir, limit: Duration) -> io::Result<Arc<Self>> {
         let requested = CancellationToken::new();
         cancel_on_signals(requested.clone())?;
-        Ok(Arc::new(Self { requested, record: dir.file(RECORD), progress: Mutex::default() }))
+        Ok(Arc::new(Self { requested, limit, record: dir.file(RECORD), progress: Mutex::default() }))
     }
 
     /// Returns a token that is cancelled when the shutdown is requested.
@@ -101,7 +105,7 @@ impl Shutdown {
         output
     }
 
-    /// Runs the service to completion. After the request it has [`SEQUENCE_LIMIT`] to complete.
+    /// Runs the service to completion. After the request it has the time limit to complete.
     pub async fn bound(
         self: Arc<Self>,
         service: impl Future<Output = anyhow::Result<()>>,
@@ -110,7 +114,7 @@ impl Shutdown {
         let limit = async {
             self.requested.cancelled().await;
             self.progress().since = Some(Instant::now());
-            tokio::time::sleep(SEQUENCE_LIMIT).await;
+            tokio::time::sleep(self.limit).await;
         };
         let result = tokio::select! {
             result = service => result,
@@ -141,14 +145,14 @@ impl Shutdown {
         serde_json::from_slice(&text).ok()
     }
 
-    /// Exits the process [`HARD_EXIT`] after the request. Uses a thread, because a blocked async runtime does
+    /// Exits the process [`HARD_EXIT_DELAY`] after the time limit. Uses a thread, because a blocked async runtime does
     /// not fire timers.
     async fn watch(self: Arc<Self>) {
         self.requested.cancelled().await;
         std::thread::spawn(move || {
             // A receive that always times out: the thread only waits, and ends with the process.
             let (_sender, receiver) = std::sync::mpsc::channel::<()>();
-            let _ = receiver.recv_timeout(HARD_EXIT);
+            let _ = receiver.recv_timeout(self.limit + HARD_EXIT_DELAY);
             self.report_failure(Trigger::OuterHardExit, ShutdownFailureKind::TimedOut, None);
             std::process::exit(1);
         });

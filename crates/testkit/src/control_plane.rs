@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
@@ -136,6 +136,11 @@ impl TestControlPlane {
     /// Sends a POST as the owner and returns `data` of the response. Fails on an error status.
     pub async fn post(&self, path: &str, body: Value) -> anyhow::Result<Value> {
         data(self.request("POST", path).json(&body).send().await?).await.with_context(|| path.to_owned())
+    }
+
+    /// Waits until the process has ended.
+    pub async fn wait(&mut self) -> anyhow::Result<ExitStatus> {
+        self.child.wait().await.map_err(Into::into)
     }
 
     /// Kills the process with SIGKILL.

@@ -27,8 +27,8 @@ pub enum ProofError {
     MissingHeaders,
     /// A header cannot be parsed.
     MalformedHeaders,
-    /// The timestamp differs too much from the current time.
-    StaleTimestamp,
+    /// The timestamp differs too much from the current time; by these seconds, positive when it is ahead.
+    StaleTimestamp(i64),
     /// The proof is for another gateway.
     GatewayMismatch,
     /// The signature does not match the request.
@@ -45,7 +45,15 @@ impl From<ProofError> for ApiError {
             ProofError::MissingHeaders | ProofError::MalformedHeaders => {
                 Self::new(StatusCode::UNAUTHORIZED, failed)
             }
-            _ => Self::new(StatusCode::FORBIDDEN, failed),
+            ProofError::StaleTimestamp(seconds) => {
+                let direction = if seconds > 0 { "ahead of" } else { "behind" };
+                let by = seconds.unsigned_abs();
+                let text = format!("{failed}: the desktop's clock is {by} s {direction} the control plane's");
+                Self::new(StatusCode::FORBIDDEN, text).code("clock_skew").detail("seconds", seconds)
+            }
+            ProofError::GatewayMismatch | ProofError::InvalidSignature => {
+                Self::new(StatusCode::FORBIDDEN, failed)
+            }
         }
     }
 }
@@ -78,9 +86,10 @@ pub fn verify(
     if timestamp.is_empty() || !timestamp.bytes().all(|c| c.is_ascii_digit()) {
         return Err(ProofError::MalformedHeaders);
     }
-    let seconds: u64 = timestamp.parse().map_err(|_| ProofError::MalformedHeaders)?;
-    if u64::try_from(now_ms / 1000).unwrap_or_default().abs_diff(seconds) > CLOCK_WINDOW {
-        return Err(ProofError::StaleTimestamp);
+    let seconds: i64 = timestamp.parse().map_err(|_| ProofError::MalformedHeaders)?;
+    let ahead = seconds.saturating_sub(now_ms / 1000);
+    if ahead.unsigned_abs() > CLOCK_WINDOW {
+        return Err(ProofError::StaleTimestamp(ahead));
     }
     if Uuid::try_parse(claimed).ok() != Some(gateway) {
         return Err(ProofError::GatewayMismatch);

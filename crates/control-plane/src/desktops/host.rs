@@ -67,7 +67,6 @@ impl Host for DesktopHost {
         // PostgreSQL cannot store U+0000 in text or JSON.
         let mut capabilities = Value::Object(hello.stored_capabilities());
         nul::replace(&mut capabilities);
-        let capabilities = capabilities.as_object().cloned().unwrap_or_default();
         let text = |mut text: String| {
             nul::replace_in(&mut text);
             text
@@ -84,13 +83,14 @@ impl Host for DesktopHost {
             user_id: identity.user_id,
             target_id: hello.compute_target_id,
             gateway_id: bound.filter(|bound| hello.gateway_id == Some(*bound)),
+            claimed_gateway_id: hello.gateway_id,
             machine_name: text(hello.machine_name),
             platform: text(hello.platform),
             capabilities,
             supported_operations: hello.supported_operations.into_iter().map(text).collect(),
         };
-        let row = register::register(&self.store, registration).await.map_err(|error| match error {
-            error @ RegisterError::NameTaken => HelloNack {
+        let row = register::register(&self.store, &registration).await.map_err(|error| match error {
+            error @ RegisterError::Concurrent => HelloNack {
                 reason: NackReason::ComputeTargetRegisterFailed,
                 message: Some(error.to_string()),
             },

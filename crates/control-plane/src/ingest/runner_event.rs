@@ -42,17 +42,18 @@ pub struct RunnerEvent {
 }
 
 impl RunnerEvent {
-    /// Parses `{"type", "data": {…}}` or `{"type", …}`. Returns 400 for an invalid event.
-    pub fn parse(body: Value) -> ApiResult<Self> {
-        Self::parse_one_of(&TYPES, body)
+    /// Parses `{"type", "data": {…}}` or `{"type", …}`. Returns 400 for an invalid event. `code_host` is the base
+    /// URL of the code host whose pull requests are accepted, in addition to `https://github.com`.
+    pub fn parse(body: Value, code_host: Option<&str>) -> ApiResult<Self> {
+        Self::parse_one_of(&TYPES, body, code_host)
     }
 
     /// Like [`Self::parse`], for an event of a MANUAL loop.
-    pub fn parse_manual(body: Value) -> ApiResult<Self> {
-        Self::parse_one_of(&MANUAL_TYPES, body)
+    pub fn parse_manual(body: Value, code_host: Option<&str>) -> ApiResult<Self> {
+        Self::parse_one_of(&MANUAL_TYPES, body, code_host)
     }
 
-    fn parse_one_of(types: &[&str], body: Value) -> ApiResult<Self> {
+    fn parse_one_of(types: &[&str], body: Value, code_host: Option<&str>) -> ApiResult<Self> {
         let Value::Object(mut members) = body else { return Err(bad_request("event must be an object")) };
         let kind = match members.remove("type") {
             Some(Value::String(kind)) if types.contains(&kind.as_str()) => kind,
@@ -70,7 +71,7 @@ impl RunnerEvent {
             None => {}
         }
         let mut event = Self { kind, members };
-        event.check()?;
+        event.check(code_host)?;
         // Runners may omit the timestamp; readers rely on it.
         if !event.members.get("timestamp").is_some_and(Value::is_string) {
             event.members.insert("timestamp".to_owned(), loopgate_api::time::now_iso().into());
@@ -109,14 +110,14 @@ impl RunnerEvent {
         Value::Object(self.members)
     }
 
-    fn check(&self) -> ApiResult<()> {
+    fn check(&self, code_host: Option<&str>) -> ApiResult<()> {
         let mut issues = ValidationIssues::default();
         let has = |name: &str, test: fn(&Value) -> bool| self.members.get(name).is_some_and(test);
         match self.kind.as_str() {
             "output" => issues.require(has("chunk", Value::is_string), "chunk", "must be a string"),
-            "completed" => self.check_completed(&mut issues),
+            "completed" => self.check_completed(&mut issues, code_host),
             "error" => {
-                self.check_results(&mut issues);
+                self.check_results(&mut issues, code_host);
                 issues.require(has("code", Value::is_string), "code", "must be a string");
                 issues.require(has("message", Value::is_string), "message", "must be a string");
             }
@@ -134,7 +135,7 @@ impl RunnerEvent {
         issues.into_result()
     }
 
-    fn check_completed(&self, issues: &mut ValidationIssues) {
+    fn check_completed(&self, issues: &mut ValidationIssues, code_host: Option<&str>) {
         issues.require(
             self.members.get("result").is_some_and(Value::is_object),
             "result",
@@ -145,17 +146,17 @@ impl RunnerEvent {
             let valid = number.is_some_and(Value::is_u64);
             issues.require(valid, &format!("tokensUsed.{name}"), "must be a non-negative integer");
         }
-        self.check_results(issues);
+        self.check_results(issues, code_host);
     }
 
-    fn check_results(&self, issues: &mut ValidationIssues) {
+    fn check_results(&self, issues: &mut ValidationIssues, code_host: Option<&str>) {
         match self.members.get("results") {
             None | Some(Value::Null) => {}
             Some(Value::Array(entries)) => {
                 for (index, entry) in entries.iter().enumerate() {
                     match serde_json::from_value::<ResultEntry>(entry.clone()) {
                         Ok(entry) => {
-                            if let Err(error) = entry.validate() {
+                            if let Err(error) = entry.validate(code_host) {
                                 let path = format!("results.{index}.{}", error.member());
                                 issues.push(path, error.to_string());
                             }
@@ -192,7 +193,7 @@ mod tests {
     use super::*;
 
     fn refusal(body: Value) -> String {
-        RunnerEvent::parse(body).unwrap_err().body.error
+        RunnerEvent::parse(body, None).unwrap_err().body.error
     }
 
     #[test]
@@ -200,7 +201,8 @@ mod tests {
         let flat = json!({"type": "output", "chunk": "hello", "timestamp": "2026-05-11T08:30:00.000Z"});
         let enveloped =
             json!({"type": "output", "data": {"chunk": "hello"}, "timestamp": "2026-05-11T08:30:00.000Z"});
-        let (flat, enveloped) = (RunnerEvent::parse(flat).unwrap(), RunnerEvent::parse(enveloped).unwrap());
+        let (flat, enveloped) =
+            (RunnerEvent::parse(flat, None).unwrap(), RunnerEvent::parse(enveloped, None).unwrap());
         assert_eq!(flat.members, enveloped.members);
     }
 
@@ -220,10 +222,30 @@ mod tests {
     }
 
     #[test]
+    fn pull_requests_of_the_configured_code_host_are_accepted() {
+        let of = |url: &str, code_host: Option<&str>| {
+            let entry = json!({"status": "success", "fullName": "acme/api", "prUrl": url, "prNumber": 1,
+                "branchName": "b", "baseBranch": "main", "hasChanges": true});
+            let completed = json!({"type": "completed", "result": {}, "tokensUsed": {"input": 1, "output": 1}, "results": [entry]});
+            RunnerEvent::parse(completed, code_host).is_ok()
+        };
+        let (enterprise, host) =
+            ("https://git.example.com/acme/api/pull/1", Some("https://git.example.com/"));
+        assert!(of(enterprise, host) && !of(enterprise, None));
+        assert!(of("https://github.com/acme/api/pull/1", host), "runners normalize URLs to this form");
+        for url in ["https://git.example.com/evil/api/pull/1", "https://git.example.com.evil/acme/api/pull/1"]
+        {
+            assert!(!of(url, host), "{url}");
+        }
+    }
+
+    #[test]
     fn credentials_in_error_events_are_redacted() {
-        let event =
-            RunnerEvent::parse(json!({"type": "error", "code": "X", "message": "Bearer abcdef123456",
-            "logTail": "x".repeat(9000)}));
+        let event = RunnerEvent::parse(
+            json!({"type": "error", "code": "X", "message": "Bearer abcdef123456",
+            "logTail": "x".repeat(9000)}),
+            None,
+        );
         let event = event.unwrap();
         assert_eq!(event.text("message"), Some("Bearer [REDACTED]"));
         assert!(event.text("logTail").unwrap().len() <= LOG_TAIL_LIMIT);
@@ -235,7 +257,7 @@ mod tests {
             for body in [json!(text), json!({"type": text}), json!({"type": "completed", "data": number}),
                          json!({"type": "error", "code": text, "message": text, "logTail": text})] {
                 // Only a panic fails the test: these bodies may be accepted or rejected.
-                let _ = RunnerEvent::parse(body);
+                let _ = RunnerEvent::parse(body, None);
             }
         }
     }

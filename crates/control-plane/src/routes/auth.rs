@@ -22,10 +22,6 @@ use crate::extract::Body;
 use crate::store::entity::user::{self, Role};
 use crate::store::entity::{identity, organization};
 
-// Largest body of a request with a password, in bytes. Unauthenticated clients send these requests, so the
-// general limit of 10 MiB is too generous.
-const PASSWORD_BODY_LIMIT: usize = 8 * 1024;
-
 /// Organization of the current user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OrganizationView {
@@ -177,7 +173,7 @@ pub struct PasswordSignIn {
 pub async fn password_sign_in(
     State(app): State<ControlPlaneState>,
     browser: Browser,
-    Body(PasswordSignIn { email, password }): Body<PasswordSignIn, PASSWORD_BODY_LIMIT>,
+    Body(PasswordSignIn { email, password }): Body<PasswordSignIn>,
 ) -> ApiResult<impl IntoResponse> {
     let signed_in =
         sign_in::with_password(&app, &browser, &email, password).await.context("Failed to sign in")?;
@@ -212,7 +208,7 @@ pub async fn change_password(
     State(app): State<ControlPlaneState>,
     SessionAuth(caller): SessionAuth,
     browser: Browser,
-    Body(body): Body<ChangePassword, PASSWORD_BODY_LIMIT>,
+    Body(body): Body<ChangePassword>,
 ) -> ApiResult<Data<PasswordChanged>> {
     let mut issues = ValidationIssues::default();
     password::check_new(&mut issues, "newPassword", &body.new_password);

@@ -53,7 +53,7 @@ pub struct ComputeTarget {
     pub organization_id: Uuid,
     /// Id of the owner.
     pub user_id: Uuid,
-    /// Host name of the machine.
+    /// Host name of the machine; `name (2)` for the second desktop of the owner with that name.
     pub machine_name: String,
     /// Operating system: `darwin`, `linux` or `win32`.
     pub platform: String,
@@ -194,7 +194,8 @@ pub struct RegisterTarget {
     pub capabilities: Option<Map<String, Value>>,
     /// Version of the plugins, at most 120 characters; stored in `capabilities`.
     pub plugin_version: Option<String>,
-    /// Stable id of the Loopgate installation. Ignored unless the API key is bound to it.
+    /// Stable id of the Loopgate installation; tells apart machines with the same host name. It is displayed only
+    /// if the API key is bound to it.
     pub gateway_id: Option<Uuid>,
 }
 
@@ -234,14 +235,15 @@ pub async fn register(
         user_id: caller.user.id,
         target_id: None,
         gateway_id: bound_gateway(&caller).filter(|bound| body.gateway_id == Some(*bound)),
+        claimed_gateway_id: body.gateway_id,
         machine_name: body.machine_name,
         platform: body.platform,
-        capabilities,
+        capabilities: Value::Object(capabilities),
         supported_operations: body.supported_operations,
     };
-    let row = match register::register(&app.store, registration).await {
+    let row = match register::register(&app.store, &registration).await {
         Ok(row) => row,
-        Err(error @ RegisterError::NameTaken) => return Err(conflict(error.to_string())),
+        Err(error @ RegisterError::Concurrent) => return Err(conflict(error.to_string())),
         Err(RegisterError::Store(error)) => Err(error.into()).context("Failed to register compute target")?,
     };
     app.bus.publish(Topic::Targets(row.organization_id));

@@ -179,7 +179,7 @@ pub async fn accept(
     State(app): State<ControlPlaneState>,
     session: ApiResult<SessionAuth>,
     browser: Browser,
-    Body(body): Body<AcceptInvitation, { 8 * 1024 }>,
+    Body(body): Body<AcceptInvitation>,
 ) -> ApiResult<impl IntoResponse> {
     let name = |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     let (first_name, last_name) = (name(body.first_name), name(body.last_name));

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use url::Url;
 use utoipa::ToSchema;
 
-use super::runner::{EVENT_FAILED, EVENT_LIMIT, event_body};
+use super::runner::{EVENT_FAILED, event_body};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
 use crate::auth::UserAuth;
@@ -121,12 +121,12 @@ pub async fn event(
     State(app): State<ControlPlaneState>,
     UserAuth(caller): UserAuth,
     id: Id,
-    body: ApiResult<Body<Value, EVENT_LIMIT>>,
+    body: ApiResult<Body<Value>>,
 ) -> ApiResult<Data<ReceivedView>> {
     let received = async {
         let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
         require_manual(&row, "Manual events are only accepted for MANUAL loops")?;
-        let event = RunnerEvent::parse_manual(event_body(body)?)?;
+        let event = RunnerEvent::parse_manual(event_body(body)?, app.config.code_host_url.as_deref())?;
         ingest::receive_manual(&app, row.id, event, &caller.actor()).await
     };
     received.await.context(EVENT_FAILED).map(|outcome| Data::new(outcome.into()))

@@ -32,12 +32,8 @@ use crate::storage::is_below;
 use crate::store::entity::agent_loop;
 use crate::store::{iso, now};
 
-/// Largest event, in bytes. The terminal event carries the loop's results.
-pub const EVENT_LIMIT: usize = 20_000_000;
 /// Error text of an event that could not be stored.
 pub const EVENT_FAILED: &str = "Failed to record loop event";
-// Largest upload request, in bytes.
-const UPLOAD_LIMIT: usize = 20_000_000;
 // All artifacts of a loop together, in bytes of JSON. They are stored in one row.
 const ARTIFACTS_LIMIT: usize = 20_000_000;
 // Metadata of a loop, in bytes of JSON. It is part of every response that shows the loop.
@@ -55,20 +51,20 @@ pub async fn event(
     State(app): State<ControlPlaneState>,
     runner: RunnerAuth,
     headers: HeaderMap,
-    body: ApiResult<Body<Value, EVENT_LIMIT>>,
+    body: ApiResult<Body<Value>>,
 ) -> ApiResult<Data<ReceivedView>> {
     let nonce = header(&headers, EVENT_NONCE_HEADER)
         .ok_or_else(|| ApiError::new(StatusCode::UNAUTHORIZED, "Missing runner event nonce"))?;
     // `Uuid` also parses the simple, braced and URN forms. Only the hyphenated form is accepted.
     let nonce = Uuid::try_parse(nonce).ok().filter(|_| nonce.len() == 36);
     let nonce = nonce.ok_or_else(|| bad_request("Invalid runner event nonce"))?;
-    let event = RunnerEvent::parse(event_body(body)?)?;
+    let event = RunnerEvent::parse(event_body(body)?, app.config.code_host_url.as_deref())?;
     let received = ingest::receive(&app, &runner, nonce, event).await;
     received.context(EVENT_FAILED).map(|outcome| Data::new(outcome.into()))
 }
 
 /// Returns the body of an event. Turns 413 into 400, the status that runners expect.
-pub fn event_body(body: ApiResult<Body<Value, EVENT_LIMIT>>) -> ApiResult<Value> {
+pub fn event_body(body: ApiResult<Body<Value>>) -> ApiResult<Value> {
     body.map(|Body(body)| body).map_err(|error| match error.status {
         StatusCode::PAYLOAD_TOO_LARGE => bad_request("Event payload too large (max 20MB)"),
         _ => error,
@@ -239,7 +235,7 @@ pub struct UploadResponse {
 pub async fn upload_artifacts(
     State(app): State<ControlPlaneState>,
     runner: RunnerAuth,
-    Body(body): Body<UploadArtifacts, UPLOAD_LIMIT>,
+    Body(body): Body<UploadArtifacts>,
 ) -> ApiResult<Data<UploadResponse>> {
     // A loop that the reaper timed out resumes with the next heartbeat, which may arrive later.
     runner.refuse_in(&[LoopStatus::Completed, LoopStatus::Cancelled, LoopStatus::Failed])?;

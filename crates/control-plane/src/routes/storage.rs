@@ -10,7 +10,6 @@ use crate::app::ControlPlaneState;
 use crate::envelope::Data;
 use crate::error::{ApiError, ApiResult, ErrorResponses, not_found};
 use crate::extract::{Query, bytes};
-use crate::storage::OBJECT_LIMIT;
 use crate::store::now;
 
 /// Query parameters of a signed URL.
@@ -54,7 +53,7 @@ pub async fn put(
     request: Request,
 ) -> ApiResult<Data<StoredObject>> {
     signature.check(&app, "PUT", &key)?;
-    let bytes = bytes(request, OBJECT_LIMIT).await?;
+    let bytes = bytes(request).await?;
     app.storage.put(&key, bytes).await?;
     Ok(Data::new(StoredObject { stored: true }))
 }

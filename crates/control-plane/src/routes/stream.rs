@@ -4,8 +4,10 @@
 //! repeats an event. It ends after the last event, when the client disconnects, when the credential that
 //! opened it is revoked or expires, after half an hour, or on shutdown.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -14,6 +16,7 @@ use futures_util::stream::Stream;
 use http::{HeaderMap, StatusCode};
 use tokio::sync::{mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
+use uuid::Uuid;
 
 use crate::app::ControlPlaneState;
 use crate::auth::Caller;
@@ -33,6 +36,49 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 // Events buffered for a slow client. The reader waits while the buffer is full (backpressure).
 const CHANNEL_CAPACITY: usize = 64;
 
+// Concurrent streams of one person. Each stream reads the database every few seconds; without a limit, the
+// streams of one person could use all of its connections. A browser opens at most six connections to a host.
+const MAX_STREAMS: usize = 64;
+
+/// Number of open streams by identity, so that one person counts once in all organizations.
+#[derive(Debug, Clone, Default)]
+pub struct OpenStreams(Arc<Mutex<HashMap<Uuid, usize>>>);
+
+/// An open stream, until it is dropped.
+struct OpenStream {
+    streams: OpenStreams,
+    identity: Uuid,
+}
+
+impl OpenStreams {
+    fn open(&self, identity: Uuid) -> Option<OpenStream> {
+        let mut streams = self.lock();
+        let open = streams.entry(identity).or_default();
+        if *open >= MAX_STREAMS {
+            return None;
+        }
+        *open += 1;
+        Some(OpenStream { streams: self.clone(), identity })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, usize>> {
+        // A panic under this lock leaves the map consistent.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        let mut streams = self.streams.lock();
+        if let Some(open) = streams.get_mut(&self.identity) {
+            *open -= 1;
+            if *open == 0 {
+                streams.remove(&self.identity);
+            }
+        }
+    }
+}
+
 /// Events read after a position.
 pub struct EventBatch {
     /// Events in order, oldest first.
@@ -49,8 +95,8 @@ pub trait EventReader: Send + 'static {
     fn read(&mut self, after: i64) -> impl Future<Output = Result<EventBatch, sea_orm::DbErr>> + Send;
 }
 
-/// Responds with a stream of all events after a position. The caller subscribes `wake` before it determines
-/// the position.
+/// Responds with a stream of all events after a position, or with 429 when the caller has too many streams.
+/// The caller subscribes `wake` before it determines the position.
 pub fn follow(
     app: &ControlPlaneState,
     caller: Caller,
@@ -58,12 +104,19 @@ pub fn follow(
     source: impl EventReader,
     after: i64,
 ) -> Response {
+    let Some(open) = app.streams.open(caller.user.identity_id) else {
+        return plain(&ApiError::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "Too many open streams; close some of them",
+        ));
+    };
     let (sender, receiver) = mpsc::channel(CHANNEL_CAPACITY);
-    let shutdown = app.shutdown.clone();
+    let end = app.streams_end.clone();
     let credential = credential_end(app.store.clone(), caller, app.bus.subscribe(Topic::Credentials));
     app.tasks.spawn(async move {
+        let _open = open;
         tokio::select! {
-            () = shutdown.cancelled() => {}
+            () = end.cancelled() => {}
             () = credential => {}
             _ = tokio::time::timeout(MAX_LIFE, pump(sender, wake, source, after)) => {}
         }

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{
-    ConnectOptions, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, SqlErr,
-    TransactionTrait,
+    ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
+    SqlErr, TransactionTrait,
 };
 use sea_orm_migration::MigratorTrait;
 use serde::de::DeserializeOwned;
@@ -24,6 +24,10 @@ const READERS: u32 = 4;
 // Shared by readers and writers. Well below PostgreSQL's default of 100 connections, so that several
 // instances fit.
 const POSTGRES_CONNECTIONS: u32 = 16;
+
+// Waits for the advisory lock of the migrations of a schema.
+const MIGRATION_LOCK: &str =
+    "SELECT pg_advisory_xact_lock(hashtextextended('loopgate migrations ' || current_schema(), 0))";
 
 /// Connection pools of the database.
 #[derive(Clone, Debug)]
@@ -47,8 +51,21 @@ impl Store {
             let write = Database::connect(postgres(url, schema)).await?;
             Self { read: write.clone(), write }
         };
-        migration::Migrator::up(&store.write, None).await?;
+        store.migrate().await?;
         Ok(store)
+    }
+
+    /// Applies pending migrations. On PostgreSQL, other instances that start at the same time wait.
+    async fn migrate(&self) -> Result<(), DbErr> {
+        if self.is_embedded() {
+            return migration::Migrator::up(&self.write, None).await;
+        }
+        // The lock belongs to this transaction, whose connection does nothing else: the migrations run on
+        // other connections of the pool. A killed process releases it.
+        let lock = self.begin().await?;
+        lock.execute_unprepared(MIGRATION_LOCK).await?;
+        migration::Migrator::up(&self.write, None).await?;
+        lock.commit().await
     }
 
     /// Returns the pool for read-only statements.

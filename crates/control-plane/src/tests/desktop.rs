@@ -128,14 +128,6 @@ impl LinkedDesktop {
         desktop
     }
 
-    /// Connects with a hello that the control plane must reject, and returns the payload of the rejection.
-    pub async fn connect_rejected(identity: DesktopIdentity, address: SocketAddr, hello: &Value) -> Value {
-        let socket = Box::new(identity.upgrade(address, 0).await.unwrap());
-        let mut desktop = Self { identity, target_id: Uuid::nil(), hello_ack: Value::Null, address, socket };
-        desktop.send(event::HELLO, hello).await;
-        desktop.expect(event::HELLO_NACK).await
-    }
-
     /// Drops the connection and opens a new one.
     pub async fn reconnect(self) -> Self {
         let Self { identity, address, socket, .. } = self;

@@ -147,3 +147,36 @@ async fn desktop_presence_is_streamed() {
     let change = next().await;
     assert!(change.contains("\"isOnline\":false") && change.contains(created.data("id").as_str().unwrap()));
 }
+
+#[tokio::test]
+async fn streams_of_one_person_are_limited() {
+    let plane = TestApp::start().await;
+    let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
+    let path = "/compute-targets/status-stream";
+    let mut open = Vec::new();
+    for _ in 0..64 {
+        let response = owner.response("GET", path, None).await;
+        assert_eq!(response.status(), 200);
+        open.push(response);
+    }
+    let refused = owner.get(path).await;
+    assert_eq!(
+        (refused.status.as_u16(), refused.text.as_str()),
+        (429, "Too many open streams; close some of them")
+    );
+    assert_eq!(
+        member.response("GET", path, None).await.status(),
+        200,
+        "the streams of others are not limited"
+    );
+    assert_eq!(owner.get("/compute-targets").await.status, 200);
+    // The end of a stream makes room. Its task notices the end on its own, hence the loop.
+    open.clear();
+    tokio::time::timeout(std::time::Duration::from_secs(20), async {
+        while owner.response("GET", path, None).await.status() != 200 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .unwrap();
+}

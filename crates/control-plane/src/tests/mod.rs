@@ -4,9 +4,12 @@
 //! `LOOPGATE_TEST_POSTGRES` is the URL of a server.
 
 mod acts;
+mod body_limits;
+mod cancelled_requests;
 mod client;
 mod desktop;
 mod events;
+mod first_starts;
 mod launches;
 mod loop_state;
 mod plane;

@@ -89,7 +89,7 @@ impl ControlSocket {
             };
             match accepted {
                 Ok((stream, _)) => {
-                    let Some(permit) = permits.admit().await else { continue };
+                    let Some(permit) = permits.admit(None).await else { continue };
                     let (control, stop) = (control.clone(), stop.clone());
                     connections.spawn(async move {
                         tokio::select! {

@@ -2,13 +2,13 @@
 
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::IntoResponse as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, FutureExt as _};
 use http::header::{CONNECTION, RETRY_AFTER};
 use http::{HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -66,8 +66,11 @@ impl ConnectionServer {
         // Responses are small and complete; Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
         let Self { state, protocol, shutdown } = self;
-        let (in_flight, reserved) = (permit.in_flight.clone(), permit.reserved);
-        let service = ConnectionService { state, peer: peer.ip(), in_flight, reserved };
+        let handler: Handler = Box::new(move |request| {
+            let (state, caller) = (state.clone(), RequestSource::Network(peer.ip()));
+            async move { pipeline::handle(&state.pipeline, request, caller).await }.boxed()
+        });
+        let service = ConnectionService::new(&permit, handler);
         run(protocol.serve_connection(TokioIo::new(stream), service), &permit, &shutdown).await;
     }
 }
@@ -118,12 +121,21 @@ pub(super) async fn linger(mut stream: TcpStream, permit: &ConnectionPermit) {
     }
 }
 
-struct ConnectionService {
-    state: Arc<ServerState>,
-    peer: IpAddr,
+/// Handles the requests of a connection.
+pub(super) type Handler = Box<dyn Fn(Request<Body>) -> BoxFuture<'static, Response<Body>> + Send + Sync>;
+
+/// The requests of one connection, counted as in flight until their responses are sent.
+pub(super) struct ConnectionService {
+    handler: Handler,
     in_flight: InFlight,
     /// Whether the connection exceeds the limit, so that it serves the liveness probe only.
     reserved: bool,
+}
+
+impl ConnectionService {
+    pub(super) fn new(permit: &ConnectionPermit, handler: Handler) -> Self {
+        Self { handler, in_flight: permit.in_flight.clone(), reserved: permit.reserved }
+    }
 }
 
 impl hyper::service::Service<Request<Incoming>> for ConnectionService {
@@ -137,13 +149,17 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             let response = guard.until_sent(too_many_connections());
             return Box::pin(async { Ok(response) });
         }
-        let (state, caller) = (self.state.clone(), RequestSource::Network(self.peer));
-        let reserved = self.reserved;
+        let (in_flight, reserved) = (self.in_flight.clone(), self.reserved);
+        let handled = (self.handler)(request.map(|body| in_flight.track(Body::new(body))));
         Box::pin(async move {
-            let mut response = pipeline::handle(&state.pipeline, request.map(Body::new), caller).await;
+            let mut response = handled.await;
             if reserved {
                 // Closing lets the client's next request use a regular connection once one is free.
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            // The upgraded connection outlives this request, and is never idle.
+            if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+                in_flight.start_endless();
             }
             Ok(guard.until_sent(response))
         })

@@ -1,10 +1,12 @@
 //! Limits the number of open connections below the descriptor limit of the process, so that files, programs,
-//! the control socket and liveness probes get descriptors even when clients hold idle connections. At the
-//! limit, the oldest idle connection is closed to accept another.
+//! the control socket and liveness probes get descriptors even when clients hold connections. At the limit,
+//! the oldest connection that is idle, or else that waits for its client, is closed to accept another.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -59,6 +61,10 @@ pub(crate) fn share_of_descriptors() -> usize {
 #[derive(Debug)]
 pub(crate) struct Connections {
     most: usize,
+    /// Limit for one client address; `None` where all clients have the same address.
+    most_per_address: Option<usize>,
+    /// Addresses of reverse proxies, which connect for many clients and limit them.
+    proxies: Vec<IpAddr>,
     state: Mutex<OpenConnections>,
 }
 
@@ -66,6 +72,10 @@ pub(crate) struct Connections {
 struct OpenConnections {
     /// Open connections by ascending id, thus ordered by acceptance.
     open: BTreeMap<u64, OpenConnection>,
+    /// Number of open connections that are reserved.
+    reserved: usize,
+    /// Number of open connections by the client's network.
+    by_network: HashMap<IpAddr, usize>,
     next: u64,
     spare: Vec<File>,
 }
@@ -73,6 +83,9 @@ struct OpenConnections {
 #[derive(Debug)]
 struct OpenConnection {
     in_flight: InFlight,
+    /// The client's network, if its connections are limited.
+    network: Option<IpAddr>,
+    reserved: bool,
     closed: CancellationToken,
     /// Cancelled when the descriptor has been closed.
     ended: CancellationToken,
@@ -95,39 +108,58 @@ pub(crate) struct ConnectionPermit {
 impl Connections {
     /// Creates a limit of `most` connections, plus the reserved ones.
     pub(crate) fn new(most: usize) -> Arc<Self> {
-        let mut state = OpenConnections::default();
-        state.refill();
-        Arc::new(Self { most, state: Mutex::new(state) })
+        Arc::new(Self::limited(most, None, Vec::new()))
     }
 
-    /// Returns a permit for an accepted connection. The holder must drop the connection before the permit.
-    /// When an idle connection is closed in exchange, waits for its descriptor, so that a burst of
+    /// Creates a limit of `most` connections, half of which one client address may use, so that no single
+    /// client can exclude all others. Does not limit the addresses of `proxies`.
+    pub(crate) fn per_address(most: usize, proxies: Vec<IpAddr>) -> Arc<Self> {
+        Arc::new(Self::limited(most, Some((most / 2).max(1)), proxies))
+    }
+
+    fn limited(most: usize, most_per_address: Option<usize>, proxies: Vec<IpAddr>) -> Self {
+        let mut state = OpenConnections::default();
+        state.refill();
+        Self { most, most_per_address, proxies, state: Mutex::new(state) }
+    }
+
+    /// Returns a permit for an accepted connection from an address. The holder must drop the connection before
+    /// the permit. When another connection is closed in exchange, waits for its descriptor, so that a burst of
     /// connections cannot exhaust all descriptors. Returns `None` when all connections are busy, including
     /// the reserved ones.
-    pub(crate) async fn admit(self: &Arc<Self>) -> Option<ConnectionPermit> {
-        let oldest = {
+    pub(crate) async fn admit(self: &Arc<Self>, address: Option<IpAddr>) -> Option<ConnectionPermit> {
+        let network = address.and_then(|address| self.limited_network(address));
+        let replaced = {
             let mut state = self.lock();
             state.refill();
-            if self.has_room(&state) { None } else { state.close_oldest_idle() }
+            if !self.has_room_for(&state, network) {
+                state.close_oldest(network)
+            } else if !self.has_room(&state) {
+                state.close_oldest(None)
+            } else {
+                None
+            }
         };
         // Bounded: a connection task that is slow to end must not block the accept loop.
-        if let Some(ended) = oldest {
+        if let Some(ended) = replaced {
             let _ = tokio::time::timeout(ACCEPT_PAUSE, ended.cancelled()).await;
         }
         // Connections may have ended while the lock was released.
         let mut state = self.lock();
         state.refill();
-        if state.open.len() >= self.most + RESERVED {
+        let reserved = !(self.has_room(&state) && self.has_room_for(&state, network));
+        if reserved && state.reserved >= RESERVED {
             return None;
         }
-        let reserved = !self.has_room(&state);
         let (in_flight, closed, ended) =
             (InFlight::default(), CancellationToken::new(), CancellationToken::new());
-        let id = state.next;
-        state.next += 1;
-        let connection =
-            OpenConnection { in_flight: in_flight.clone(), closed: closed.clone(), ended: ended.clone() };
-        state.open.insert(id, connection);
+        let id = state.insert(OpenConnection {
+            in_flight: in_flight.clone(),
+            network,
+            reserved,
+            closed: closed.clone(),
+            ended: ended.clone(),
+        });
         Some(ConnectionPermit {
             connections: self.clone(),
             id,
@@ -135,6 +167,23 @@ impl Connections {
             closed,
             reserved,
             _ended: ended.drop_guard(),
+        })
+    }
+
+    /// Returns the network whose connections are counted for an address: the address itself, or the /64 prefix
+    /// of an IPv6 address, since a single client usually controls a whole /64.
+    fn limited_network(&self, address: IpAddr) -> Option<IpAddr> {
+        // An IPv4 client of a dual-stack listener appears as `::ffff:a.b.c.d`.
+        let address = address.to_canonical();
+        if self.most_per_address.is_none() || self.proxies.contains(&address) {
+            return None;
+        }
+        Some(match address {
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+            }
+            IpAddr::V4(_) => address,
         })
     }
 
@@ -153,7 +202,13 @@ impl Connections {
 
     /// Whether a connection fits the limit and spare descriptors are left for its requests.
     fn has_room(&self, state: &OpenConnections) -> bool {
-        state.open.len() < self.most && (SPARE == 0 || !state.spare.is_empty())
+        state.open.len() - state.reserved < self.most && (SPARE == 0 || !state.spare.is_empty())
+    }
+
+    /// Whether a connection fits the limit of its client.
+    fn has_room_for(&self, state: &OpenConnections, network: Option<IpAddr>) -> bool {
+        let (Some(most), Some(network)) = (self.most_per_address, network) else { return true };
+        state.by_network.get(&network).is_none_or(|open| *open < most)
     }
 
     fn lock(&self) -> MutexGuard<'_, OpenConnections> {
@@ -172,16 +227,48 @@ impl OpenConnections {
 
     /// Releases descriptors. Returns whether there were spare ones.
     fn release_spares(&mut self) -> bool {
-        self.close_oldest_idle();
+        self.close_oldest(None);
         let had_spares = !self.spare.is_empty();
         self.spare.clear();
         had_spares
     }
 
-    /// Closes the oldest idle connection. Returns a token that is cancelled once its descriptor is closed.
-    fn close_oldest_idle(&mut self) -> Option<CancellationToken> {
-        let idle = self.open.iter().find(|(_, connection)| connection.in_flight.is_idle());
-        let oldest = idle.map(|(id, _)| *id).and_then(|id| self.open.remove(&id))?;
+    /// Adds a connection and returns its id.
+    fn insert(&mut self, connection: OpenConnection) -> u64 {
+        self.reserved += usize::from(connection.reserved);
+        if let Some(network) = connection.network {
+            *self.by_network.entry(network).or_default() += 1;
+        }
+        let id = self.next;
+        self.next += 1;
+        self.open.insert(id, connection);
+        id
+    }
+
+    fn remove(&mut self, id: u64) -> Option<OpenConnection> {
+        let connection = self.open.remove(&id)?;
+        self.reserved -= usize::from(connection.reserved);
+        if let Some(network) = connection.network
+            && let Entry::Occupied(mut open) = self.by_network.entry(network)
+        {
+            *open.get_mut() -= 1;
+            if *open.get() == 0 {
+                open.remove();
+            }
+        }
+        Some(connection)
+    }
+
+    /// Closes the oldest idle connection, or else the oldest one that waits for its client; with a network,
+    /// one of its connections. Returns a token that is cancelled once the descriptor is closed.
+    fn close_oldest(&mut self, network: Option<IpAddr>) -> Option<CancellationToken> {
+        let find = |matches: fn(&InFlight) -> bool| {
+            let candidates =
+                self.open.iter().filter(|(_, open)| network.is_none() || open.network == network);
+            candidates.filter(|(_, open)| matches(&open.in_flight)).map(|(id, _)| *id).next()
+        };
+        let id = find(InFlight::is_idle).or_else(|| find(InFlight::waits_for_client))?;
+        let oldest = self.remove(id)?;
         oldest.closed.cancel();
         Some(oldest.ended)
     }
@@ -189,7 +276,7 @@ impl OpenConnections {
 
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        self.connections.lock().open.remove(&self.id);
+        self.connections.lock().remove(self.id);
     }
 }
 
@@ -210,7 +297,7 @@ mod tests {
     async fn admitted(connections: &Arc<Connections>, count: usize) -> Vec<ConnectionPermit> {
         let mut permits = Vec::new();
         for _ in 0..count {
-            permits.push(connections.admit().await.unwrap());
+            permits.push(connections.admit(None).await.unwrap());
         }
         permits
     }
@@ -221,20 +308,20 @@ mod tests {
         let permits = admitted(&connections, 3).await;
         // The first connection is the oldest but busy, so the second one is closed.
         let busy = permits[0].in_flight.start();
-        let fourth = connections.admit().await.unwrap();
+        let fourth = connections.admit(None).await.unwrap();
         let closed: Vec<bool> = permits.iter().map(|permit| permit.closed.is_cancelled()).collect();
         assert_eq!(closed, [false, true, false]);
         assert!(!fourth.reserved);
         drop(busy);
-        let _fifth = connections.admit().await.unwrap();
+        let _fifth = connections.admit(None).await.unwrap();
         assert!(permits[0].closed.is_cancelled(), "the oldest connection is idle now");
     }
 
     #[tokio::test(start_paused = true)]
     async fn admission_waits_for_the_descriptor_of_the_closed_connection() {
         let connections = Connections::new(1);
-        let first = connections.admit().await.unwrap();
-        let next = connections.admit();
+        let first = connections.admit(None).await.unwrap();
+        let next = connections.admit(None);
         let mut next = std::pin::pin!(next);
         // Its descriptor counts as open until the permit is dropped.
         assert!(futures_util::poll!(next.as_mut()).is_pending());
@@ -251,21 +338,70 @@ mod tests {
         let mut permits = Vec::new();
         // Two regular connections and all reserved ones, each busy for good.
         for _ in 0..2 + RESERVED {
-            let permit = connections.admit().await.unwrap();
+            let permit = connections.admit(None).await.unwrap();
             permit.in_flight.start_endless();
             permits.push(permit);
         }
         assert!(permits.iter().enumerate().all(|(nth, permit)| permit.reserved == (nth >= 2)));
-        assert!(connections.admit().await.is_none());
+        assert!(connections.admit(None).await.is_none());
         drop(permits);
-        assert!(!connections.admit().await.unwrap().reserved);
+        assert!(!connections.admit(None).await.unwrap().reserved);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn connection_that_waits_for_its_client_is_closed_when_none_is_idle() {
+        let connections = Connections::new(2);
+        let permits = admitted(&connections, 2).await;
+        let busy: Vec<_> = permits.iter().map(|permit| permit.in_flight.start()).collect();
+        let _ = permits[1].in_flight.polled(std::task::Poll::<()>::Pending);
+        let third = connections.admit(None).await.unwrap();
+        assert!(!third.reserved && permits[1].closed.is_cancelled() && !permits[0].closed.is_cancelled());
+        drop(busy);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_address_uses_at_most_half_of_the_connections() {
+        let address = |text: &str| Some(text.parse().unwrap());
+        let connections = Connections::per_address(4, vec!["10.0.0.1".parse().unwrap()]);
+        let mut busy = Vec::new();
+        let mut admit = async |from: &str| {
+            let permit = connections.admit(address(from)).await?;
+            permit.in_flight.start_endless();
+            let reserved = permit.reserved;
+            busy.push(permit);
+            Some(reserved)
+        };
+        assert_eq!(admit("2001:db8::1").await, Some(false));
+        assert_eq!(admit("2001:db8::2").await, Some(false));
+        // The third connection of a /64 prefix gets one of the reserved slots, although others are free.
+        assert_eq!(admit("2001:db8::3").await, Some(true));
+        assert_eq!(admit("192.0.2.1").await, Some(false));
+        assert_eq!(admit("10.0.0.1").await, Some(false));
+        assert_eq!(admit("::ffff:10.0.0.1").await, Some(true), "all four are busy");
+        drop(busy);
+        let connections = Connections::per_address(4, vec!["10.0.0.1".parse().unwrap()]);
+        let mut permits = Vec::new();
+        for _ in 0..4 {
+            permits.push(connections.admit(address("10.0.0.1")).await.unwrap());
+        }
+        assert!(permits.iter().all(|permit| !permit.reserved), "a reverse proxy is not limited");
+        permits[0].in_flight.start_endless();
+        let _mine = connections.admit(address("192.0.2.1")).await.unwrap();
+        assert!(permits[1].closed.is_cancelled());
+        drop(permits);
+        let first = connections.admit(address("192.0.2.1")).await.unwrap();
+        let _third = connections.admit(address("192.0.2.1")).await.unwrap();
+        assert!(
+            !first.closed.is_cancelled(),
+            "the oldest connection of the address is closed, not a newer one"
+        );
     }
 
     #[cfg(unix)]
     #[tokio::test(start_paused = true)]
     async fn spare_descriptors_are_released_and_reacquired() {
         let connections = Connections::new(2);
-        let idle = connections.admit().await.unwrap();
+        let idle = connections.admit(None).await.unwrap();
         let exhausted = io::Error::from(rustix::io::Errno::MFILE);
         let started = tokio::time::Instant::now();
         connections.recover(&exhausted).await;
@@ -274,7 +410,7 @@ mod tests {
         // A second failure has no spare descriptors left to release, so it has to wait.
         connections.recover(&exhausted).await;
         assert_eq!(started.elapsed(), ACCEPT_PAUSE, "no spare descriptors are left");
-        assert!(!connections.admit().await.unwrap().reserved);
+        assert!(!connections.admit(None).await.unwrap().reserved);
         assert_eq!(connections.lock().spare.len(), SPARE);
     }
 }

@@ -1,70 +1,115 @@
-//! Serves an axum router over TCP with a limit of open connections, for the control plane in this process.
+//! Serves an axum router over TCP with limits of connections and timeouts, for the control plane in this
+//! process.
 
 use std::future::Future as _;
 use std::io;
-use std::net::SocketAddr;
-use std::pin::Pin;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::Router;
-use axum::extract::Request;
-use axum::extract::connect_info::{ConnectInfo, Connected};
-use axum::middleware::{Next, from_fn};
+use axum::body::Body;
+use axum::extract::ConnectInfo;
 use axum::response::Response;
-use axum::serve::{IncomingStream, Listener};
-use http::StatusCode;
+use futures_util::future::FutureExt as _;
+use http::Request;
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_util::sync::WaitForCancellationFutureOwned;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
 
-use super::connection::linger;
+use super::connection::{ConnectionService, linger, protocol};
 use super::connections::{ConnectionPermit, Connections, share_of_descriptors};
 use super::in_flight::InFlight;
 
-/// Serves until the future is dropped.
-///
-/// # Errors
-/// Does not fail at present; see [`axum::serve()`].
-pub async fn serve_limited(listener: TcpListener, router: Router) -> io::Result<()> {
-    serve(listener, router, Connections::new(share_of_descriptors())).await
-}
+/// Time to receive the head of a request. Also the idle timeout of a connection.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
-async fn serve(listener: TcpListener, router: Router, connections: Arc<Connections>) -> io::Result<()> {
-    let listener = LimitedListener { listener, connections };
-    let router = router.layer(from_fn(count_in_flight));
-    axum::serve(listener, router.into_make_service_with_connect_info::<ConnectionRequests>()).await
-}
-
-struct LimitedListener {
+/// A router and its listener, with limits of connections.
+pub struct LimitedServer {
     listener: TcpListener,
+    router: Router,
     connections: Arc<Connections>,
 }
 
-impl Listener for LimitedListener {
-    type Io = LimitedStream;
-    type Addr = SocketAddr;
+impl LimitedServer {
+    /// Serves a router with a third of the available descriptors. One client address may use half of them,
+    /// except the addresses of reverse proxies. Handlers extract the client's address as
+    /// `ConnectInfo<SocketAddr>`.
+    #[must_use]
+    pub fn new(listener: TcpListener, router: Router, proxies: Vec<IpAddr>) -> Self {
+        let connections = Connections::per_address(share_of_descriptors(), proxies);
+        Self { listener, router, connections }
+    }
 
-    async fn accept(&mut self) -> (LimitedStream, SocketAddr) {
+    /// Serves until `stop` is cancelled. Then stops accepting, and returns when the requests in flight have
+    /// been answered. WebSockets are not waited for. Dropping the future aborts the requests.
+    pub async fn serve(self, stop: CancellationToken) {
+        let protocol = protocol(HEAD_TIMEOUT);
+        let open = TaskTracker::new();
+        let aborted = CancellationToken::new();
+        let _abort_on_drop = aborted.clone().drop_guard();
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.accept() => accepted,
+                () = stop.cancelled() => break,
+            };
+            let (stream, peer, permit) = accepted;
+            let router = self.router.clone();
+            let handler = Box::new(move |request| answer(router.clone(), request, peer).boxed());
+            let service = ConnectionService::new(&permit, handler);
+            let stream = TokioIo::new(LimitedStream::new(stream, permit));
+            let connection = protocol.serve_connection(stream, service).with_upgrades();
+            let (stop, aborted) = (stop.clone(), aborted.clone());
+            open.spawn(async move {
+                let mut connection = pin!(connection);
+                let ended = tokio::select! {
+                    ended = &mut connection => ended,
+                    () = stop.cancelled() => {
+                        // Closes the connection when it is idle, or after the response in flight.
+                        connection.as_mut().graceful_shutdown();
+                        tokio::select! {
+                            ended = connection => ended,
+                            () = aborted.cancelled() => return,
+                        }
+                    }
+                    () = aborted.cancelled() => return,
+                };
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "connection closed early");
+                }
+            });
+        }
+        // Releases the port before the connections have ended.
+        drop(self.listener);
+        open.close();
+        open.wait().await;
+    }
+
+    async fn accept(&self) -> (TcpStream, SocketAddr, ConnectionPermit) {
         loop {
             match self.listener.accept().await {
                 Ok((stream, peer)) => {
-                    let Some(permit) = self.connections.admit().await else { continue };
+                    let Some(permit) = self.connections.admit(Some(peer.ip())).await else { continue };
                     // Responses are small and complete. Nagle's algorithm would delay them until the client's
                     // delayed ACK, by 40 ms.
                     let _ = stream.set_nodelay(true);
-                    let closed = Box::pin(permit.closed.clone().cancelled_owned());
-                    let in_flight = permit.in_flight.clone();
-                    return (LimitedStream { open: Some((stream, permit)), closed, in_flight }, peer);
+                    return (stream, peer, permit);
                 }
                 Err(error) => self.connections.recover(&error).await,
             }
         }
     }
+}
 
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
+async fn answer(router: Router, mut request: Request<Body>, peer: SocketAddr) -> Response {
+    request.extensions_mut().insert(ConnectInfo(peer));
+    let Ok(response) = router.oneshot(request).await;
+    response
 }
 
 /// A connection that reports end of file when its permit is revoked, and lingers when hyper drops it.
@@ -76,6 +121,12 @@ struct LimitedStream {
 }
 
 impl LimitedStream {
+    fn new(stream: TcpStream, permit: ConnectionPermit) -> Self {
+        let closed = Box::pin(permit.closed.clone().cancelled_owned());
+        let in_flight = permit.in_flight.clone();
+        Self { open: Some((stream, permit)), closed, in_flight }
+    }
+
     /// The stream; fails while the connection is dropped.
     fn stream(&mut self) -> io::Result<Pin<&mut TcpStream>> {
         let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
@@ -99,7 +150,8 @@ impl AsyncRead for LimitedStream {
 
 impl AsyncWrite for LimitedStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.stream()?.poll_write(cx, buf)
+        let written = self.stream()?.poll_write(cx, buf);
+        self.in_flight.polled(written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -115,7 +167,8 @@ impl AsyncWrite for LimitedStream {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.stream()?.poll_write_vectored(cx, bufs)
+        let written = self.stream()?.poll_write_vectored(cx, bufs);
+        self.in_flight.polled(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -136,102 +189,184 @@ impl Drop for LimitedStream {
     }
 }
 
-/// Connection info of a request: the client's address and the requests in flight.
-#[derive(Clone)]
-struct ConnectionRequests {
-    peer: SocketAddr,
-    in_flight: InFlight,
-}
-
-impl Connected<IncomingStream<'_, LimitedListener>> for ConnectionRequests {
-    fn connect_info(stream: IncomingStream<'_, LimitedListener>) -> Self {
-        Self { peer: *stream.remote_addr(), in_flight: stream.io().in_flight.clone() }
-    }
-}
-
-/// Keeps a connection open while it serves a request, and permanently once it is upgraded to a WebSocket.
-/// Handlers extract the client's address as `ConnectInfo<SocketAddr>`.
-async fn count_in_flight(
-    ConnectInfo(ConnectionRequests { peer, in_flight }): ConnectInfo<ConnectionRequests>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    request.extensions_mut().insert(ConnectInfo(peer));
-    let guard = in_flight.start();
-    let response = next.run(request).await;
-    // The upgraded connection outlives this request, and is never idle.
-    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        in_flight.start_endless();
-    }
-    guard.until_sent(response)
-}
-
 #[cfg(test)]
 mod tests {
-    use axum::body::Body;
     use axum::routing::{get, post};
+    use http::StatusCode;
+    use http::header::CONTENT_LENGTH;
+    use http_body_util::BodyExt as _;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::sync::Notify;
 
     use super::*;
 
     async fn within<F: Future>(work: F) -> F::Output {
-        tokio::time::timeout(std::time::Duration::from_secs(20), work).await.unwrap()
+        tokio::time::timeout(Duration::from_secs(20), work).await.unwrap()
+    }
+
+    /// A server with a limit of connections. It stops when the token is cancelled.
+    async fn serve(
+        router: Router,
+        most: usize,
+    ) -> (SocketAddr, CancellationToken, tokio::task::JoinHandle<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let server = LimitedServer { listener, router, connections: Connections::new(most) };
+        (address, stop.clone(), tokio::spawn(server.serve(stop)))
+    }
+
+    async fn send(address: SocketAddr, request: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
+    }
+
+    /// Sends a request and reads the status of its response.
+    async fn get_status(address: SocketAddr, path: &str) -> (TcpStream, String) {
+        let mut stream = send(address, &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")).await;
+        let mut start = [0; 12];
+        within(stream.read_exact(&mut start)).await.unwrap();
+        (stream, String::from_utf8_lossy(&start[9..]).into_owned())
+    }
+
+    /// Reads until the server closes the connection.
+    async fn read_all(stream: &mut TcpStream) -> String {
+        let mut text = Vec::new();
+        // A reset also ends the response.
+        let _ = within(stream.read_to_end(&mut text)).await;
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    fn pages() -> Router {
+        let endless = || async { Body::from_stream(futures_util::stream::pending::<io::Result<&str>>()) };
+        let upload = |request: Request<Body>| async move {
+            let whole = request.into_body().collect().await.is_ok();
+            if whole { StatusCode::OK } else { StatusCode::BAD_REQUEST }
+        };
+        Router::new()
+            .route("/", get(|| async { "here" }))
+            .route("/health", get(|| async { "ok" }))
+            .route("/stream", get(endless))
+            .route("/upload", post(upload))
     }
 
     #[tokio::test]
     async fn idle_connections_are_closed_and_streams_stay_open() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let endless = || async { Body::from_stream(futures_util::stream::pending::<io::Result<&str>>()) };
-        let router = Router::new().route("/stream", get(endless)).route("/", get(|| async { "here" }));
-        tokio::spawn(serve(listener, router, Connections::new(3)));
-        let request = async |path: &str| {
-            let mut stream = TcpStream::connect(address).await.unwrap();
-            let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
-            stream.write_all(head.as_bytes()).await.unwrap();
-            let mut start = [0; 12];
-            within(stream.read_exact(&mut start)).await.unwrap();
-            assert_eq!(&start, b"HTTP/1.1 200");
-            stream
-        };
+        let (address, ..) = serve(pages(), 3).await;
         // One busy stream, then far more idle connections than the limit of three.
-        let mut stream = request("/stream").await;
+        let (mut stream, _) = get_status(address, "/stream").await;
         let mut idle = Vec::new();
         for _ in 0..20 {
-            idle.push(request("/").await);
+            let (connection, status) = get_status(address, "/").await;
+            assert_eq!(status, "200");
+            idle.push(connection);
         }
-        let mut remainder = Vec::new();
-        within(idle[0].read_to_end(&mut remainder)).await.unwrap();
+        let remainder = read_all(&mut idle[0]).await;
         assert!(
-            remainder.ends_with(b"here"),
+            remainder.ends_with("here"),
             "the request was answered before its idle connection was closed"
         );
-        remainder.clear();
+        let mut remainder = Vec::new();
         let ended = tokio::select! {
             biased;
             _ = stream.read_to_end(&mut remainder) => true,
-            _ = request("/") => false,
+            _ = get_status(address, "/") => false,
         };
         assert!(!ended, "a response in flight keeps its connection open");
     }
 
     #[tokio::test]
+    async fn half_sent_requests_do_not_exclude_other_clients() {
+        let (address, ..) = serve(pages(), 3).await;
+        let heads = [
+            "GET / HTTP/1.1\r\nHost: local",
+            "POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n",
+        ];
+        let mut half_sent = Vec::new();
+        for nth in 0..20 {
+            half_sent.push(send(address, heads[nth % 2]).await);
+            half_sent[nth].write_all(b"abc").await.unwrap();
+            let (_, status) = get_status(address, "/").await;
+            assert_eq!(status, "200", "after {nth} half-sent requests");
+        }
+        let (_, status) = get_status(address, "/health").await;
+        assert_eq!(status, "200");
+    }
+
+    #[tokio::test]
+    async fn client_that_reads_no_response_does_not_exclude_other_clients() {
+        // More than the socket buffers of both ends.
+        let large = || async { vec![0_u8; 64 * 1024 * 1024] };
+        let (address, ..) = serve(pages().route("/large", get(large)), 2).await;
+        let mut unread = Vec::new();
+        for _ in 0..4 {
+            // The status has arrived, so the server is writing the body.
+            unread.push(get_status(address, "/large").await);
+            let (_, status) = get_status(address, "/").await;
+            assert_eq!(status, "200");
+        }
+    }
+
+    #[tokio::test]
+    async fn health_is_answered_when_all_connections_are_busy() {
+        let (address, ..) = serve(pages(), 2).await;
+        let _busy = (get_status(address, "/stream").await, get_status(address, "/stream").await);
+        for _ in 0..10 {
+            let (mut probe, status) = get_status(address, "/health").await;
+            assert_eq!(status, "200");
+            read_all(&mut probe).await;
+            let (mut other, status) = get_status(address, "/").await;
+            assert_eq!(status, "503");
+            read_all(&mut other).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn long_heads_are_rejected() {
+        let (address, ..) = serve(pages(), 2).await;
+        let mut stream =
+            send(address, &format!("GET / HTTP/1.1\r\nHost: a\r\nX-Long: {}", "x".repeat(20_000))).await;
+        assert!(read_all(&mut stream).await.starts_with("HTTP/1.1 431"));
+    }
+
+    #[tokio::test]
     async fn refusal_reaches_a_client_that_reads_after_its_upload() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
         let router = Router::new().route("/", post(|| async { StatusCode::PAYLOAD_TOO_LARGE }));
-        tokio::spawn(serve(listener, router, Connections::new(3)));
-        let mut stream = TcpStream::connect(address).await.unwrap();
+        let (address, ..) = serve(router, 3).await;
         // Far larger than the socket buffers: a server that stops reading makes the write fail.
         let length = 64 * 1024 * 1024;
-        let head = format!("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
-        let mut response = Vec::new();
-        within(async {
-            stream.write_all(head.as_bytes()).await.unwrap();
-            stream.write_all(&vec![0; length]).await.expect("the server reads on after its response");
-            stream.read_to_end(&mut response).await.unwrap();
-        })
+        let mut stream = send(
+            address,
+            &format!("POST / HTTP/1.1\r\nHost: localhost\r\n{CONTENT_LENGTH}: {length}\r\n\r\n"),
+        )
         .await;
-        assert!(response.starts_with(b"HTTP/1.1 413"), "{}", String::from_utf8_lossy(&response));
+        within(stream.write_all(&vec![0; length])).await.expect("the server reads on after its response");
+        let response = read_all(&mut stream).await;
+        assert!(response.starts_with("HTTP/1.1 413"), "{response}");
+    }
+
+    #[tokio::test]
+    async fn request_in_flight_is_answered_after_the_stop() {
+        let (started, finish) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let slow = {
+            let (started, finish) = (started.clone(), finish.clone());
+            move || async move {
+                started.notify_one();
+                finish.notified().await;
+                "finished"
+            }
+        };
+        let (address, stop, server) = serve(pages().route("/slow", get(slow)), 8).await;
+        let (mut idle, _) = get_status(address, "/").await;
+        let mut stream = send(address, "GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+        within(started.notified()).await;
+        stop.cancel();
+        read_all(&mut idle).await;
+        assert!(!server.is_finished(), "the server waits for the request");
+        finish.notify_one();
+        assert!(read_all(&mut stream).await.ends_with("finished"));
+        within(server).await.unwrap();
+        assert!(TcpStream::connect(address).await.is_err());
     }
 }

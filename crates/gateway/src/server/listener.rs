@@ -191,7 +191,7 @@ async fn accept(
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                if let Some(permit) = permits.admit().await {
+                if let Some(permit) = permits.admit(None).await {
                     serve(stream, peer, permit);
                 }
             }

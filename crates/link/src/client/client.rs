@@ -143,6 +143,7 @@ impl Client {
                 return AttemptResult::new(Retry::Slow, text);
             }
             Ok(Err(error)) => {
+                // A clock is corrected without a change of the settings, so the next attempt is not delayed.
                 let retry =
                     if matches!(error, DialError::Unauthorized(_)) { Retry::Slow } else { Retry::Backoff };
                 return AttemptResult::new(retry, format!("Cloud socket connection failed: {error}"));

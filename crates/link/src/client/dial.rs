@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use http::header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL};
-use http::{HeaderValue, StatusCode};
+use http::header::{AUTHORIZATION, DATE, SEC_WEBSOCKET_PROTOCOL};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use jiff::Timestamp;
 use loopgate_api::link::{KEY_VERIFICATION_PATH, LINK_PATH, MAX_MESSAGE_BYTES, SUBPROTOCOL};
 use loopgate_home::{ApiKey, Credentials, InvalidOrigin, normalize_origin};
 use rustls_platform_verifier::BuilderVerifierExt as _;
@@ -18,6 +19,9 @@ use tokio_tungstenite::{Connector, MaybeTlsStream, WebSocketStream, connect_asyn
 /// Largest message that is read; see `MAX_READ_BYTES` of the server's end.
 const MAX_READ_BYTES: usize = 2 * MAX_MESSAGE_BYTES;
 
+/// Clock difference in seconds above which the control plane rejects a proof of possession.
+const CLOCK_WINDOW: u64 = 60;
+
 pub(super) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// Error of opening the WebSocket.
@@ -26,6 +30,14 @@ pub(super) enum DialError {
     /// The server rejected the key.
     #[error("the server responded with {0}")]
     Unauthorized(StatusCode),
+    /// The server rejected the key, and its clock differs by so many seconds that it rejects every proof of
+    /// possession. Positive when this machine is ahead.
+    #[error(
+        "the clock of this machine is {} s {} the control plane's; correct it, for example with NTP",
+        .0.unsigned_abs(),
+        if *.0 > 0 { "ahead of" } else { "behind" }
+    )]
+    ClockSkew(i64),
     /// Any other failure, with its message.
     #[error("{0}")]
     Failed(String),
@@ -61,10 +73,20 @@ pub(super) async fn dial(url: &str, key: &ApiKey, credentials: &Credentials) -> 
         Err(tungstenite::Error::Http(response))
             if matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) =>
         {
-            Err(DialError::Unauthorized(response.status()))
+            match clock_difference(response.headers(), Timestamp::now()) {
+                Some(seconds) if seconds.unsigned_abs() > CLOCK_WINDOW => Err(DialError::ClockSkew(seconds)),
+                _ => Err(DialError::Unauthorized(response.status())),
+            }
         }
         Err(error) => Err(failed(&error)),
     }
+}
+
+/// Returns by how many seconds this machine's clock is ahead of the server's, which is in the `Date` header.
+fn clock_difference(headers: &HeaderMap, now: Timestamp) -> Option<i64> {
+    let date = headers.get(DATE)?.to_str().ok()?;
+    let date = jiff::fmt::rfc2822::parse(date).ok()?.timestamp();
+    Some(now.as_second() - date.as_second())
 }
 
 /// Creates a TLS connector that verifies against the platform's root certificates. The crypto provider is
@@ -91,6 +113,18 @@ mod tests {
         );
         assert_eq!(link_url("").unwrap_err().to_string(), "Relay origin is required");
         assert!(link_url("http://relay.example.test").is_err());
+    }
+
+    #[test]
+    fn clock_difference_is_that_to_the_date_header() {
+        let mut headers = HeaderMap::new();
+        let now = "2026-05-11T08:32:05Z".parse().unwrap();
+        assert_eq!(clock_difference(&headers, now), None);
+        headers.insert(DATE, HeaderValue::from_static("Mon, 11 May 2026 08:30:00 GMT"));
+        assert_eq!(clock_difference(&headers, now), Some(125));
+        let text = |seconds| DialError::ClockSkew(seconds).to_string();
+        assert!(text(125).starts_with("the clock of this machine is 125 s ahead of the control plane's"));
+        assert!(text(-125).starts_with("the clock of this machine is 125 s behind the control plane's"));
     }
 
     #[test]

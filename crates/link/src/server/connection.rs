@@ -27,6 +27,9 @@ use super::registry::{CloseHandle, ConnectionHandle, ConnectionRegistry};
 use super::telemetry;
 use crate::outbox::{CloseReason, OutboundMessage, SendQueue};
 
+/// Size limit of a frame before the hello, in bytes. Larger ones are dropped without being parsed: a parsed
+/// JSON text can occupy a hundred times its size. A hello has 2 KiB.
+const MAX_EARLY_FRAME: usize = 64 * 1024;
 /// Frames that are buffered before the hello. Further ones are dropped, because the peer is not registered
 /// yet and must not be able to occupy memory.
 const MAX_EARLY_FRAMES: usize = 100;
@@ -145,7 +148,7 @@ impl<H: Host> Connection<'_, H> {
         let deadline = Instant::now() + self.registry.timing.hello;
         let (mut early, mut early_bytes) = (Vec::new(), 0);
         let hello = loop {
-            let incoming = timeout_at(deadline, read(stream))
+            let incoming = timeout_at(deadline, read(stream, MAX_EARLY_FRAME))
                 .await
                 .map_err(|_| ConnectionEnd::close(close::NO_HELLO, "no hello"))??;
             let ReceivedMessage::Frame(frame, bytes) = incoming else { continue };
@@ -310,7 +313,7 @@ impl<H: Host> Connection<'_, H> {
                     admission = None;
                     registered_connection.handle(frame, &mut tasks, &mut rate);
                 }
-                incoming = read(stream), if may_read => match incoming {
+                incoming = read(stream, MAX_MESSAGE_BYTES), if may_read => match incoming {
                     Ok(ReceivedMessage::Frame(frame, bytes)) => {
                         let budget = &self.registry.budget;
                         admission = Some(Box::pin(async move { (frame, budget.reserve(bytes).await) }));
@@ -485,11 +488,16 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
     }
 }
 
-/// Reads one message and enforces the limits of the protocol: size, text frames only, valid frames only.
-async fn read(stream: &mut SplitStream<WebSocket>) -> Result<ReceivedMessage, ConnectionEnd> {
+/// Reads one message and enforces the limits of the protocol: size, text frames only, valid frames only. Drops
+/// frames above `most` bytes, which is at most the limit of the protocol.
+async fn read(stream: &mut SplitStream<WebSocket>, most: usize) -> Result<ReceivedMessage, ConnectionEnd> {
     match stream.next().await {
         Some(Ok(Message::Text(text))) if text.len() > MAX_MESSAGE_BYTES => {
             Err(ConnectionEnd::close(close::TOO_BIG, "message above 10 MiB"))
+        }
+        Some(Ok(Message::Text(text))) if text.len() > most => {
+            tracing::warn!(bytes = text.len(), most, "frame before the hello exceeds the limit, dropped");
+            Ok(ReceivedMessage::Nothing)
         }
         Some(Ok(Message::Text(text))) => match Frame::parse(&text) {
             Ok(frame) => Ok(ReceivedMessage::Frame(frame, text.len())),

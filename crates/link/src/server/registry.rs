@@ -19,6 +19,8 @@ use crate::outbox::{CloseReason, SendQueue};
 /// Concurrent connections per API key, registered or not. A desktop has one, and a second during a reconnect
 /// until the loss of the first is detected; the surplus allows for desktops that share a key.
 const MAX_CONNECTIONS_PER_KEY: usize = 10;
+/// Concurrent connections per user, who can create any number of keys.
+const MAX_CONNECTIONS_PER_USER: usize = 200;
 
 /// Error of sending a frame to a desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -105,17 +107,21 @@ impl<H: Host> ConnectionRegistry<H> {
     }
 
     /// Registers a new connection until the returned guard is dropped. Requests its end at once when the key
-    /// has too many connections or the registry is shutting down.
+    /// or the user has too many connections, or the registry is shutting down.
     pub(super) fn open(&self, identity: Identity) -> ConnectionGuard<'_, H> {
         let session_id = Uuid::new_v4();
         let close_handle = Arc::new(CloseHandle::default());
-        let open_with_key = {
+        let (with_key, of_user) = {
             let mut table = self.lock();
             table.open.insert(session_id, (identity, Arc::clone(&close_handle)));
-            table.open.values().filter(|(open, _)| open.key_id == identity.key_id).count()
+            let of_user = table.open.values().filter(|(open, _)| open.user_id == identity.user_id);
+            (of_user.clone().filter(|(open, _)| open.key_id == identity.key_id).count(), of_user.count())
         };
-        if open_with_key > MAX_CONNECTIONS_PER_KEY {
+        if with_key > MAX_CONNECTIONS_PER_KEY {
             close_handle.end(close::TRY_AGAIN_LATER, "too many connections with this key");
+        }
+        if of_user > MAX_CONNECTIONS_PER_USER {
+            close_handle.end(close::TRY_AGAIN_LATER, "too many connections of this user");
         }
         // Checked after the insert: either `shutdown` finds this connection in the table, or this check sees
         // the cancellation.

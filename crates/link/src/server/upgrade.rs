@@ -22,6 +22,13 @@ use super::registry::ConnectionRegistry;
 /// read to its end and answered with a close code instead of a connection reset.
 pub(super) const MAX_READ_BYTES: usize = 2 * MAX_MESSAGE_BYTES;
 
+/// Buffer for reading from a socket, in bytes. tungstenite's default of 128 KiB, allocated and initialized for
+/// each connection, would be most of the memory of a desktop, whose frames are mostly far below 4 KiB. Larger
+/// frames are read in several steps.
+const READ_BUFFER: usize = 4 * 1024;
+/// Frames that are sent together are collected up to this size, in bytes. The buffer keeps its largest size.
+const WRITE_BUFFER: usize = 4 * 1024;
+
 /// Reason for which an upgrade is refused. The message is sent to the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum UpgradeError {
@@ -86,8 +93,12 @@ pub async fn admit(
 ) -> Result<(WebSocketUpgrade, SecretString), UpgradeError> {
     let upgrade =
         WebSocketUpgrade::from_request_parts(parts, &()).await.map_err(|_| UpgradeError::NotAnUpgrade)?;
-    let upgrade =
-        upgrade.protocols([SUBPROTOCOL]).max_message_size(MAX_READ_BYTES).max_frame_size(MAX_READ_BYTES);
+    let upgrade = upgrade
+        .protocols([SUBPROTOCOL])
+        .read_buffer_size(READ_BUFFER)
+        .write_buffer_size(WRITE_BUFFER)
+        .max_message_size(MAX_READ_BYTES)
+        .max_frame_size(MAX_READ_BYTES);
     if upgrade.selected_protocol().is_none() {
         return Err(UpgradeError::SubprotocolMissing);
     }

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -16,6 +17,13 @@ use crate::embedded::{self, DEFAULT_ORGANIZATION, EmbeddedControlPlane, ServerOp
 use crate::home::{open_dir, stored_settings};
 use crate::shutdown::Shutdown;
 use crate::{banner, commands};
+
+/// Time that requests in flight have to complete after SIGTERM. Browsers and desktops would otherwise have to
+/// find out whether a request that was cut off took effect.
+const REQUEST_GRACE: Duration = Duration::from_secs(20);
+/// Time limit of the whole shutdown. With the watchdog's delay, it stays below 30 seconds, the grace period of
+/// Kubernetes.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(25);
 
 /// Run only the control plane and the web app.
 ///
@@ -188,7 +196,7 @@ impl ControlPlaneArgs {
         let dir = open_dir(&self.common)?;
         let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
         commands::block_on(async {
-            let shutdown = Shutdown::on_signals(&dir)?;
+            let shutdown = Shutdown::on_signals(&dir, SHUTDOWN_LIMIT)?;
             // Bound before the origin is derived: the port may be 0.
             let listener = embedded::listen(self.listen, "--listen").await?;
             let origin = self.api_origin.unwrap_or(format!("http://{}", listener.local_addr()?));
@@ -216,7 +224,7 @@ impl ControlPlaneArgs {
             if let Some(failed) = shutdown.last_failure() {
                 tracing::warn!(%failed, "previous shutdown failed");
             }
-            let serve = embedded.serve(shutdown.requested());
+            let serve = embedded.serve(shutdown.requested(), REQUEST_GRACE);
             shutdown.clone().bound(shutdown.part("controlPlane.stop", serve)).await
         })
     }

@@ -38,7 +38,7 @@ impl GatewayArgs {
         sandbox_choice::configured(&dir, &self.desktop)?;
         let home = DesktopHome::open(dir, &self.desktop)?;
         commands::block_on(async {
-            let shutdown = Shutdown::on_signals(&home.dir)?;
+            let shutdown = Shutdown::on_signals(&home.dir, Shutdown::DESKTOP_LIMIT)?;
             let desktop = Desktop::open(&home, &self.desktop).await?;
             if let Some(file) = &self.ready_file {
                 banner::write_ready(

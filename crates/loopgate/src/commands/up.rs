@@ -49,6 +49,9 @@ pub struct UpArgs {
 /// Time limit of querying the programs' versions. The banner is not delayed further.
 const VERSIONS_LIMIT: Duration = Duration::from_secs(4);
 
+/// Time that requests of pages have to complete after the desktop has stopped. Part of the shutdown's limit.
+const REQUEST_GRACE: Duration = Duration::from_secs(2);
+
 impl UpArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match open_dir(&self.common) {
@@ -82,7 +85,7 @@ impl UpArgs {
     }
 
     async fn serve(self, dir: DataDir, sandbox: PathBuf) -> anyhow::Result<ExitCode> {
-        let shutdown = Shutdown::on_signals(&dir)?;
+        let shutdown = Shutdown::on_signals(&dir, Shutdown::DESKTOP_LIMIT)?;
         let effective = settings(&dir, &self.desktop)?.get();
         let listener = listener(effective.api_origin.as_deref()).await?;
         let origin = format!("http://{}", listener.local_addr()?);
@@ -115,7 +118,7 @@ impl UpArgs {
 
         // The control plane stops after the desktop, which reports its final state to it.
         let control_plane_stop = CancellationToken::new();
-        let control_plane = tokio::spawn(control_plane.serve(control_plane_stop.clone()));
+        let control_plane = tokio::spawn(control_plane.serve(control_plane_stop.clone(), REQUEST_GRACE));
         // The claim is an HTTP request to the control plane, so that has to serve already.
         onboarding::connect(&origin, &web_origin, &attempt, &home.credentials).await?;
         let show_banner = async {

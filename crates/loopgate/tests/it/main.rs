@@ -13,6 +13,8 @@ mod cli;
 mod cli_messages;
 mod commands;
 mod concurrent_requests;
+#[cfg(target_os = "linux")]
+mod control_plane_edge;
 mod crash;
 mod data_dir;
 mod default_branch;

@@ -6,6 +6,7 @@
 mod accounts;
 mod agents;
 mod bound_links;
+mod claimed_gateways;
 mod desktop_grants;
 mod diagnostics;
 mod document_authors;
@@ -54,6 +55,7 @@ impl MigratorTrait for Migrator {
             Box::new(loop_launches::LoopLaunches),
             Box::new(document_authors::DocumentAuthors),
             Box::new(bound_links::BoundSignInLinks),
+            Box::new(claimed_gateways::ClaimedGatewayIds),
         ]
     }
 }

@@ -31,6 +31,51 @@ async fn desktop_keeps_its_row_when_its_name_or_gateway_id_changes() {
 }
 
 #[tokio::test]
+async fn two_machines_with_one_host_name_are_two_desktops() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let names = async || {
+        let listed = owner.get("/compute-targets").await;
+        let rows = listed.json["data"].as_array().unwrap().clone();
+        let mut names: Vec<(String, bool)> = rows
+            .iter()
+            .map(|row| (row["machineName"].as_str().unwrap().to_owned(), row["isOnline"] == true))
+            .collect();
+        names.sort();
+        names
+    };
+    // Both say `workbench`, and each has a key of its own.
+    let mut first = plane.desktop().await;
+    let second = plane.desktop().await;
+    assert_ne!(first.target_id, second.target_id);
+    assert_eq!(names().await, [("workbench".to_owned(), true), ("workbench (2)".to_owned(), true)]);
+    // The first connection still serves its desktop.
+    let commands = format!("/compute-targets/{}/commands", first.target_id);
+    owner.post(&commands, json!({"operationId": "x", "method": "GET", "path": "/api/gateway/version"})).await;
+    assert_eq!(first.accept().await["path"], "/api/gateway/version");
+    let (id, second) = (second.target_id, second.reconnect().await);
+    assert_eq!(second.target_id, id);
+    assert_eq!(names().await.len(), 2);
+
+    // Two machines with one API key from the environment, which is bound to no gateway.
+    let key = plane.key().await;
+    let path = "/compute-targets/register";
+    let unbound = [Uuid::new_v4(), Uuid::new_v4()];
+    let mut ids = Vec::new();
+    for gateway in [unbound[0], unbound[1], unbound[0], unbound[1]] {
+        ids.push(key.post(path, registration("workbench", Some(gateway))).await.data("id").clone());
+    }
+    assert_eq!((&ids[0], &ids[1]), (&ids[2], &ids[3]));
+    assert_ne!(ids[0], ids[1]);
+    assert!(!ids.contains(&json!(first.target_id)), "a claim does not take over the desktop of a bound key");
+    let expected = ["workbench", "workbench (2)", "workbench (3)", "workbench (4)"];
+    assert_eq!(names().await.into_iter().map(|(name, _)| name).collect::<Vec<_>>(), expected);
+    // Another host name is no number of this one.
+    key.post(path, registration("desk", Some(unbound[1]))).await;
+    assert_eq!(names().await[0].0, "desk");
+}
+
+#[tokio::test]
 async fn gateway_id_of_another_user_does_not_exclude_its_owner() {
     let plane = TestApp::start().await;
     let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
@@ -229,7 +274,7 @@ async fn removed_desktop_is_disconnected_and_its_loops_remain() {
 }
 
 #[tokio::test]
-async fn duplicate_machine_name_is_rejected() {
+async fn renamed_machine_keeps_its_row_when_the_name_is_taken() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let path = "/compute-targets/register";
@@ -238,8 +283,13 @@ async fn duplicate_machine_name_is_rejected() {
         let client = one.client(&plane, "POST", path, 0);
         client.post(path, registration(name, Some(one.gateway_id))).await
     };
-    assert_eq!(register("one").await.status, 200);
+    let first = register("one").await;
     assert_eq!(owner.post(path, registration("other", None)).await.status, 200);
-    let taken = register("other").await;
+    let renamed = register("other").await;
+    assert_eq!((renamed.data("id"), renamed.data("machineName")), (first.data("id"), &json!("other (2)")));
+    assert_eq!(register("other").await.data("machineName"), "other (2)");
+    // The name can be changed, but not to that of another desktop.
+    let target = format!("/compute-targets/{}", first.data("id").as_str().unwrap());
+    let taken = owner.put(&target, json!({"machineName": "other"})).await;
     assert_eq!(taken.refused(), (409, "A compute target with that machine name already exists"));
 }

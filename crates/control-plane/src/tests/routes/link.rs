@@ -82,16 +82,23 @@ async fn stale_proof_is_rejected() {
 }
 
 #[tokio::test]
-async fn hello_with_a_duplicate_machine_name_is_rejected() {
+async fn machines_with_one_host_name_and_one_unbound_key_stay_connected() {
     let plane = TestApp::start().await;
-    plane.desktop().await;
     let address = plane.serve().await;
-    let identity = DesktopIdentity::claim(&plane).await;
-    let mut renamed_hello = hello(identity.gateway_id);
-    renamed_hello["machineName"] = json!("other");
-    let second = LinkedDesktop::connect_with(identity, address, &renamed_hello).await;
-    let taken = hello(second.identity.gateway_id);
-    let nack = LinkedDesktop::connect_rejected(second.identity, address, &taken).await;
-    assert_eq!(nack["reason"], "compute_target_register_failed");
-    assert_eq!(nack["message"], "A compute target with that machine name already exists");
+    let key = plane.key().await;
+    let api_key = key.header("authorization").strip_prefix("Bearer ").unwrap().to_owned();
+    let machine = || {
+        let signing = SigningKey::from_bytes(&rand::random());
+        DesktopIdentity { gateway_id: Uuid::new_v4(), signing, api_key: api_key.clone() }
+    };
+    let first = LinkedDesktop::connect(machine(), address).await;
+    let second = LinkedDesktop::connect(machine(), address).await;
+    assert_ne!(first.target_id, second.target_id);
+    assert!(plane.app.desktops.is_connected(first.target_id));
+    // Each finds its own row again, also with the target id of the other one.
+    let mut hello = hello(first.identity.gateway_id);
+    hello["computeTargetId"] = json!(second.target_id);
+    let again = LinkedDesktop::connect_with(first.identity, address, &hello).await;
+    assert_eq!(again.target_id, first.target_id);
+    assert!(plane.app.desktops.is_connected(second.target_id));
 }

@@ -106,7 +106,14 @@ async fn bound_key_requires_its_proof() {
     // Proofs are valid for 60 seconds in both directions; 62 leaves a second for rounding.
     for offset in [-61, 62] {
         let stale = identity.client(&plane, "GET", "/me", offset);
-        assert_eq!(stale.get("/me").await.refused(), (403, failed), "{offset} s");
+        let refused = stale.get("/me").await;
+        let direction = if offset > 0 { "ahead of" } else { "behind" };
+        let expected = format!("{failed}: the desktop's clock is ");
+        let (status, error, code) = refused.failure();
+        assert_eq!((status, code), (403, "clock_skew"), "{offset} s");
+        assert!(error.starts_with(&expected) && error.contains(direction), "{error}");
+        let seconds = refused.json["details"]["seconds"].as_i64().unwrap();
+        assert!(seconds.abs_diff(offset) <= 1, "{seconds}");
     }
     let good = identity.client(&plane, "GET", "/me", -30);
     assert_eq!(good.get("/me").await.status, 200);
