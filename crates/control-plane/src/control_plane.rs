@@ -5,6 +5,7 @@ use loopgate_link::server::ConnectionRegistry;
 use sea_orm::DbErr;
 use secrecy::SecretString;
 use thiserror::Error;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -77,6 +78,7 @@ impl ControlPlane {
             passwords: Passwords::default(),
             challenges: Challenges::new(&config.secrets.local_gateway),
             instance_id: Uuid::now_v7(),
+            uploads: Semaphore::new(1),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),
             code_host: config.code_host_app.as_ref().map(InstalledCodeHost::new).transpose()?,

@@ -132,6 +132,7 @@ fn table() -> Vec<RouteRow> {
         ("PATCH", "/documents/{idOrSlug}", Person, routes!(documents::update)),
         ("GET", "/documents/{idOrSlug}/versions", Person, routes!(documents::versions)),
         ("POST", "/documents/{idOrSlug}/versions", Person, routes!(documents::create_version)),
+        ("GET", "/documents/{idOrSlug}/versions/{version}", Person, routes!(documents::version)),
         ("POST", "/documents/{idOrSlug}/run-loop", Person, routes!(documents::run_loop)),
         // Tickets
         ("GET", "/tickets", Person, routes!(tickets::list)),

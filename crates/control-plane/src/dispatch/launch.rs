@@ -29,6 +29,7 @@ use crate::credentials::runner_token::{IssuedToken, TTL_SECONDS};
 use crate::documents;
 use crate::error::{ApiError, ApiResult, conflict};
 use crate::loop_state::{self, TransitionResult};
+use crate::loops::contents;
 use crate::spending;
 use crate::store::entity::{agent_loop, compute_target, desktop_command, document, user};
 use crate::store::now;
@@ -233,7 +234,7 @@ async fn body(
         api_base_url: app.config.api_origin.clone(),
         s3_state_key: Some(state_key.to_owned()),
         artifacts,
-        prompt: row.prompt.clone(),
+        prompt: contents::prompt(db, row.id).await?,
         repo,
         committer: owner.map(committer),
         artifact_slug: row.artifact_slug.clone(),

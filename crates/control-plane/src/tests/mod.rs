@@ -7,9 +7,10 @@ mod acts;
 mod client;
 mod desktop;
 mod events;
+mod large_values;
 mod launches;
 mod loop_state;
-mod plane;
+pub mod plane;
 mod routes;
 
 pub use client::{TestClient, TestResponse};

@@ -10,6 +10,7 @@ mod diagnostics;
 mod documents;
 mod identities;
 mod indexes;
+mod loop_contents;
 mod loop_launches;
 mod loop_lists;
 mod loops;
@@ -50,6 +51,8 @@ impl MigratorTrait for Migrator {
             Box::new(desktop_grants::CommandGrant),
             Box::new(desktop_grants::GatewayIdsPerOwner),
             Box::new(loop_launches::LoopLaunches),
+            Box::new(loop_contents::LoopContents),
+            Box::new(loop_contents::UsageDays),
         ]
     }
 }
