@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use crate::store::entity::{agent_loop, loop_artifact, loop_content};
 use crate::store::now;
 
-/// Largest artifacts of a loop together, in bytes.
-pub const ARTIFACTS_LIMIT: usize = 20_000_000;
-/// Largest metadata of a loop that a runner may upload, in bytes of JSON.
-pub const METADATA_LIMIT: usize = 1_000_000;
+// Largest artifacts of a loop together, in bytes.
+const ARTIFACTS_LIMIT: usize = 20_000_000;
+// Largest metadata of a loop that a runner may upload, in bytes of JSON.
+const METADATA_LIMIT: usize = 1_000_000;
 
 /// Member of the metadata with the source of the assistant's API key.
 pub const API_KEY_SOURCE: &str = "apiKeySource";
