@@ -4,6 +4,7 @@
 //! `LOOPGATE_TEST_POSTGRES` is the URL of a server.
 
 mod acts;
+mod administration;
 mod client;
 mod desktop;
 mod events;

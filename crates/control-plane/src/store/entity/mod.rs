@@ -31,6 +31,7 @@ pub mod loop_token_refresh;
 pub mod oidc_sign_in;
 pub mod onboarding_attempt;
 pub mod organization;
+pub mod password_reset;
 pub mod pull_request;
 pub mod repository;
 pub mod repository_config;

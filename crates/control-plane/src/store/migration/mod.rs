@@ -16,6 +16,7 @@ mod loop_lists;
 mod loops;
 mod oidc;
 mod organizations;
+mod password_resets;
 mod proposals;
 mod schema;
 mod signing;
@@ -53,6 +54,7 @@ impl MigratorTrait for Migrator {
             Box::new(loop_launches::LoopLaunches),
             Box::new(loop_contents::LoopContents),
             Box::new(loop_contents::UsageDays),
+            Box::new(password_resets::PasswordResets),
         ]
     }
 }
