@@ -122,15 +122,15 @@ function resume(loop, prompt) {
 const link = ({ id, slug, title, type }) => ({ id, slug, title, type });
 
 function detail({ source, plan, ...document }) {
-  const { createdAt, content, currentVersion } = document;
-  const drafts = Array.from({ length: currentVersion - 1 }, (_, n) => ({
-    version: n + 1,
-    content: "# An earlier draft\n\nShort.",
+  const { createdAt, currentVersion } = document;
+  const versions = Array.from({ length: currentVersion }, (_, n) => ({
+    version: currentVersion - n,
+    loopId: null,
     createdAt,
   }));
   return {
     ...document,
-    versions: [{ version: currentVersion, content, createdAt }, ...drafts.reverse()],
+    versions,
     source: source ? link(source) : null,
     plan: plan ? link(plan) : null,
     loops: state.loops
@@ -311,6 +311,25 @@ const routes = [
           body,
         ),
       ),
+  ],
+  [
+    "POST",
+    /^\/members\/([^/]+)\/password-reset$/,
+    () => ok({ url: "http://127.0.0.1/reset-password?token=mock", expiresAt: now() }),
+  ],
+  [
+    "POST",
+    /^\/auth\/password-reset$/,
+    (_, { token }) =>
+      token === "mock"
+        ? {
+            ...ok({ ...state.me, sessionKey: "mock" }),
+            cookie: "session=mock; Path=/; HttpOnly; SameSite=Strict",
+          }
+        : fail(
+            410,
+            "This link has expired, was replaced or has already been used. Request a new one from your administrator.",
+          ),
   ],
   ["GET", /^\/invitations$/, () => ok(settings.invitations)],
   [
@@ -504,6 +523,21 @@ const routes = [
     "GET",
     /^\/documents\/([^/]+)$/,
     ([id]) => (findDocument(id) ? ok(detail(findDocument(id))) : fail(404, "Document not found")),
+  ],
+  [
+    "GET",
+    /^\/documents\/([^/]+)\/versions\/(\d+)$/,
+    ([id, version]) => {
+      const { content, currentVersion } = findDocument(id);
+      const isCurrent = Number(version) === currentVersion;
+      return ok({
+        version: Number(version),
+        content: isCurrent ? content : "# An earlier draft\n\nShort.",
+        raw: null,
+        loopId: null,
+        createdAt: now(),
+      });
+    },
   ],
   [
     "POST",

@@ -34,6 +34,7 @@ const PAGES = {
   usage: { path: "/acme/settings/usage", ready: "By user" },
   "audit log": { path: "/acme/settings/audit-log", ready: "by Ada Okafor" },
   invitation: { path: "/join?token=mock", ready: "You are invited as new@example.org" },
+  "reset password": { path: "/reset-password?token=mock", ready: "Set a new password" },
   "used invitation": { path: "/join?token=used", ready: "This invitation is not valid" },
   "signed out": { path: "/signed-out", ready: "You are signed out" },
   "sign-in without a link": { path: "/sign-in", ready: "Sign in with a link" },
@@ -114,6 +115,9 @@ test("administrator manages invitations, roles, API keys and repositories", asyn
   await page.getByLabel("Role of Ben Lindqvist").selectOption("Administrator");
   await expect(page.getByLabel("Role of Ben Lindqvist")).toHaveValue("org:admin");
 
+  await page.getByRole("button", { name: /password reset link for Ben Lindqvist/ }).click();
+  await expect(page.getByText("/reset-password?token=mock")).toBeVisible();
+
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByLabel("Name").fill("deploy");
   await page.getByLabel("Write").check();
@@ -161,6 +165,17 @@ test("invitation is accepted with a new account", async ({ page }) => {
   await page.getByLabel("First name").fill("Noor");
   await page.getByLabel("Password").fill("a long password");
   await page.getByRole("button", { name: "Join" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+});
+
+test("new password is set with the link of an administrator", async ({ page }) => {
+  await open(page, "/reset-password?token=used");
+  await page.getByLabel("New password").fill("a long password");
+  await page.getByRole("button", { name: "Set password" }).click();
+  await expect(page.getByText(/Request a new one from your administrator/)).toBeVisible();
+  await open(page, "/reset-password?token=mock");
+  await page.getByLabel("New password").fill("a long password");
+  await page.getByRole("button", { name: "Set password" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
 });
 

@@ -80,6 +80,14 @@ const join = createRoute({
   component: lazyRouteComponent(() => import("./pages/join"), "Join"),
 });
 
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: "/reset-password",
+  validateSearch: (search): { token?: string } =>
+    typeof search.token === "string" ? { token: search.token } : {},
+  component: lazyRouteComponent(() => import("./pages/reset-password"), "ResetPassword"),
+});
+
 /** Address of a plan in pull requests, which names no organization. */
 const sharedPlan = createRoute({
   getParentRoute: () => root,
@@ -241,6 +249,7 @@ export const router = createRouter({
     signIn,
     signedOut,
     join,
+    resetPassword,
     sharedPlan,
     organization.addChildren([
       organizationHome,

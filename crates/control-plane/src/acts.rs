@@ -29,6 +29,8 @@ pub enum RequiredRole {
     Runner,
     /// A desktop with the API key that is bound to it.
     Desktop,
+    /// The user of the operating system who can read the data directory or the database.
+    Operator,
 }
 
 impl RequiredRole {
@@ -42,6 +44,7 @@ impl RequiredRole {
             Self::LoopStarter => "user who started the loop",
             Self::Runner => "runner of the loop",
             Self::Desktop => "desktop, with its bound key",
+            Self::Operator => "operator with access to the data directory or the database",
         }
     }
 }
@@ -55,6 +58,8 @@ pub enum Way {
     Completion(LoopCommand),
     /// A frame of a desktop's link.
     Frame(&'static str),
+    /// A sub-command of `loopgate control-plane`.
+    Command(&'static str),
 }
 
 impl fmt::Display for Way {
@@ -63,6 +68,7 @@ impl fmt::Display for Way {
             Self::Route(method, path) => write!(f, "`{method} {path}`"),
             Self::Completion(command) => write!(f, "completion of a `{command}` loop"),
             Self::Frame(name) => write!(f, "frame `{name}`"),
+            Self::Command(name) => write!(f, "`loopgate control-plane {name}`"),
         }
     }
 }
@@ -83,8 +89,8 @@ pub struct Act {
 #[rustfmt::skip]
 pub const ACTS: &[Act] = {
     use AuditAction as Audit;
-    use RequiredRole::{Administrator, Anyone, Desktop, DesktopOperator, DesktopOwner, LoopStarter, Member, Runner};
-    use Way::{Completion, Frame, Route};
+    use RequiredRole::{Administrator, Anyone, Desktop, DesktopOperator, DesktopOwner, LoopStarter, Member, Operator, Runner};
+    use Way::{Command, Completion, Frame, Route};
     &[
         Act { name: "read the state of the service", role: Anyone, audit: &[], ways: &[
             Route("GET", "/health"), Route("GET", "/health/db"), Route("GET", "/auth/methods"),
@@ -92,6 +98,9 @@ pub const ACTS: &[Act] = {
         Act { name: "sign in", role: Anyone, audit: &[Audit::SignIn], ways: &[
             Route("POST", "/auth/sign-in-link"), Route("POST", "/auth/sign-in"),
             Route("POST", "/invitations/accept"),
+        ] },
+        Act { name: "set a new password with a link", role: Anyone, audit: &[Audit::PasswordChanged], ways: &[
+            Route("POST", "/auth/password-reset"),
         ] },
         Act { name: "authenticate at the OpenID provider", role: Anyone, audit: &[], ways: &[
             Route("GET", "/auth/oidc/start"), Route("GET", "/auth/oidc/callback"),
@@ -131,6 +140,7 @@ pub const ACTS: &[Act] = {
             Route("GET", "/agents/{idOrSlug}/versions/{version}"), Route("GET", "/agent-proposals"),
             Route("GET", "/repositories"), Route("GET", "/documents"), Route("GET", "/documents/{idOrSlug}"),
             Route("GET", "/documents/{idOrSlug}/versions"), Route("POST", "/documents/{idOrSlug}/run-loop/preview"),
+            Route("GET", "/documents/{idOrSlug}/versions/{version}"),
             Route("GET", "/tickets"), Route("GET", "/tickets/{idOrSlug}"),
             Route("GET", "/loops"), Route("POST", "/loops/summaries"), Route("GET", "/loops/{id}"),
             Route("GET", "/loops/{id}/events"), Route("GET", "/loops/{id}/stream"),
@@ -146,6 +156,10 @@ pub const ACTS: &[Act] = {
         Act { name: "change a member", role: Administrator,
             audit: &[Audit::MemberRoleChanged, Audit::MemberDeactivated, Audit::MemberActivated], ways: &[
             Route("PATCH", "/members/{id}"),
+        ] },
+        Act { name: "create a link for a member to set a new password", role: Administrator,
+            audit: &[Audit::PasswordResetCreated], ways: &[
+            Route("POST", "/members/{id}/password-reset"),
         ] },
         Act { name: "change the organization", role: Administrator,
             audit: &[Audit::FeatureFlagSet, Audit::OrganizationSettingsSet], ways: &[
@@ -231,6 +245,24 @@ pub const ACTS: &[Act] = {
         Act { name: "change the approval policies of a desktop", role: Desktop, audit: &[Audit::ApprovalPoliciesReported], ways: &[
             Frame("telemetry"),
         ] },
+        Act { name: "read users and organizations of the installation", role: Operator, audit: &[], ways: &[
+            Command("user list"), Command("organization list"),
+        ] },
+        Act { name: "create a link that signs any user in", role: Operator, audit: &[Audit::SignInLinkCreated], ways: &[
+            Command("sign-in-link"),
+        ] },
+        Act { name: "create a link for any user to set a new password", role: Operator,
+            audit: &[Audit::PasswordResetCreated], ways: &[Command("user reset-password")] },
+        Act { name: "activate or deactivate any user", role: Operator,
+            audit: &[Audit::MemberActivated, Audit::MemberDeactivated], ways: &[
+            Command("user deactivate"), Command("user activate"),
+        ] },
+        Act { name: "create an organization", role: Operator, audit: &[Audit::OrganizationCreated], ways: &[
+            Command("organization add"),
+        ] },
+        Act { name: "copy or replace the data of the installation", role: Operator, audit: &[], ways: &[
+            Command("backup"), Command("restore"), Command("new-secrets"),
+        ] },
     ]
 };
 
@@ -258,9 +290,10 @@ This page is generated from `crates/control-plane/src/acts.rs`:
 `cargo run -p loopgate-control-plane --example authorization > docs/authorization.md`
 
 Each act at the control plane requires a role, regardless of the way that leads to it: a route, the completion of a
-loop, or a frame of a desktop's link. Without the role, a request is refused; the result of a loop becomes a proposal
-for an administrator. The last column lists the rows of the [audit log](accounts.md#the-audit-log), of which each way
-leaves one. API keys act with the role of their user, and also need the scope of the method.
+loop, a frame of a desktop's link, or a command on the machine of the control plane. Without the role, a request is
+refused; the result of a loop becomes a proposal for an administrator. The last column lists the rows of the
+[audit log](accounts.md#the-audit-log), of which each way leaves one. API keys act with the role of their user, and also
+need the scope of the method.
 
 | act | requires | ways | audit log |
 |---|---|---|---|

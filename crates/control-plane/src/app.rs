@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -42,6 +43,9 @@ pub struct ControlPlaneParts {
     /// Client for the code host's API; `None` when no App is configured.
     pub code_host: Option<InstalledCodeHost>,
     pub storage: Storage,
+    /// Permit to write uploaded artifacts to the database. SQLite has one writer: without it, every other
+    /// write would wait for all uploads that arrived before.
+    pub uploads: Semaphore,
     /// Connected desktops, by compute target.
     pub desktops: Arc<Desktops>,
     /// Identifies this process among the instances that share the database.

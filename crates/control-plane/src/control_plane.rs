@@ -7,6 +7,7 @@ use loopgate_link::server::ConnectionRegistry;
 use sea_orm::DbErr;
 use secrecy::SecretString;
 use thiserror::Error;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -85,6 +86,7 @@ impl ControlPlane {
             challenges: Challenges::new(&config.secrets.local_gateway),
             instance_id: Uuid::now_v7(),
             streams: OpenStreams::default(),
+            uploads: Semaphore::new(1),
             tasks: TaskTracker::new(),
             streams_end: CancellationToken::new(),
             shutdown: CancellationToken::new(),

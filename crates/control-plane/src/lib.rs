@@ -2,6 +2,7 @@
 
 mod accounts;
 mod acts;
+mod administration;
 mod agents;
 mod app;
 mod audit;
@@ -37,6 +38,7 @@ mod web;
 
 pub use accounts::{FirstOwner, Owner};
 pub use acts::authorization_page;
+pub use administration::{Administration, AdministrationError, ListedOrganization, ListedUser};
 pub use config::{CodeHostApp, Config, MachineRepositories, OidcProvider, Secrets};
 pub use control_plane::{ControlPlane, ControlPlaneError};
 pub use router::openapi;

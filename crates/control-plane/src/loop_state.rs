@@ -11,6 +11,7 @@ use sea_orm::sea_query::{Expr, ExprTrait, Func};
 use sea_orm::{DatabaseTransaction, QuerySelect, UpdateMany};
 use serde_json::{Value, json};
 
+use crate::loops::usage::{self, LoopUsage};
 use crate::store::column::StoredEnum;
 use crate::store::entity::loop_event::{self, EventSource};
 use crate::store::entity::{agent_loop, loop_launch, loop_token_refresh};
@@ -71,20 +72,37 @@ pub async fn apply(
     if to == LoopStatus::Completed {
         update = update.col_expr(Column::Error, Expr::value(None::<Json>));
     }
+    // Locked, so that the usage that the loop counts for cannot change in between.
+    let before = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(tx).await?;
+    let before = before.ok_or_else(|| DbErr::RecordNotFound("loop".to_owned()))?;
     let result =
         columns(update).filter(Column::Id.eq(loop_id)).filter(Column::Status.is_in(from)).exec(tx).await?;
     if result.rows_affected == 0 {
-        // No row was updated: the loop is missing, or its status does not allow the change.
-        let row = agent_loop::Entity::find_by_id(loop_id).one(tx).await?;
-        let row = row.ok_or_else(|| DbErr::RecordNotFound("loop".to_owned()))?;
-        return Ok(TransitionResult::Refused(row.status.0));
+        return Ok(TransitionResult::Refused(before.status.0));
     }
+    count_usage(tx, &before, to).await?;
     if to.is_terminal() {
         // A loop that has ended is not launched any more.
         loop_launch::Entity::delete_by_id(loop_id).exec(tx).await?;
         clear_tokens(tx, loop_id, to).await?;
     }
     Ok(TransitionResult::Applied)
+}
+
+/// Adds a loop that has reached a terminal status to the usage of its day, and subtracts what it counted for
+/// before.
+async fn count_usage(
+    tx: &DatabaseTransaction,
+    before: &agent_loop::Model,
+    to: LoopStatus,
+) -> Result<(), DbErr> {
+    let counted = before.status.0.is_terminal().then(|| LoopUsage::from(before));
+    let counts = if to.is_terminal() {
+        agent_loop::Entity::find_by_id(before.id).one(tx).await?.as_ref().map(LoopUsage::from)
+    } else {
+        None
+    };
+    usage::replace(tx, counted.as_ref(), counts.as_ref()).await
 }
 
 fn first_of(column: agent_loop::Column, at: i64) -> sea_orm::sea_query::SimpleExpr {

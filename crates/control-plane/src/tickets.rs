@@ -11,6 +11,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryOrder, QuerySelect};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::documents::page::DocumentPage;
 use crate::documents::view::LoopPullRequest;
 use crate::documents::{self, NewDocument, VersionText};
 use crate::error::{ApiResult, not_found};
@@ -156,22 +157,18 @@ pub async fn of_document(
     ticket::Entity::find_by_id(row.source_document_id.unwrap_or(row.id)).one(db).await
 }
 
-/// Lists tickets of an organization, most recently changed first.
+/// Lists a page of the tickets of an organization, most recently changed first.
 pub async fn list(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
     state: Option<TicketState>,
-) -> Result<Vec<TicketRow>, DbErr> {
+    page: DocumentPage<'_>,
+) -> ApiResult<Vec<TicketRow>> {
     let mut query = ticket::Entity::find().filter(ticket::Column::OrganizationId.eq(organization_id));
     if let Some(state) = state {
         query = query.filter(ticket::Column::State.eq(StoredEnum(state)));
     }
-    query
-        .find_both_related(document::Entity)
-        .order_by_desc(document::Column::UpdatedAt)
-        .order_by_desc(document::Column::Id)
-        .all(db)
-        .await
+    Ok(page.select(query.find_both_related(document::Entity))?.all(db).await?)
 }
 
 /// Loads a ticket's text, plan, loops and pull requests.

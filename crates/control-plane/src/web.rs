@@ -73,8 +73,16 @@ const API: [&str; 36] = [
 const API_PATHS: [&str; 3] = ["/onboarding", "/onboarding/complete-wizard", "/onboarding/dismiss-checklist"];
 
 // First segments of the app's own pages and files; every other segment is an organization's slug.
-const PAGES: [&str; 7] =
-    ["assets", "implementation-plans", "join", "onboarding", "settings", "sign-in", "signed-out"];
+const PAGES: [&str; 8] = [
+    "assets",
+    "implementation-plans",
+    "join",
+    "onboarding",
+    "reset-password",
+    "settings",
+    "sign-in",
+    "signed-out",
+];
 
 /// Returns whether a slug is used by pages or routes, and so not available to organizations.
 pub fn is_reserved(slug: &str) -> bool {

@@ -11,8 +11,11 @@ use crate::terminal::escape_control;
 
 /// Content of the start-up banner.
 pub struct Banner {
-    /// URL of the page, with a one-time sign-in token.
-    pub sign_in_url: String,
+    /// Origin of the web app.
+    pub page_url: String,
+    /// URL of the page, with a one-time sign-in token; `None` when the output is not a terminal and may end in a
+    /// log.
+    pub sign_in_url: Option<String>,
     /// Port that the gateway is bound to.
     pub gateway_port: u16,
     pub sandbox: PathBuf,
@@ -58,11 +61,15 @@ impl Banner {
         let mut text = String::new();
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "\n  {}  is running\n", "Loopgate".bold());
-        row(
-            &mut text,
-            "Page",
-            &format!("{}  {}", self.sign_in_url.cyan().underline(), "(signs you in once)".dimmed()),
-        );
+        let page = match &self.sign_in_url {
+            Some(url) => format!("{}  {}", url.cyan().underline(), "(signs you in once)".dimmed()),
+            None => format!(
+                "{}  {}",
+                self.page_url,
+                "(to sign in, run `loopgate up` again in a terminal)".dimmed()
+            ),
+        };
+        row(&mut text, "Page", &page);
         row(&mut text, "Gateway", &format!("127.0.0.1:{}", self.gateway_port));
         row(&mut text, "Sandbox", &self.sandbox.display().to_string());
         self.render_repositories(&mut text);
@@ -147,8 +154,15 @@ pub fn write_ready(path: &Path, ready: &ReadyFile) -> anyhow::Result<()> {
     Ok(loopgate_home::files::write_private(path, &serde_json::to_vec(ready)?)?)
 }
 
-/// Prints the start-up message of `loopgate control-plane`.
-pub fn print_control_plane(origin: &str, sign_in_url: &str) {
-    // Scripts and the end-to-end tests read the origin and the link from these two lines.
-    anstream::println!("control plane on {origin}\nsign in once with {}", sign_in_url.cyan().underline());
+/// Prints the start-up message of `loopgate control-plane`, with a sign-in link or the command that prints one.
+pub fn print_control_plane(origin: &str, sign_in_url: Option<&str>, data_dir: &Path) {
+    // Scripts and the end-to-end tests wait for the first line.
+    anstream::println!("control plane on {origin}");
+    match sign_in_url {
+        Some(url) => anstream::println!("sign in once with {}", url.cyan().underline()),
+        None => println!(
+            "to sign in, run: loopgate control-plane sign-in-link --home {}",
+            escape_control(&data_dir.to_string_lossy())
+        ),
+    }
 }

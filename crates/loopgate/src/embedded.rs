@@ -9,7 +9,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use loopgate_api::names::CONTROL_PLANE_PORT;
 use loopgate_control_plane::{
-    CodeHostApp, Config, ControlPlane, FirstOwner, MachineRepositories, OidcProvider, Owner, Secrets,
+    Administration, CodeHostApp, Config, ControlPlane, FirstOwner, MachineRepositories, OidcProvider, Owner,
+    Secrets,
 };
 use loopgate_gateway::{LimitedServer, SignIn};
 use loopgate_home::{DataDir, Program, files, secret_file};
@@ -23,6 +24,15 @@ use tokio_util::sync::CancellationToken;
 /// Environment variable with the base URL of the code host's pages, for links in the web app. Set by the
 /// demo.
 const CODE_HOST_URL_VARIABLE: &str = "LOOPGATE_CODE_HOST_URL";
+
+/// Name of the database file in the data directory.
+pub const DATABASE_FILE: &str = "control-plane.db";
+/// Name of the secrets file in the data directory.
+pub const SECRETS_FILE: &str = "control-plane-secrets.json";
+/// Name of the directory of stored files in the data directory.
+pub const STORAGE_DIR: &str = "storage";
+/// Name of the file with the origin of the web app, for links that the sub-commands print.
+const ORIGIN_FILE: &str = "control-plane-origin";
 
 /// Name of the first organization unless configured.
 pub const DEFAULT_ORGANIZATION: &str = "Home";
@@ -81,12 +91,13 @@ impl EmbeddedControlPlane {
     ) -> anyhow::Result<Self> {
         let (database_url, subject) = match options.database {
             Some(url) => (url, "the database that --database (DATABASE_URL) names"),
-            None => (private_database(&dir.file("control-plane.db"))?, "the control plane's database"),
+            None => (private_database(&dir.file(DATABASE_FILE))?, "the control plane's database"),
         };
+        let secrets = secrets(&dir.file(SECRETS_FILE), &database_url).await?;
         let control_plane = ControlPlane::open(Config {
             database_url,
             database_schema: None,
-            storage_dir: dir.file("storage"),
+            storage_dir: dir.file(STORAGE_DIR),
             api_origin: api_origin.to_owned(),
             web_origin: web_origin.to_owned(),
             code_host_url: std::env::var(CODE_HOST_URL_VARIABLE).ok().filter(|url| !url.is_empty()),
@@ -95,10 +106,11 @@ impl EmbeddedControlPlane {
             machine_repositories: options.machine_repositories,
             code_host_app: options.code_host_app,
             oidc: options.oidc,
-            secrets: secrets(&dir.file("control-plane-secrets.json"))?,
+            secrets,
         })
         .await
         .with_context(|| format!("cannot open {subject}"))?;
+        files::write_private(&dir.file(ORIGIN_FILE), web_origin.as_bytes())?;
         Ok(Self { control_plane, listener, trusted_proxies: options.trusted_proxies })
     }
 
@@ -205,16 +217,56 @@ async fn git_setting(programs: &Programs, name: &str) -> Option<String> {
     (!value.is_empty()).then_some(value)
 }
 
-fn secrets(path: &Path) -> anyhow::Result<Secrets> {
+/// Returns the URL of a SQLite file that exists.
+pub fn existing_database(file: &Path) -> String {
+    format!("sqlite://{}?mode=rw", file.display())
+}
+
+/// Returns the origin of the web app of the control plane that last used a data directory.
+pub fn stored_web_origin(dir: &Path) -> anyhow::Result<Option<String>> {
+    match std::fs::read_to_string(dir.join(ORIGIN_FILE)) {
+        Ok(origin) => Ok(Some(origin)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read {ORIGIN_FILE}")),
+    }
+}
+
+/// Reads the secrets, or creates them at the first start.
+///
+/// # Errors
+/// Fails when the database is in use and the secrets are missing.
+async fn secrets(path: &Path, database_url: &str) -> anyhow::Result<Secrets> {
+    let was_damaged = path.exists();
+    if let Some(secrets) = stored_secrets(path)? {
+        return Ok(secrets);
+    }
+    // A damaged file has been renamed, and a warning names it: the user can repair it.
+    if was_damaged {
+        return create_secrets(path);
+    }
+    let is_in_use = Administration::is_in_use(database_url).await.context("cannot open the database")?;
+    anyhow::ensure!(
+        !is_in_use,
+        "the database is in use, but its secrets file {} is missing. Restore the file from a backup, or copy it \
+         from another instance that uses the database. If it is lost, create new secrets with \
+         `loopgate control-plane new-secrets`: running loops can then no longer report, and users have to sign in again",
+        path.display()
+    );
+    create_secrets(path)
+}
+
+fn stored_secrets(path: &Path) -> anyhow::Result<Option<Secrets>> {
     let stored: Option<ControlPlaneSecretsFile> =
         secret_file::read_json(path).context("cannot use the control plane's secrets")?;
-    if let Some(stored) = stored {
-        return Ok(Secrets {
-            runner_tokens: SecretString::from(stored.runner_tokens),
-            local_gateway: SecretString::from(stored.local_gateway),
-            storage_urls: SecretString::from(stored.storage_urls),
-        });
-    }
+    Ok(stored.map(|stored| Secrets {
+        runner_tokens: SecretString::from(stored.runner_tokens),
+        local_gateway: SecretString::from(stored.local_gateway),
+        storage_urls: SecretString::from(stored.storage_urls),
+    }))
+}
+
+/// Creates new secrets and stores them.
+pub fn create_secrets(path: &Path) -> anyhow::Result<Secrets> {
     // Stored before first use: tokens and URLs signed with lost secrets become invalid at the next start.
     let secrets = Secrets::generate();
     let stored = ControlPlaneSecretsFile {

@@ -309,6 +309,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/password-reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sets a new password with the link of an administrator, ends all sessions of the person, and starts a new
+         *     one. Returns 410 with `password_reset_invalid` when the link was used, replaced or has expired.
+         */
+        post: operations["auth_reset_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/sign-in": {
         parameters: {
             query?: never;
@@ -754,11 +774,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the versions of a document, newest first. */
+        /** Lists the versions of a document without their texts, newest first. */
         get: operations["documents_versions"];
         put?: never;
         /** Appends a version to a document. A plan edited by a user has no structured plan object, only the text. */
         post: operations["documents_create_version"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents/{idOrSlug}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns a version of a document with its text. */
+        get: operations["documents_version"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -986,7 +1023,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the events of a loop: all of them, a page, or those after a given event. */
+        /** Lists the events of a loop: the first 500, a page, or those after a given event. */
         get: operations["loops_events"];
         put?: never;
         /**
@@ -1255,6 +1292,26 @@ export interface paths {
         head?: never;
         /** Changes the role of a member, or deactivates it. Returns 409 for the last administrator. */
         patch: operations["members_update"];
+        trace?: never;
+    };
+    "/members/{id}/password-reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a link with which a member sets a new password, and revokes earlier links of the member. Returns
+         *     409 for a person who also belongs to another organization, or signs in at the OpenID provider.
+         */
+        post: operations["members_reset_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/organization/settings": {
@@ -1682,7 +1739,7 @@ export interface components {
          * @description A security-relevant action in the audit log.
          * @enum {string}
          */
-        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "organization_selected" | "key_created" | "key_revoked" | "desktop_permitted" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_joined" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "agents_proposed" | "agent_proposal_accepted" | "agent_proposal_rejected" | "loop_started" | "loop_cancelled" | "manual_loop_recorded" | "document_created" | "document_updated" | "document_version_added" | "command_sent" | "command_cancelled" | "compute_preference_set" | "target_registered" | "target_updated" | "approval_policies_reported" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "browser_key_registered" | "browser_key_removed" | "organization_settings_set" | "feature_flag_set";
+        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "password_reset_created" | "sign_in_link_created" | "organization_created" | "organization_selected" | "key_created" | "key_revoked" | "desktop_permitted" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_joined" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "agents_proposed" | "agent_proposal_accepted" | "agent_proposal_rejected" | "loop_started" | "loop_cancelled" | "manual_loop_recorded" | "document_created" | "document_updated" | "document_version_added" | "command_sent" | "command_cancelled" | "compute_preference_set" | "target_registered" | "target_updated" | "approval_policies_reported" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "browser_key_registered" | "browser_key_removed" | "organization_settings_set" | "feature_flag_set";
         /** @description An entry of the audit log. */
         AuditEntry: {
             /** @description The action that was performed. */
@@ -2490,8 +2547,37 @@ export interface components {
                     [key: string]: unknown;
                 } | null;
                 source?: components["schemas"]["LoopDocument"] | null;
-                /** @description All versions, newest first. */
-                versions: components["schemas"]["DocumentVersion"][];
+                /** @description Newest 200 versions, newest first. */
+                versions: components["schemas"]["DocumentVersionRecord"][];
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_DocumentVersion: {
+            /** @description A version of a document's text. */
+            data: {
+                /** @description Text of the version in Markdown. */
+                content: string;
+                /** @description Creation time, ISO 8601. */
+                createdAt: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the loop that created the version; null for a user's.
+                 */
+                loopId?: string | null;
+                /** @description Complete plan object, for a text that comes from one. */
+                raw?: {
+                    [key: string]: unknown;
+                } | null;
+                /**
+                 * Format: int64
+                 * @description Version number, from 1.
+                 */
+                version: number;
             };
             /**
              * @description Always `true` in a successful response.
@@ -2501,7 +2587,7 @@ export interface components {
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
         Data_EventList: {
-            /** @description A list, or a page when `type`, `limit`, `offset` or `sort` is given. */
+            /** @description A list, or a page when `type`, `limit`, `offset` or `sort` is given without `after` and `since`. */
             data: components["schemas"]["StoredEvent"][] | components["schemas"]["EventPage"];
             /**
              * @description Always `true` in a successful response.
@@ -2675,8 +2761,12 @@ export interface components {
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
         Data_LoopDetail: {
-            /** @description A loop with details. */
+            /** @description A loop with its large values. */
             data: components["schemas"]["LoopRecord"] & {
+                /** @description Documents provided as context. */
+                contextRefs?: {
+                    [key: string]: unknown;
+                }[] | null;
                 /**
                  * @description Diagnostics of the desktop about the end of the process: `stderrTail`, `logTail`, `exitCode`,
                  *     `exitSignal`, `elapsedMs`, `abortReason`, `spawnMeta`, ….
@@ -2684,10 +2774,26 @@ export interface components {
                 diagnostics?: {
                     [key: string]: unknown;
                 } | null;
+                /** @description Open object: `warnings`, `verdict`, `apiKeySource`, and metadata uploaded by the runner. */
+                metadata: {
+                    [key: string]: unknown;
+                };
                 /** @description Branch of the primary repository. */
                 primaryBranch?: string | null;
                 primaryPullRequest?: components["schemas"]["SuccessEntry"] | null;
                 producedDocument?: components["schemas"]["LoopDocument"] | null;
+                /** @description Request in natural language. */
+                prompt?: string | null;
+                /** @description Result for each repository; null for completions in the oldest format. */
+                results?: components["schemas"]["ResultEntry"][] | null;
+                /** @description Number of tokens by model. */
+                tokensByModel?: {
+                    [key: string]: components["schemas"]["ModelTokens"];
+                } | null;
+                /** @description Artifacts uploaded by the runner: `plan`, `executionResult`, `verdict`, …. */
+                uploadedArtifacts?: {
+                    [key: string]: unknown;
+                } | null;
             };
             /**
              * @description Always `true` in a successful response.
@@ -2845,6 +2951,21 @@ export interface components {
             data: {
                 /** @description E-mail address to sign in with. */
                 signInEmail: string;
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_PasswordResetLink: {
+            /** @description A link with which a member sets a new password. */
+            data: {
+                /** @description Expiry of the link, ISO 8601. */
+                expiresAt: string;
+                /** @description URL to give to the member. It is valid once, and shown only in this response. */
+                url: string;
             };
             /**
              * @description Always `true` in a successful response.
@@ -3388,10 +3509,8 @@ export interface components {
             success: boolean;
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
-        Data_Vec_DocumentVersion: {
+        Data_Vec_DocumentVersionRecord: {
             data: {
-                /** @description Text of the version in Markdown. */
-                content: string;
                 /** @description Creation time, ISO 8601. */
                 createdAt: string;
                 /**
@@ -3399,10 +3518,6 @@ export interface components {
                  * @description Id of the loop that created the version; null for a user's.
                  */
                 loopId?: string | null;
-                /** @description Complete plan object, for a text that comes from one. */
-                raw?: {
-                    [key: string]: unknown;
-                } | null;
                 /**
                  * Format: int64
                  * @description Version number, from 1.
@@ -3463,6 +3578,8 @@ export interface components {
             data: {
                 /** @description Peer repositories of the loop. */
                 additionalRepos?: components["schemas"]["RepoRef"][] | null;
+                /** @description Source of the assistant's API key, as it reported it; `none` for a subscription. */
+                apiKeySource?: string | null;
                 /** @description Slug that names worktree and branch. */
                 artifactSlug?: string | null;
                 /** @description Name of the branch with the work. */
@@ -3479,10 +3596,6 @@ export interface components {
                 computeTargetId?: string | null;
                 /** @description Id of the command that launched it. */
                 containerId?: string | null;
-                /** @description Documents provided as context. */
-                contextRefs?: {
-                    [key: string]: unknown;
-                }[] | null;
                 /** @description Creation time, ISO 8601. */
                 createdAt: string;
                 document?: components["schemas"]["LoopDocument"] | null;
@@ -3509,10 +3622,6 @@ export interface components {
                  * @description Id of the loop.
                  */
                 id: string;
-                /** @description Open object: `warnings`, `verdict`, `apiKeySource`, and metadata uploaded by the runner. */
-                metadata: {
-                    [key: string]: unknown;
-                };
                 /**
                  * Format: uuid
                  * @description Organization of the loop.
@@ -3528,13 +3637,16 @@ export interface components {
                  * @description Number of the primary repository's pull request.
                  */
                 prNumber?: number | null;
-                /** @description Request in natural language. */
-                prompt?: string | null;
+                /** @description First 200 characters of the prompt. */
+                promptExcerpt?: string | null;
                 /** @description URL of the primary repository's pull request. */
                 prUrl?: string | null;
                 repo?: components["schemas"]["RepoRef"] | null;
-                /** @description Result for each repository; null for completions in the oldest format. */
-                results?: components["schemas"]["ResultEntry"][] | null;
+                /**
+                 * Format: double
+                 * @description Cost in US dollars that the assistant reported; null without a report.
+                 */
+                reportedCost?: number | null;
                 /** @description Key prefix of its files in the object store. */
                 s3StateKey?: string | null;
                 /** @description Id of the assistant's session. */
@@ -3543,10 +3655,6 @@ export interface components {
                 startedAt?: string | null;
                 /** @description Current status of the loop. */
                 status: components["schemas"]["LoopStatus"];
-                /** @description Number of tokens by model. */
-                tokensByModel?: {
-                    [key: string]: components["schemas"]["ModelTokens"];
-                } | null;
                 /**
                  * Format: int64
                  * @description Number of input tokens so far.
@@ -3559,10 +3667,6 @@ export interface components {
                 tokensOutput: number;
                 /** @description Time of the last change, ISO 8601. */
                 updatedAt: string;
-                /** @description Artifacts uploaded by the runner: `plan`, `executionResult`, `verdict`, …. */
-                uploadedArtifacts?: {
-                    [key: string]: unknown;
-                } | null;
                 user?: components["schemas"]["LoopUser"] | null;
                 /**
                  * Format: uuid
@@ -3745,8 +3849,8 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             source?: components["schemas"]["LoopDocument"] | null;
-            /** @description All versions, newest first. */
-            versions: components["schemas"]["DocumentVersion"][];
+            /** @description Newest 200 versions, newest first. */
+            versions: components["schemas"]["DocumentVersionRecord"][];
         };
         /**
          * @description Kinds of documents that users create. Plans are created by loops only.
@@ -3846,6 +3950,21 @@ export interface components {
              */
             version: number;
         };
+        /** @description A version of a document without its text. */
+        DocumentVersionRecord: {
+            /** @description Creation time, ISO 8601. */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description Id of the loop that created the version; null for a user's.
+             */
+            loopId?: string | null;
+            /**
+             * Format: int64
+             * @description Version number, from 1.
+             */
+            version: number;
+        };
         /** @description Request for download URLs of files. */
         DownloadUrls: {
             /** @description Key prefix; must be within the prefix of the loop or of its parent. */
@@ -3860,7 +3979,7 @@ export interface components {
             /** @description Name of the remote, or the URL that it is pushed to. */
             remote: string;
         };
-        /** @description A list, or a page when `type`, `limit`, `offset` or `sort` is given. */
+        /** @description A list, or a page when `type`, `limit`, `offset` or `sort` is given without `after` and `since`. */
         EventList: components["schemas"]["StoredEvent"][] | components["schemas"]["EventPage"];
         /** @description A page of a loop's events. */
         EventPage: {
@@ -4198,8 +4317,12 @@ export interface components {
          * @enum {string}
          */
         LoopCommand: "PLAN" | "EXECUTE" | "REQUEST_CHANGES" | "REQUEST_PRD_CHANGES" | "GENERATE_PRD" | "DECOMPOSE" | "EVALUATE_PRD" | "EVALUATE_FEATURE" | "EVALUATE_PLAN" | "EVALUATE_CODE" | "BOOTSTRAP" | "CODE_REVIEW" | "CHAT" | "EXPLORE" | "MANUAL";
-        /** @description A loop with details. */
+        /** @description A loop with its large values. */
         LoopDetail: components["schemas"]["LoopRecord"] & {
+            /** @description Documents provided as context. */
+            contextRefs?: {
+                [key: string]: unknown;
+            }[] | null;
             /**
              * @description Diagnostics of the desktop about the end of the process: `stderrTail`, `logTail`, `exitCode`,
              *     `exitSignal`, `elapsedMs`, `abortReason`, `spawnMeta`, ….
@@ -4207,10 +4330,26 @@ export interface components {
             diagnostics?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Open object: `warnings`, `verdict`, `apiKeySource`, and metadata uploaded by the runner. */
+            metadata: {
+                [key: string]: unknown;
+            };
             /** @description Branch of the primary repository. */
             primaryBranch?: string | null;
             primaryPullRequest?: components["schemas"]["SuccessEntry"] | null;
             producedDocument?: components["schemas"]["LoopDocument"] | null;
+            /** @description Request in natural language. */
+            prompt?: string | null;
+            /** @description Result for each repository; null for completions in the oldest format. */
+            results?: components["schemas"]["ResultEntry"][] | null;
+            /** @description Number of tokens by model. */
+            tokensByModel?: {
+                [key: string]: components["schemas"]["ModelTokens"];
+            } | null;
+            /** @description Artifacts uploaded by the runner: `plan`, `executionResult`, `verdict`, …. */
+            uploadedArtifacts?: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description Document that a loop works on. */
         LoopDocument: {
@@ -4236,10 +4375,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description State of a loop and its results. */
+        /** @description State of a loop, without its large values. Lists consist of these records. */
         LoopRecord: {
             /** @description Peer repositories of the loop. */
             additionalRepos?: components["schemas"]["RepoRef"][] | null;
+            /** @description Source of the assistant's API key, as it reported it; `none` for a subscription. */
+            apiKeySource?: string | null;
             /** @description Slug that names worktree and branch. */
             artifactSlug?: string | null;
             /** @description Name of the branch with the work. */
@@ -4256,10 +4397,6 @@ export interface components {
             computeTargetId?: string | null;
             /** @description Id of the command that launched it. */
             containerId?: string | null;
-            /** @description Documents provided as context. */
-            contextRefs?: {
-                [key: string]: unknown;
-            }[] | null;
             /** @description Creation time, ISO 8601. */
             createdAt: string;
             document?: components["schemas"]["LoopDocument"] | null;
@@ -4286,10 +4423,6 @@ export interface components {
              * @description Id of the loop.
              */
             id: string;
-            /** @description Open object: `warnings`, `verdict`, `apiKeySource`, and metadata uploaded by the runner. */
-            metadata: {
-                [key: string]: unknown;
-            };
             /**
              * Format: uuid
              * @description Organization of the loop.
@@ -4305,13 +4438,16 @@ export interface components {
              * @description Number of the primary repository's pull request.
              */
             prNumber?: number | null;
-            /** @description Request in natural language. */
-            prompt?: string | null;
+            /** @description First 200 characters of the prompt. */
+            promptExcerpt?: string | null;
             /** @description URL of the primary repository's pull request. */
             prUrl?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
-            /** @description Result for each repository; null for completions in the oldest format. */
-            results?: components["schemas"]["ResultEntry"][] | null;
+            /**
+             * Format: double
+             * @description Cost in US dollars that the assistant reported; null without a report.
+             */
+            reportedCost?: number | null;
             /** @description Key prefix of its files in the object store. */
             s3StateKey?: string | null;
             /** @description Id of the assistant's session. */
@@ -4320,10 +4456,6 @@ export interface components {
             startedAt?: string | null;
             /** @description Current status of the loop. */
             status: components["schemas"]["LoopStatus"];
-            /** @description Number of tokens by model. */
-            tokensByModel?: {
-                [key: string]: components["schemas"]["ModelTokens"];
-            } | null;
             /**
              * Format: int64
              * @description Number of input tokens so far.
@@ -4336,10 +4468,6 @@ export interface components {
             tokensOutput: number;
             /** @description Time of the last change, ISO 8601. */
             updatedAt: string;
-            /** @description Artifacts uploaded by the runner: `plan`, `executionResult`, `verdict`, …. */
-            uploadedArtifacts?: {
-                [key: string]: unknown;
-            } | null;
             user?: components["schemas"]["LoopUser"] | null;
             /**
              * Format: uuid
@@ -4523,6 +4651,13 @@ export interface components {
             /** @description E-mail address to sign in with. */
             signInEmail: string;
         };
+        /** @description A link with which a member sets a new password. */
+        PasswordResetLink: {
+            /** @description Expiry of the link, ISO 8601. */
+            expiresAt: string;
+            /** @description URL to give to the member. It is valid once, and shown only in this response. */
+            url: string;
+        };
         /** @description Credentials of a local account. */
         PasswordSignIn: {
             /** @description E-mail address of the account. */
@@ -4699,6 +4834,16 @@ export interface components {
             /** @description Full name of the repository, `owner/name`. */
             fullName: string;
             /** @description Token that gives access to this repository only. */
+            token: string;
+        };
+        /** @description Request to set a new password with a link. */
+        ResetPassword: {
+            /**
+             * Format: password
+             * @description New password, 12 to 256 characters.
+             */
+            password: string;
+            /** @description Token from the link's query. */
             token: string;
         };
         /** @description Delivery result of one repository. */
@@ -6932,6 +7077,83 @@ export interface operations {
             };
         };
     };
+    auth_reset_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResetPassword"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_SignedIn"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     auth_password_sign_in: {
         parameters: {
             query?: never;
@@ -8479,6 +8701,12 @@ export interface operations {
     documents_list: {
         parameters: {
             query?: {
+                /** @description Returns only documents that changed before this time: `updatedAt` of the last row of the previous page. */
+                before?: string;
+                /** @description Id of that row, the tie-break of equal times. */
+                beforeId?: string;
+                /** @description Rows per page, 1 to 200; 50 by default. */
+                limit?: number;
                 /** @description Returns only documents of this kind. */
                 type?: components["schemas"]["ArtifactType"];
             };
@@ -8943,7 +9171,12 @@ export interface operations {
     };
     documents_versions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Returns only versions older than this one: the last one of the previous page. */
+                before?: number;
+                /** @description Rows per page, 1 to 200; 50 by default. */
+                limit?: number;
+            };
             header?: never;
             path: {
                 idOrSlug: string;
@@ -8957,7 +9190,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_Vec_DocumentVersion"];
+                    "application/json": components["schemas"]["Data_Vec_DocumentVersionRecord"];
                 };
             };
             /** @description The request is invalid; `code` and `details` say why. */
@@ -9037,6 +9270,82 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_DocumentDetail"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    documents_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_DocumentVersion"];
                 };
             };
             /** @description The request is invalid; `code` and `details` say why. */
@@ -10220,15 +10529,17 @@ export interface operations {
     loops_events: {
         parameters: {
             query?: {
-                /** @description Maximum number of events, 1 to 500; 100 by default, 500 with `since`. */
+                /** @description Returns only events after the one with this sequence number, oldest first. */
+                after?: number;
+                /** @description Maximum number of events, 1 to 500; 100 for a page, else 500. */
                 limit?: number;
-                /** @description Number of events to skip; ignored with `since`. */
+                /** @description Number of events to skip; ignored with `after` and `since`. */
                 offset?: number;
                 /** @description Returns only events received after this time, ISO 8601. */
                 since?: string;
                 /** @description Together with `since`: id of the last known event received at exactly that time. */
                 sinceId?: string;
-                /** @description Order by sequence, `asc` (default) or `desc`; ignored with `since`. */
+                /** @description Order by sequence, `asc` (default) or `desc`; ignored with `after` and `since`. */
                 sort?: string;
                 /** @description Returns only events of this type. */
                 type?: string;
@@ -11157,9 +11468,12 @@ export interface operations {
             query?: {
                 /** @description Counts only loops with this command. */
                 command?: components["schemas"]["LoopCommand"];
-                /** @description Latest creation time, ISO 8601 date or timestamp. */
+                /** @description Last day, ISO 8601 date or timestamp. */
                 endDate?: string;
-                /** @description Earliest creation time, ISO 8601 date or timestamp. */
+                /**
+                 * @description First day, ISO 8601 date or timestamp. Days are those of the creation of loops, in UTC, and count
+                 *     completely.
+                 */
                 startDate?: string;
             };
             header?: never;
@@ -11399,6 +11713,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_Member"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    members_reset_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_PasswordResetLink"];
                 };
             };
             /** @description The request is invalid; `code` and `details` say why. */
@@ -12606,6 +12995,12 @@ export interface operations {
     tickets_list: {
         parameters: {
             query?: {
+                /** @description Returns only tickets that changed before this time: `updatedAt` of the last row of the previous page. */
+                before?: string;
+                /** @description Id of that row, the tie-break of equal times. */
+                beforeId?: string;
+                /** @description Rows per page, 1 to 200; 50 by default. */
+                limit?: number;
                 /** @description Returns only tickets in this state. */
                 state?: components["schemas"]["TicketState"];
             };

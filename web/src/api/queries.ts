@@ -57,6 +57,20 @@ export const documentQuery = (idOrSlug: string) =>
       unwrap(api.GET("/documents/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
   });
 
+/** Text of a version of a document. Versions never change. */
+export const documentVersionQuery = (idOrSlug: string, version: number) =>
+  queryOptions({
+    queryKey: ["documents", idOrSlug, "versions", version],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/documents/{idOrSlug}/versions/{version}", {
+          params: { path: { idOrSlug, version } },
+          signal,
+        }),
+      ),
+    staleTime: Infinity,
+  });
+
 export const computeTargetsQuery = queryOptions({
   queryKey: ["compute-targets"],
   queryFn: ({ signal }) => unwrap(api.GET("/compute-targets", { signal })),
@@ -138,6 +152,12 @@ export async function acceptInvitation(body: {
   password: string;
 }): Promise<void> {
   const signedIn = await unwrap(api.POST("/invitations/accept", { body }));
+  setSessionKey(signedIn.sessionKey);
+}
+
+/** Sets a new password with the link of an administrator, and signs in. */
+export async function resetPassword(body: { token: string; password: string }): Promise<void> {
+  const signedIn = await unwrap(api.POST("/auth/password-reset", { body }));
   setSessionKey(signedIn.sessionKey);
 }
 
@@ -269,7 +289,7 @@ export function titleOf(prompt: string): string {
 /** Returns the title of a loop: that of its document, else of its prompt, else its command. */
 export function loopTitle(loop: Loop): string {
   if (loop.document?.title) return loop.document.title;
-  if (loop.prompt) return titleOf(loop.prompt);
+  if (loop.promptExcerpt) return titleOf(loop.promptExcerpt);
   return loop.repo
     ? `${loop.command.toLowerCase()} ${loop.repo.fullName}`
     : loop.command.toLowerCase();

@@ -2,9 +2,14 @@ import { describe, expect, it } from "vitest";
 
 import { MAX_ITEMS, modelsOf, moneyOf, SpendStore, type Turn } from "./spend";
 
-const loop = (metadata: Record<string, unknown>, estimatedCost: number | null = null) => ({
-  metadata,
+const priced = (estimatedCost: number | null, reportedCost: number | null = null) => ({
   estimatedCost,
+  reportedCost,
+  apiKeySource: null,
+});
+
+const loop = (metadata: Record<string, unknown>) => ({
+  metadata,
   tokensByModel: { small: { input: 5, output: 1 }, large: { input: 1, output: 1, cacheRead: 9 } },
 });
 
@@ -19,13 +24,11 @@ const turn = (number: number): Turn => ({
 
 describe("cost of a loop", () => {
   it("is the reported cost, else an estimate, else undefined", () => {
-    expect(moneyOf(loop({ cost: { totalUsd: 0.5 } }, 0.2))?.usd).toBe(0.5);
-    expect(moneyOf(loop({}, 0.2))?.usd).toBe(0.2);
-    expect(moneyOf(loop({}, 0.2))?.source).toMatch(/Estimated/);
-    expect(moneyOf(loop({}))).toBeUndefined();
-    expect(moneyOf(loop({ cost: { totalUsd: 1 }, apiKeySource: "none" }, 0))?.source).toMatch(
-      /subscription/,
-    );
+    expect(moneyOf(priced(0.2, 0.5))?.usd).toBe(0.5);
+    expect(moneyOf(priced(0.2))?.usd).toBe(0.2);
+    expect(moneyOf(priced(0.2))?.source).toMatch(/Estimated/);
+    expect(moneyOf(priced(null))).toBeUndefined();
+    expect(moneyOf({ ...priced(0, 1), apiKeySource: "none" })?.source).toMatch(/subscription/);
   });
 
   it("is listed by model, the most expensive first", () => {

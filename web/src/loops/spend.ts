@@ -1,5 +1,5 @@
 /** Tokens and cost of a loop: in total, by model, by assistant run and by turn. */
-import type { Loop } from "@/api/types";
+import type { Loop, LoopDetail } from "@/api/types";
 
 export interface Tokens {
   input: number;
@@ -32,17 +32,15 @@ export interface Money {
   source: string;
 }
 
-type Priced = Pick<Loop, "estimatedCost" | "metadata" | "tokensByModel">;
-
 /** Returns the cost that the assistant reports, or an estimate from its tokens at list prices. */
-export function moneyOf(loop: Priced): Money | undefined {
-  const reported = reportedCost(loop);
-  const account = (loop.metadata as { apiKeySource?: unknown }).apiKeySource;
-  if (reported && reported.totalUsd > 0) {
+export function moneyOf(
+  loop: Pick<Loop, "estimatedCost" | "reportedCost" | "apiKeySource">,
+): Money | undefined {
+  if (loop.reportedCost != null && loop.reportedCost > 0) {
     return {
-      usd: reported.totalUsd,
+      usd: loop.reportedCost,
       source:
-        account === "none"
+        loop.apiKeySource === "none"
           ? "List price reported by the assistant; the account is a subscription"
           : "Reported by the assistant",
     };
@@ -53,8 +51,9 @@ export function moneyOf(loop: Priced): Money | undefined {
 }
 
 /** Returns the models that a loop used, the most expensive first. */
-export function modelsOf(loop: Priced): ModelSpend[] {
-  const prices = reportedCost(loop)?.byModel ?? {};
+export function modelsOf(loop: Pick<LoopDetail, "metadata" | "tokensByModel">): ModelSpend[] {
+  const { cost } = loop.metadata as { cost?: { byModel?: Record<string, number> } };
+  const prices = cost?.byModel ?? {};
   return Object.entries((loop.tokensByModel ?? {}) as Record<string, Partial<Tokens>>)
     .map(([model, tokens]) => ({
       model,
@@ -74,15 +73,6 @@ function withDefaults({
   cacheRead = 0,
 }: Partial<Tokens>): Tokens {
   return { input, output, cacheCreation, cacheRead };
-}
-
-function reportedCost(
-  loop: Priced,
-): { totalUsd: number; byModel?: Record<string, number> } | undefined {
-  const { cost } = loop.metadata as { cost?: { totalUsd?: unknown; byModel?: unknown } };
-  return typeof cost?.totalUsd === "number"
-    ? { totalUsd: cost.totalUsd, byModel: (cost.byModel ?? {}) as Record<string, number> }
-    : undefined;
 }
 
 /** Maximum number of turns, and of runs, to keep: the tables render all of them. */

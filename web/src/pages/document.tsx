@@ -4,7 +4,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import { useRef, useState } from "react";
 
-import { documentQuery } from "@/api/queries";
+import { documentQuery, documentVersionQuery } from "@/api/queries";
 import type { Document, DocumentVersion, Loop } from "@/api/types";
 import { ago, moment } from "@/loops/format";
 import { ExecuteButton } from "@/loops/loop-actions";
@@ -59,8 +59,13 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
   const [chosen, setChosen] = useState<number>();
   const article = useRef<HTMLElement>(null);
   const { versions, currentVersion } = document;
-  const olderVersion = versions.find(({ version }) => version === chosen);
-  const content = olderVersion?.content ?? document.content;
+  const shown = chosen ?? currentVersion;
+  const older = useQuery({
+    ...documentVersionQuery(document.id, shown),
+    enabled: shown !== currentVersion,
+  });
+  // Undefined until the text of an older version is loaded: the current text is never shown in its place.
+  const content = shown === currentVersion ? document.content : older.data?.content;
   return (
     <>
       <header className="mt-2 flex flex-wrap items-start justify-between gap-x-8 gap-y-4">
@@ -91,17 +96,23 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
             <VersionSelect
               versions={versions}
               current={currentVersion}
-              chosen={chosen ?? currentVersion}
+              chosen={shown}
               onChoose={setChosen}
             />
-            <CopyButton text={content} label="Copy as Markdown" />
+            {content !== undefined && <CopyButton text={content} label="Copy as Markdown" />}
           </div>
           <article
             ref={article}
             aria-label={TYPE_NAMES[document.type]}
             className="px-6 py-6 max-sm:px-4"
           >
-            {content.trim() === "" ? (
+            {content === undefined ? (
+              older.error ? (
+                <ErrorView error={older.error} onRetry={() => void older.refetch()} />
+              ) : (
+                <DocumentSkeleton />
+              )
+            ) : content.trim() === "" ? (
               <p className="text-ink-3">This document is empty.</p>
             ) : (
               <Markdown text={content} />
@@ -111,7 +122,7 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
         <div className="sticky top-20 space-y-8">
           <Origins document={document} orgSlug={orgSlug} />
           <DocumentLoops loops={document.loops} orgSlug={orgSlug} />
-          <Outline article={article} text={content} />
+          <Outline article={article} text={content ?? ""} />
         </div>
       </div>
     </>

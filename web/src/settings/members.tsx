@@ -18,6 +18,7 @@ import {
   invitationsQuery,
   membersQuery,
   useInvite,
+  useResetPassword,
   useRevokeInvitation,
   useUpdateMember,
 } from "./queries";
@@ -55,6 +56,7 @@ export function MembersPage() {
 function MemberRow({ member, isAdmin, isMe }: { member: Member; isAdmin: boolean; isMe: boolean }) {
   const [confirming, setConfirming] = useState(false);
   const update = useUpdateMember();
+  const reset = useResetPassword();
   const name = [member.firstName, member.lastName].filter(Boolean).join(" ") || member.email;
   const role = ROLES.find(([key]) => key === member.role)?.[1];
   return (
@@ -68,6 +70,16 @@ function MemberRow({ member, isAdmin, isMe }: { member: Member; isAdmin: boolean
               disabled={!member.active || update.isPending}
               onValue={(role) => update.mutate({ id: member.id, role })}
             />
+            {member.active && !isMe && (
+              <Button
+                size="sm"
+                busy={reset.isPending}
+                aria-label={`Create a password reset link for ${name}`}
+                onClick={() => reset.mutate(member.id)}
+              >
+                Reset link
+              </Button>
+            )}
             {member.active ? (
               <Button size="sm" variant="danger" onClick={() => setConfirming(true)}>
                 Remove
@@ -91,10 +103,22 @@ function MemberRow({ member, isAdmin, isMe }: { member: Member; isAdmin: boolean
         {member.email}
         {!member.active && ", removed"}
       </p>
-      {update.error && (
-        <p role="alert" className="text-sm text-bad">
-          {messageOf(update.error)}
-        </p>
+      {[update.error, reset.error].map(
+        (error, index) =>
+          error && (
+            <p key={index} role="alert" className="text-sm text-bad">
+              {messageOf(error)}
+            </p>
+          ),
+      )}
+      {reset.data && (
+        <div className="mt-2">
+          <p className="mb-2 text-sm text-ink-2">
+            Pass this link to {name} to set a new password. It can be used once, expires{" "}
+            {moment(reset.data.expiresAt)} and is not shown again.
+          </p>
+          <CommandLine text={reset.data.url} label="Copy link" />
+        </div>
       )}
       <ConfirmDialog
         open={confirming}

@@ -90,6 +90,11 @@ export const useUpdateMember = () =>
     "members",
   );
 
+export const useResetPassword = () =>
+  useChange((id: string) =>
+    unwrap(api.POST("/members/{id}/password-reset", { params: { path: { id } } })),
+  );
+
 export const useInvite = () =>
   useChange(
     (body: { email: string; role: Role }) => unwrap(api.POST("/invitations", { body })),

@@ -59,7 +59,7 @@ async fn find_or_create(store: &Store, first: &FirstOwner) -> Result<Owner, DbEr
         .await?;
     let owner = match oldest {
         Some(row) => owner_of(&tx, row).await?,
-        None => create(&tx, first).await?,
+        None => create_organization(&tx, first).await?,
     };
     tx.commit().await?;
     Ok(owner)
@@ -76,7 +76,8 @@ async fn owner_of(tx: &DatabaseTransaction, row: user::Model) -> Result<Owner, D
     })
 }
 
-async fn create(tx: &DatabaseTransaction, first: &FirstOwner) -> Result<Owner, DbErr> {
+/// Creates an organization and its owner.
+pub async fn create_organization(tx: &DatabaseTransaction, first: &FirstOwner) -> Result<Owner, DbErr> {
     let organization_id = Uuid::now_v7();
     let slug = slug(&first.organization);
     let organization = organization::ActiveModel {
@@ -94,8 +95,8 @@ async fn create(tx: &DatabaseTransaction, first: &FirstOwner) -> Result<Owner, D
     Ok(Owner { user_id: owner.id, organization_id, organization_slug: slug, email: owner.email })
 }
 
-// Lower-case letters and digits of the name, joined by `-`.
-fn slug(name: &str) -> String {
+/// Returns the slug of an organization: lower-case letters and digits of the name, joined by `-`.
+pub fn slug(name: &str) -> String {
     let slug = agents::role_key(name);
     if slug.is_empty() || web::is_reserved(&slug) { DEFAULT_SLUG.to_owned() } else { slug }
 }

@@ -8,9 +8,10 @@ pub mod email;
 pub mod invitations;
 pub mod members;
 pub mod oidc;
+pub mod password_reset;
 pub mod sign_in;
 
-pub use bootstrap::{FirstOwner, Owner, ensure_first_owner, set_first_password};
+pub use bootstrap::{FirstOwner, Owner, create_organization, ensure_first_owner, set_first_password, slug};
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;

@@ -12,8 +12,9 @@ use utoipa::ToSchema;
 use super::{ATTEMPTS, AgentChange, AgentError, NewAgent, insert, proposals, role_key, update, with_role};
 use crate::audit::{Actor, AuditAction};
 use crate::error::ValidationIssues;
+use crate::loops::contents;
 use crate::store::entity::{agent, agent_loop, repository_config};
-use crate::store::{Store, now, parse_json};
+use crate::store::{Store, now};
 
 /// Longest agent name, in characters.
 pub const NAME_LIMIT: usize = 200;
@@ -229,14 +230,14 @@ async fn store_critic_gates(
 /// the rosters become proposals. A repository whose agents are invalid is logged and skipped, because the loop
 /// itself has completed.
 pub async fn ingest_uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Result<(), DbErr> {
-    let uploaded = row.uploaded_artifacts.as_ref().and_then(|artifacts| artifacts.get("bootstrapResult"));
-    let Some(result) = parse_json::<BootstrapResult>(uploaded) else {
+    let Some(result) = contents::artifact::<BootstrapResult>(tx, row.id, "bootstrapResult").await? else {
         tracing::warn!(loop_id = %row.id, "bootstrap completed without a readable result");
         return Ok(());
     };
     // Agents become prompts of later loops: a run may only write those of repositories that it was started
     // for.
-    let order = row.prompt.as_deref().and_then(|prompt| serde_json::from_str::<BootstrapOrder>(prompt).ok());
+    let prompt = contents::prompt(tx, row.id).await?;
+    let order = prompt.as_deref().and_then(|prompt| serde_json::from_str::<BootstrapOrder>(prompt).ok());
     let is_requested = |name: &str| {
         let mut requested = order.iter().flat_map(|order| &order.repos);
         requested.any(|repo| repo.full_name.eq_ignore_ascii_case(name))

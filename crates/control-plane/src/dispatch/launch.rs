@@ -180,12 +180,13 @@ async fn body(
     issued: &IssuedToken,
     state_key: &str,
 ) -> ApiResult<LoopLaunchBody> {
+    let db = app.store.reader();
     Ok(LoopLaunchBody {
         loop_id: row.id.to_string(),
         loopgate_auth_token: issued.token.expose_secret().to_owned(),
         api_base_url: app.config.api_origin.clone(),
         s3_state_key: Some(state_key.to_owned()),
-        content: LaunchInputs::from(row).content(app.store.reader()).await?,
+        content: LaunchInputs::of(db, row).await?.content(db).await?,
     })
 }
 

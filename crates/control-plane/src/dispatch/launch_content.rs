@@ -15,6 +15,7 @@ use crate::agents::for_loop;
 use crate::auth::Caller;
 use crate::documents;
 use crate::error::{ApiError, ApiResult, conflict};
+use crate::loops::contents;
 use crate::loops::create::NewLoop;
 use crate::spending;
 use crate::store::entity::{agent_loop, document, user};
@@ -34,9 +35,10 @@ pub struct LaunchInputs {
     peers: Vec<RepoRef>,
 }
 
-impl From<&agent_loop::Model> for LaunchInputs {
-    fn from(row: &agent_loop::Model) -> Self {
-        Self {
+impl LaunchInputs {
+    /// Returns the inputs of a stored loop.
+    pub async fn of(db: &impl ConnectionTrait, row: &agent_loop::Model) -> Result<Self, DbErr> {
+        Ok(Self {
             organization_id: row.organization_id,
             user_id: row.user_id,
             command: row.command.0,
@@ -44,14 +46,12 @@ impl From<&agent_loop::Model> for LaunchInputs {
             document: row.document_id.zip(row.document_version),
             parent_loop_id: row.parent_loop_id,
             artifact_slug: row.artifact_slug.clone(),
-            prompt: row.prompt.clone(),
+            prompt: contents::prompt(db, row.id).await?,
             repo: parse_json(row.repo.as_ref()),
             peers: parse_json(row.additional_repos.as_ref()).unwrap_or_default(),
-        }
+        })
     }
-}
 
-impl LaunchInputs {
     /// Returns the inputs of a loop that its caller is about to create.
     pub fn of_new(caller: &Caller, new: &NewLoop) -> Self {
         Self {

@@ -6,10 +6,12 @@ use loopgate_api::plan::PlanArtifact;
 use sea_orm::DatabaseTransaction;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{NewDocument, VersionText, add_version, create, next_number, plan_of};
 use crate::audit::{Actor, AuditAction};
+use crate::loops::contents;
 use crate::store::column::StoredEnum;
 use crate::store::entity::document::DocumentStatus;
 use crate::store::entity::{agent_loop, document};
@@ -21,12 +23,12 @@ pub async fn uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Resu
     let Some(subject) = subject(tx, row).await? else { return Ok(()) };
     match row.command.0 {
         LoopCommand::Plan | LoopCommand::RequestChanges => {
-            if let Some(plan) = artifact::<PlanArtifact>(row, "plan") {
+            if let Some(plan) = artifact::<PlanArtifact>(tx, row, "plan").await? {
                 store_plan(tx, row, subject, plan).await?;
             }
         }
         LoopCommand::GeneratePrd | LoopCommand::RequestPrdChanges => {
-            if let Some(prd) = artifact::<PlanArtifact>(row, "prd") {
+            if let Some(prd) = artifact::<PlanArtifact>(tx, row, "prd").await? {
                 let text = VersionText {
                     content: prd.content,
                     raw: None,
@@ -42,12 +44,16 @@ pub async fn uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Resu
     Ok(())
 }
 
-fn artifact<T: serde::de::DeserializeOwned>(row: &agent_loop::Model, name: &str) -> Option<T> {
-    let artifact = row.uploaded_artifacts.as_ref().and_then(|artifacts| parse_json(artifacts.get(name)));
+async fn artifact<T: DeserializeOwned>(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    name: &str,
+) -> Result<Option<T>, DbErr> {
+    let artifact = contents::artifact(tx, row.id, name).await?;
     if artifact.is_none() {
         tracing::warn!(loop_id = %row.id, artifact = name, "loop completed without its artifact");
     }
-    artifact
+    Ok(artifact)
 }
 
 async fn subject(

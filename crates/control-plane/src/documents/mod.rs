@@ -4,6 +4,7 @@
 //! a plan also names worktree and branch of the loops that create and implement it.
 
 pub mod ingest;
+pub mod page;
 pub mod view;
 
 use loopgate_api::launch::{ArtifactType, RepoRef};

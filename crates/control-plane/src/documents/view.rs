@@ -2,18 +2,19 @@
 
 use loopgate_api::launch::{ArtifactType, RepoRef};
 use sea_orm::prelude::*;
-use sea_orm::{ConnectionTrait, QueryOrder, QuerySelect};
-use serde::Serialize;
+use sea_orm::{ConnectionTrait, FromQueryResult, QueryOrder, QuerySelect};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::page::MAX_LIMIT;
 use crate::loops::view::{LoopDocument, LoopRecord, records};
 use crate::store::entity::document::DocumentStatus;
 use crate::store::entity::{agent_loop, document, document_version, pull_request};
 use crate::store::iso;
 use crate::store::parse_json;
 
-// Loops in the view of a document. Each has its full record, so the list is limited to the newest.
+// Loops in the view of a document.
 const LOOPS_SHOWN: u64 = 50;
 
 /// A document without its text.
@@ -62,6 +63,38 @@ impl From<document::Model> for DocumentRecord {
     }
 }
 
+/// A version of a document without its text.
+#[derive(Debug, Clone, Serialize, ToSchema, FromQueryResult)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentVersionRecord {
+    /// Version number, from 1.
+    pub version: i64,
+    /// Id of the loop that created the version; null for a user's.
+    pub loop_id: Option<Uuid>,
+    /// Creation time, ISO 8601.
+    #[serde(serialize_with = "iso_time")]
+    #[schema(value_type = String)]
+    pub created_at: i64,
+}
+
+/// Returns a page of the versions of a document that are older than `before`, newest first.
+pub async fn version_records(
+    db: &impl ConnectionTrait,
+    document_id: Uuid,
+    before: Option<i64>,
+    limit: u64,
+) -> Result<Vec<DocumentVersionRecord>, DbErr> {
+    use document_version::Column;
+    let mut versions = document_version::Entity::find()
+        .select_only()
+        .columns([Column::Version, Column::LoopId, Column::CreatedAt])
+        .filter(Column::DocumentId.eq(document_id));
+    if let Some(before) = before {
+        versions = versions.filter(Column::Version.lt(before));
+    }
+    versions.order_by_desc(Column::Version).limit(limit).into_model().all(db).await
+}
+
 /// A version of a document's text.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -89,6 +122,10 @@ impl From<document_version::Model> for DocumentVersion {
             created_at: iso(row.created_at),
         }
     }
+}
+
+fn iso_time<S: Serializer>(at: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&iso(*at))
 }
 
 /// A pull request that a loop opened.
@@ -141,8 +178,8 @@ pub struct DocumentDetail {
     /// Complete plan object of the current text; null without one.
     #[schema(value_type = Option<HashMap<String, Value>>)]
     pub raw: Option<Value>,
-    /// All versions, newest first.
-    pub versions: Vec<DocumentVersion>,
+    /// Newest 200 versions, newest first.
+    pub versions: Vec<DocumentVersionRecord>,
     /// Document that it was derived from.
     pub source: Option<LoopDocument>,
     /// Plan derived from it.
@@ -155,11 +192,8 @@ pub struct DocumentDetail {
 
 /// Builds the detailed view of a document.
 pub async fn detail(db: &impl ConnectionTrait, row: document::Model) -> Result<DocumentDetail, DbErr> {
-    let versions = document_version::Entity::find()
-        .filter(document_version::Column::DocumentId.eq(row.id))
-        .order_by_desc(document_version::Column::Version)
-        .all(db)
-        .await?;
+    let versions = version_records(db, row.id, None, MAX_LIMIT).await?;
+    let current = super::current(db, &row).await?;
     let source = match row.source_document_id {
         Some(id) => document::Entity::find_by_id(id).one(db).await?,
         None => None,
@@ -172,9 +206,7 @@ pub async fn detail(db: &impl ConnectionTrait, row: document::Model) -> Result<D
         .limit(LOOPS_SHOWN)
         .all(db)
         .await?;
-    let versions: Vec<DocumentVersion> = versions.into_iter().map(DocumentVersion::from).collect();
-    let newest = versions.first().map(|version| (version.content.clone(), version.raw.clone()));
-    let (content, raw) = newest.unwrap_or_default();
+    let (content, raw) = current.map(|version| (version.content, version.raw)).unwrap_or_default();
     let pull_requests = pull_request::Entity::find()
         .filter(pull_request::Column::DocumentId.eq(row.id))
         .order_by_desc(pull_request::Column::CreatedAt)

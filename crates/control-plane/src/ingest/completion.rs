@@ -11,17 +11,18 @@ use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::RepoRef;
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
-use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::sea_query::{Expr, OnConflict, SimpleExpr};
 use sea_orm::{DatabaseTransaction, UpdateMany};
 use serde_json::{Map, Value, json};
 
 use super::cost;
-use super::runner_event::RunnerEvent;
+use super::runner_event::{RunnerEvent, is_session_id};
 use crate::agents::roster;
 use crate::documents;
 use crate::error::{ApiResult, ValidationIssues, invalid_transition};
 use crate::loop_state::{self, TransitionResult};
-use crate::store::entity::{agent_loop, pull_request};
+use crate::loops::contents;
+use crate::store::entity::{agent_loop, loop_content, pull_request};
 use crate::store::{now, parse_json};
 
 /// Completes a loop with its results. Returns the event to store, or `None` when the loop has already
@@ -34,7 +35,7 @@ pub async fn completed(
     if row.status.0 == LoopStatus::Completed {
         return Ok(None);
     }
-    let outcome = CompletedEvent::read(row, &event)?;
+    let outcome = CompletedEvent::read(tx, row, &event).await?;
     if row.command.0 == LoopCommand::Execute && outcome.used_no_tokens() {
         return no_work(tx, row, event).await;
     }
@@ -49,7 +50,10 @@ pub async fn completed(
     }
     let columns = |update| outcome.columns(row, update);
     match loop_state::apply(tx, row.id, LoopStatus::Completed, columns).await? {
-        TransitionResult::Applied => Ok(Some(event)),
+        TransitionResult::Applied => {
+            outcome.store_contents(tx, row.id).await?;
+            Ok(Some(event))
+        }
         TransitionResult::Refused(from) if from.is_terminal() => Ok(None),
         TransitionResult::Refused(from) => Err(invalid_transition(from)),
     }
@@ -65,10 +69,12 @@ pub async fn delivered(
     if event.results().is_none_or(|results| results.is_empty()) {
         return Ok(false);
     }
-    let outcome = CompletedEvent::read(row, event)?;
+    let outcome = CompletedEvent::read(tx, row, event).await?;
     store_pull_requests(tx, row, &outcome.results).await?;
-    let update = outcome.delivery_columns(agent_loop::Entity::update_many());
-    update.filter(agent_loop::Column::Id.eq(row.id)).exec(tx).await?;
+    let update =
+        agent_loop::Entity::update_many().col_expr(agent_loop::Column::UpdatedAt, Expr::value(now()));
+    outcome.delivery_columns(update).filter(agent_loop::Column::Id.eq(row.id)).exec(tx).await?;
+    contents::update(tx, row.id, outcome.results_column()).await?;
     Ok(true)
 }
 
@@ -104,14 +110,14 @@ struct CompletedEvent {
 }
 
 impl CompletedEvent {
-    fn read(row: &agent_loop::Model, event: &RunnerEvent) -> ApiResult<Self> {
+    async fn read(tx: &DatabaseTransaction, row: &agent_loop::Model, event: &RunnerEvent) -> ApiResult<Self> {
         let members = &event.members;
         let result = members.get("result").and_then(Value::as_object).cloned().unwrap_or_default();
         let outcome = Self {
-            results: normalized(row, event, &result),
+            results: normalized(tx, row, event, &result).await?,
             result,
             tokens: parse_json(members.get("tokensUsed")).unwrap_or_default(),
-            by_model: parse_json(members.get("tokensByModel")),
+            by_model: event.tokens_by_model(),
             api_key_source: event.text("apiKeySource").map(str::to_owned),
             warnings: members.get("warnings").filter(|warnings| warnings.is_array()).cloned(),
             top: members.clone(),
@@ -180,12 +186,11 @@ impl CompletedEvent {
         if let Some(number) = self.member("prNumber").and_then(Value::as_i64) {
             update = update.col_expr(Column::PrNumber, Expr::value(number));
         }
-        if !self.results.is_empty()
-            && let Ok(json) = serde_json::to_value(&self.results)
-        {
-            update = update.col_expr(Column::Results, Expr::value(json));
-        }
         update
+    }
+
+    fn results_column(&self) -> Option<(loop_content::Column, SimpleExpr)> {
+        (!self.results.is_empty()).then(|| (loop_content::Column::Results, Expr::value(json!(self.results))))
     }
 
     fn columns(
@@ -195,27 +200,35 @@ impl CompletedEvent {
     ) -> UpdateMany<agent_loop::Entity> {
         use agent_loop::Column;
         // Counters never decrease: `output` events may have reported more than the final sum contains.
-        let count = |reported: u64, current: i64| i64::try_from(reported).unwrap_or(i64::MAX).max(current);
+        let count = |reported: u64, current: i64| cost::stored_count(reported).max(current);
         let cost = cost::estimate(self.by_model.as_ref(), &self.tokens, self.api_key_source.as_deref());
         let mut update = self
             .delivery_columns(update)
             .col_expr(Column::TokensInput, Expr::value(count(self.tokens.input, row.tokens_input)))
             .col_expr(Column::TokensOutput, Expr::value(count(self.tokens.output, row.tokens_output)))
-            .col_expr(Column::EstimatedCost, Expr::value(cost))
-            .col_expr(Column::Metadata, Expr::value(self.metadata(row)));
-        if let Some(session) = self.text("sessionId") {
+            .col_expr(Column::EstimatedCost, Expr::value(cost));
+        if let Some(session) = self.text("sessionId").filter(|id| is_session_id(id)) {
             update = update.col_expr(Column::SessionId, Expr::value(session));
         }
-        if let Ok(json) = serde_json::to_value(&self.by_model) {
-            update = update.col_expr(Column::TokensByModel, Expr::value(json));
+        for (column, value) in self.by_model.iter().flat_map(cost::cache_columns) {
+            update = update.col_expr(column, value);
         }
         update
     }
 
-    fn metadata(&self, row: &agent_loop::Model) -> Value {
-        let mut metadata = row.metadata.as_object().cloned().unwrap_or_default();
+    async fn store_contents(&self, tx: &DatabaseTransaction, loop_id: Uuid) -> Result<(), DbErr> {
+        let by_model = self.by_model.as_ref();
+        let by_model =
+            by_model.map(|tokens| (loop_content::Column::TokensByModel, Expr::value(json!(tokens))));
+        contents::update(tx, loop_id, by_model.into_iter().chain(self.results_column())).await?;
+        contents::merge_metadata(tx, loop_id, self.metadata()).await
+    }
+
+    /// Returns the members for the metadata of the loop.
+    fn metadata(&self) -> Map<String, Value> {
+        let mut metadata = Map::new();
         if let Some(source) = &self.api_key_source {
-            metadata.insert("apiKeySource".to_owned(), source.clone().into());
+            metadata.insert(contents::API_KEY_SOURCE.to_owned(), source.clone().into());
         }
         if let Some(warnings) = &self.warnings {
             metadata.insert("warnings".to_owned(), warnings.clone());
@@ -227,22 +240,29 @@ impl CompletedEvent {
         if let Some(cost) = self.top.get("cost").filter(|cost| cost.is_object()) {
             metadata.insert(cost::REPORTED.to_owned(), cost.clone());
         }
-        Value::Object(metadata)
+        metadata
     }
 }
 
 /// Returns the results in one schema: `results` of the event, or the uploaded result file, or else the
 /// members of `result`.
-fn normalized(row: &agent_loop::Model, event: &RunnerEvent, result: &Map<String, Value>) -> Vec<ResultEntry> {
+async fn normalized(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    event: &RunnerEvent,
+    result: &Map<String, Value>,
+) -> Result<Vec<ResultEntry>, DbErr> {
     if let Some(results) = event.results() {
-        return results;
+        return Ok(results);
     }
     let repo: Option<RepoRef> = parse_json(row.repo.as_ref());
-    let Some(repo) = repo.filter(|_| row.command.0 == LoopCommand::Execute) else { return Vec::new() };
-    let uploaded = row.uploaded_artifacts.as_ref().and_then(|artifacts| artifacts.get("executionResult"));
-    let parsed = uploaded.and_then(|file| ExecutionResult::parse(file, Some(&repo.full_name)).ok());
+    let Some(repo) = repo.filter(|_| row.command.0 == LoopCommand::Execute) else {
+        return Ok(Vec::new());
+    };
+    let uploaded: Option<Value> = contents::artifact(tx, row.id, "executionResult").await?;
+    let parsed = uploaded.and_then(|file| ExecutionResult::parse(&file, Some(&repo.full_name)).ok());
     if let Some(parsed) = parsed {
-        return parsed.results;
+        return Ok(parsed.results);
     }
     let member = |name: &str| result.get(name).filter(|value| !value.is_null()).cloned();
     // The oldest runners report a single repository, with its members directly in `result`.
@@ -255,7 +275,7 @@ fn normalized(row: &agent_loop::Model, event: &RunnerEvent, result: &Map<String,
         "pr_title": member("prTitle"),
         "commit_sha": member("commitSha"),
     });
-    ExecutionResult::parse(&v1, Some(&repo.full_name)).map(|parsed| parsed.results).unwrap_or_default()
+    Ok(ExecutionResult::parse(&v1, Some(&repo.full_name)).map(|parsed| parsed.results).unwrap_or_default())
 }
 
 async fn store_pull_requests(

@@ -7,10 +7,11 @@ use loopgate_api::price;
 use loopgate_api::spend::Cost;
 use loopgate_api::usd::Usd;
 use sea_orm::sea_query::{Expr, SimpleExpr};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::runner_event::RunnerEvent;
-use crate::store::entity::agent_loop::{self, Column};
+use crate::loops::usage::COUNT_LIMIT;
+use crate::store::entity::agent_loop::Column;
 use crate::store::parse_json;
 
 /// Member of a loop's metadata with the cost that the assistant reported.
@@ -50,8 +51,7 @@ pub fn total(event: &RunnerEvent) -> Option<Usd> {
     let dollars = match event.cost() {
         Some(cost) => cost.total_usd,
         None if event.is_terminal() => {
-            let by_model: Option<BTreeMap<String, ModelTokens>> =
-                parse_json(event.members.get("tokensByModel"));
+            let by_model = event.tokens_by_model();
             let tokens = parse_json(event.members.get("tokensUsed"));
             let tokens = tokens.or_else(|| event.token_usage().map(TokensUsed::from)).unwrap_or_default();
             estimate(by_model.as_ref(), &tokens, event.text("apiKeySource"))
@@ -61,27 +61,37 @@ pub fn total(event: &RunnerEvent) -> Option<Usd> {
     Usd::try_from(dollars).ok()
 }
 
-/// Returns the metadata of a loop, updated with the reported cost.
-pub fn metadata_with(row: &agent_loop::Model, cost: &Cost) -> Value {
-    let mut metadata = row.metadata.as_object().cloned().unwrap_or_default();
-    metadata.insert(REPORTED.to_owned(), json!(cost));
-    Value::Object(metadata)
+/// Returns the member of the metadata with a reported cost.
+pub fn metadata(cost: &Cost) -> Map<String, Value> {
+    Map::from_iter([(REPORTED.to_owned(), json!(cost))])
+}
+
+/// Returns the columns with the tokens of the prompt cache, which are reported by model only.
+pub fn cache_columns(by_model: &BTreeMap<String, ModelTokens>) -> [(Column, SimpleExpr); 2] {
+    let sum = |count: fn(&ModelTokens) -> u64| {
+        let sum = by_model.values().map(count).fold(0, u64::saturating_add);
+        Expr::value(stored_count(sum))
+    };
+    [
+        (Column::CacheCreationTokens, sum(|tokens| tokens.cache_creation)),
+        (Column::CacheReadTokens, sum(|tokens| tokens.cache_read)),
+    ]
+}
+
+/// Limits a reported number of tokens to the largest number that counts.
+pub fn stored_count(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(COUNT_LIMIT).min(COUNT_LIMIT)
 }
 
 /// Returns the usage columns of a failed loop. Failed loops count toward the usage like completed ones.
-pub fn of_failure(row: &agent_loop::Model, event: &RunnerEvent) -> Vec<(Column, SimpleExpr)> {
+pub fn of_failure(event: &RunnerEvent) -> Vec<(Column, SimpleExpr)> {
     let mut columns = Vec::new();
-    let by_model: Option<BTreeMap<String, ModelTokens>> = parse_json(event.members.get("tokensByModel"));
+    let by_model = event.tokens_by_model();
     if let Some(usage) = event.token_usage() {
         let dollars = estimate(by_model.as_ref(), &usage.into(), event.text("apiKeySource"));
         columns.push((Column::EstimatedCost, Expr::value(dollars)));
     }
-    if let Some(by_model) = by_model {
-        columns.push((Column::TokensByModel, Expr::value(json!(by_model))));
-    }
-    if let Some(cost) = event.cost() {
-        columns.push((Column::Metadata, Expr::value(metadata_with(row, &cost))));
-    }
+    columns.extend(by_model.iter().flat_map(cache_columns));
     columns
 }
 

@@ -26,11 +26,11 @@ use crate::bus::Topic;
 use crate::dispatch::kill;
 use crate::error::{ApiError, ApiResult, conflict, invalid_transition, not_found};
 use crate::loop_state::{self, ACTIVE, NewEvent, TransitionResult};
-use crate::loops::revival;
+use crate::loops::{contents, revival};
 use crate::spending;
 use crate::store::column::StoredEnum;
-use crate::store::entity::agent_loop;
 use crate::store::entity::loop_event::{self, EventSource};
+use crate::store::entity::{agent_loop, loop_content};
 use crate::store::parse_json;
 use crate::store::{is_duplicate, now};
 
@@ -40,6 +40,10 @@ pub const HEARTBEAT_THROTTLE: i64 = 270_000;
 
 // Events per loop. Further events are acknowledged but not stored, except terminal ones.
 const EVENT_LIMIT: i64 = 200_000;
+// Length of an error's code and message in the row of a loop, in characters.
+const ERROR_CHARS: usize = 4_000;
+// Size of an error's result in the row of a loop, in bytes of JSON.
+const ERROR_RESULT_LIMIT: usize = 16_000;
 
 /// Outcome of ingesting an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -254,7 +258,7 @@ async fn started(
     if row.status.0 == LoopStatus::Running {
         return Ok(EventEffect::Store(event));
     }
-    let session = event.text("sessionId").map(str::to_owned);
+    let session = event.session_id();
     let repo = with_branch(row, &event);
     let columns = |mut update: UpdateMany<_>| {
         if let Some(session) = session {
@@ -293,14 +297,10 @@ async fn output(
     if let Some(usage) = event.token_usage() {
         raise_tokens(tx, row, usage).await?;
     }
-    if let Some(cost) = event.cost() {
-        let metadata = cost::metadata_with(row, &cost);
-        agent_loop::Entity::update_many()
-            .col_expr(agent_loop::Column::Metadata, Expr::value(metadata))
-            .filter(agent_loop::Column::Id.eq(row.id))
-            .filter(agent_loop::Column::Status.is_in(loop_state::status_values(ACTIVE)))
-            .exec(tx)
-            .await?;
+    if let Some(cost) = event.cost()
+        && ACTIVE.contains(&row.status.0)
+    {
+        contents::merge_metadata(tx, row.id, cost::metadata(&cost)).await?;
     }
     Ok(EventEffect::Store(event))
 }
@@ -312,7 +312,7 @@ async fn raise_tokens(
     usage: TokenUsage,
 ) -> Result<(), DbErr> {
     use agent_loop::Column;
-    let count = |reported: u64, current: i64| i64::try_from(reported).unwrap_or(i64::MAX).max(current);
+    let count = |reported: u64, current: i64| cost::stored_count(reported).max(current);
     agent_loop::Entity::update_many()
         .col_expr(Column::TokensInput, Expr::value(count(usage.input_tokens, row.tokens_input)))
         .col_expr(Column::TokensOutput, Expr::value(count(usage.output_tokens, row.tokens_output)))
@@ -346,18 +346,15 @@ async fn failed(
         loopgate_api::event::code::AWAITING_USER => LoopStatus::AwaitingUser,
         _ => LoopStatus::Failed,
     };
-    let mut error = json!({"code": code, "message": event.text("message")});
-    if let Some(result) = event.members.get("result").filter(|_| to == LoopStatus::Failed) {
-        error["result"] = result.clone();
-    }
+    let error = stored_error(&event, code, to);
     // A failed loop may still have delivered its work to some repositories.
     if row.status.0 != LoopStatus::Completed {
         completion::delivered(tx, row, &event).await?;
     }
     let branch =
         event.text("branchName").filter(|name| name.parse::<BranchName>().is_ok()).map(str::to_owned);
-    let session = event.text("sessionId").map(str::to_owned);
-    let spent = cost::of_failure(row, &event);
+    let session = event.session_id();
+    let spent = cost::of_failure(&event);
     let columns = |mut update: UpdateMany<_>| {
         for (column, value) in spent {
             update = update.col_expr(column, value);
@@ -371,7 +368,27 @@ async fn failed(
         }
         update
     };
-    settle(loop_state::apply(tx, row.id, to, columns).await?, event)
+    let transition = loop_state::apply(tx, row.id, to, columns).await?;
+    if transition == TransitionResult::Applied {
+        let by_model = event.tokens_by_model();
+        let by_model =
+            by_model.map(|tokens| (loop_content::Column::TokensByModel, Expr::value(json!(tokens))));
+        contents::update(tx, row.id, by_model).await?;
+        let metadata = event.cost().map(|cost| cost::metadata(&cost)).unwrap_or_default();
+        contents::merge_metadata(tx, row.id, metadata).await?;
+    }
+    settle(transition, event)
+}
+
+/// Returns the error for the row of a failed loop. The event contains the complete message.
+fn stored_error(event: &RunnerEvent, code: String, to: LoopStatus) -> Value {
+    let shortened = |text: &str| text.chars().take(ERROR_CHARS).collect::<String>();
+    let mut error = json!({"code": shortened(&code), "message": event.text("message").map(shortened)});
+    let result = event.members.get("result").filter(|_| to == LoopStatus::Failed);
+    if let Some(result) = result.filter(|result| result.to_string().len() <= ERROR_RESULT_LIMIT) {
+        error["result"] = result.clone();
+    }
+    error
 }
 
 async fn cancelled(

@@ -1,6 +1,8 @@
 //! Parsing and validation of events that runners post, in flat form.
 
-use loopgate_api::event::TokenUsage;
+use std::collections::BTreeMap;
+
+use loopgate_api::event::{ModelTokens, TokenUsage};
 use loopgate_api::execution_result::ResultEntry;
 use loopgate_api::redact;
 use loopgate_api::spend::Cost;
@@ -12,6 +14,9 @@ use crate::error::{ApiResult, ValidationIssues, bad_request};
 const LOG_TAIL_LIMIT: usize = 8192;
 // `logTail` is truncated by bytes only.
 const LOG_TAIL_LINES: usize = usize::MAX;
+
+// Longest id of an assistant's session, in bytes.
+const SESSION_ID_LIMIT: usize = 256;
 
 // Event types accepted from runners.
 const TYPES: [&str; 9] = [
@@ -100,6 +105,16 @@ impl RunnerEvent {
         serde_json::from_value(self.members.get("cost")?.clone()).ok()
     }
 
+    /// Returns the tokens by model that a terminal event reports.
+    pub fn tokens_by_model(&self) -> Option<BTreeMap<String, ModelTokens>> {
+        serde_json::from_value(self.members.get("tokensByModel")?.clone()).ok()
+    }
+
+    /// Returns the id of the assistant's session. Every real id is shorter than the limit.
+    pub fn session_id(&self) -> Option<String> {
+        self.text("sessionId").filter(|id| is_session_id(id)).map(str::to_owned)
+    }
+
     /// Returns the results of a completion in the second schema.
     pub fn results(&self) -> Option<Vec<ResultEntry>> {
         serde_json::from_value(self.members.get("results")?.clone()).ok()
@@ -183,6 +198,11 @@ impl RunnerEvent {
             *text = redact::tail(text, LOG_TAIL_LIMIT, LOG_TAIL_LINES).unwrap_or_default();
         }
     }
+}
+
+/// Returns whether a text can be the id of an assistant's session, which is part of the loop's row.
+pub fn is_session_id(text: &str) -> bool {
+    (1..=SESSION_ID_LIMIT).contains(&text.len())
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use crate::organizations;
 use crate::repositories;
 use crate::spending;
 use crate::store::column::StoredEnum;
-use crate::store::entity::{agent_loop, user};
+use crate::store::entity::{agent_loop, loop_content, user};
 use crate::store::{is_duplicate, now};
 
 // Active loops per user, unless the organization sets another limit.
@@ -34,6 +34,8 @@ const STALE_AFTER: i64 = 30_000;
 const PROMPT_LIMIT: usize = 100_000;
 // Peer repositories per loop. Each is cloned on the desktop.
 const PEER_LIMIT: usize = 5;
+// Length of the excerpt of a prompt in lists, in characters.
+const EXCERPT_CHARS: usize = 200;
 
 /// A loop that is not stored yet.
 #[derive(Debug, Clone)]
@@ -279,8 +281,10 @@ async fn insert(tx: &DatabaseTransaction, caller: &Caller, new: NewLoop) -> Resu
     let json = |error: serde_json::Error| DbErr::Json(error.to_string());
     let repo = new.repo.map(serde_json::to_value).transpose().map_err(json)?;
     let peers = (!new.additional_repos.is_empty()).then(|| serde_json::to_value(&new.additional_repos));
+    let id = Uuid::now_v7();
+    let excerpt = new.prompt.as_ref().map(|prompt| prompt.chars().take(EXCERPT_CHARS).collect());
     let row = agent_loop::ActiveModel {
-        id: Set(Uuid::now_v7()),
+        id: Set(id),
         organization_id: Set(caller.organization_id()),
         user_id: Set(caller.user.id),
         status: Set(StoredEnum(if running { LoopStatus::Running } else { LoopStatus::Pending })),
@@ -291,13 +295,13 @@ async fn insert(tx: &DatabaseTransaction, caller: &Caller, new: NewLoop) -> Resu
         parent_loop_id: Set(new.parent_loop_id),
         compute_target_id: Set(new.compute_target_id),
         artifact_slug: Set(new.artifact_slug),
-        prompt: Set(new.prompt),
+        prompt_excerpt: Set(excerpt),
         repo: Set(repo),
         additional_repos: Set(peers.transpose().map_err(json)?),
-        context_refs: Set(new.context_refs),
         tokens_input: Set(0),
         tokens_output: Set(0),
-        metadata: Set(new.metadata),
+        cache_creation_tokens: Set(0),
+        cache_read_tokens: Set(0),
         runner_capabilities: Set(json!({})),
         last_sequence: Set(0),
         started_at: Set(running.then(now)),
@@ -305,5 +309,14 @@ async fn insert(tx: &DatabaseTransaction, caller: &Caller, new: NewLoop) -> Resu
         updated_at: Set(now()),
         ..Default::default()
     };
-    agent_loop::Entity::insert(row).exec_with_returning(tx).await
+    let row = agent_loop::Entity::insert(row).exec_with_returning(tx).await?;
+    let content = loop_content::ActiveModel {
+        loop_id: Set(id),
+        prompt: Set(new.prompt),
+        context_refs: Set(new.context_refs),
+        metadata: Set(new.metadata),
+        ..Default::default()
+    };
+    loop_content::Entity::insert(content).exec_without_returning(tx).await?;
+    Ok(row)
 }

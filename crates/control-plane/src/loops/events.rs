@@ -1,4 +1,4 @@
-//! Queries for a loop's events: all, a page, or those after a given event.
+//! Queries for a loop's events: the first ones, a page, or those after a given event.
 
 use sea_orm::prelude::*;
 use sea_orm::{Condition, QueryOrder, QuerySelect};
@@ -10,7 +10,7 @@ use crate::error::{ApiResult, ValidationIssues};
 use crate::store::entity::loop_event;
 use crate::store::{Store, iso, row_count};
 
-/// Events per read of a stream; bounds the memory of a stream that replays a long loop.
+/// Events per read; bounds the memory of a request or stream that reads a long loop.
 pub const BATCH: u64 = 500;
 
 /// A stored event in flat form.
@@ -55,12 +55,14 @@ pub struct EventQuery {
     /// Returns only events of this type.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// Maximum number of events, 1 to 500; 100 by default, 500 with `since`.
+    /// Maximum number of events, 1 to 500; 100 for a page, else 500.
     pub limit: Option<u64>,
-    /// Number of events to skip; ignored with `since`.
+    /// Number of events to skip; ignored with `after` and `since`.
     pub offset: Option<u64>,
-    /// Order by sequence, `asc` (default) or `desc`; ignored with `since`.
+    /// Order by sequence, `asc` (default) or `desc`; ignored with `after` and `since`.
     pub sort: Option<String>,
+    /// Returns only events after the one with this sequence number, oldest first.
+    pub after: Option<i64>,
     /// Returns only events received after this time, ISO 8601.
     pub since: Option<String>,
     /// Together with `since`: id of the last known event received at exactly that time.
@@ -76,12 +78,12 @@ pub struct EventPage {
     pub total: u64,
 }
 
-/// A list, or a page when `type`, `limit`, `offset` or `sort` is given.
+/// A list, or a page when `type`, `limit`, `offset` or `sort` is given without `after` and `since`.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum EventList {
-    /// All events, or those after `since`, oldest first.
-    All(Vec<StoredEvent>),
+    /// The first events, or those after `after` or `since`, oldest first.
+    List(Vec<StoredEvent>),
     /// One page with the total.
     Page(EventPage),
 }
@@ -90,6 +92,10 @@ pub enum EventList {
 pub async fn read(store: &Store, loop_id: Uuid, query: &EventQuery) -> ApiResult<EventList> {
     check(query)?;
     let all = loop_event::Entity::find().filter(loop_event::Column::LoopId.eq(loop_id));
+    if let Some(after) = query.after {
+        let events = batch(store, loop_id, after, query.limit.unwrap_or(BATCH)).await?;
+        return Ok(EventList::List(events));
+    }
     if let Some(since) = &query.since {
         let since: jiff::Timestamp =
             since.parse().map_err(|_| invalid("since", "must be an ISO 8601 instant"))?;
@@ -99,11 +105,10 @@ pub async fn read(store: &Store, loop_id: Uuid, query: &EventQuery) -> ApiResult
             .limit(query.limit.unwrap_or(BATCH))
             .all(store.reader())
             .await?;
-        return Ok(EventList::All(rows.into_iter().map(StoredEvent::from).collect()));
+        return Ok(EventList::List(rows.into_iter().map(StoredEvent::from).collect()));
     }
     if query.kind.is_none() && query.limit.is_none() && query.offset.is_none() && query.sort.is_none() {
-        let rows = all.order_by_asc(loop_event::Column::Sequence).all(store.reader()).await?;
-        return Ok(EventList::All(rows.into_iter().map(StoredEvent::from).collect()));
+        return Ok(EventList::List(batch(store, loop_id, 0, BATCH).await?));
     }
     let matching = match &query.kind {
         Some(kind) => all.filter(loop_event::Column::Kind.eq(kind)),
@@ -152,13 +157,13 @@ fn after(instant: i64, id: Option<Uuid>) -> Condition {
     }
 }
 
-/// Returns the next batch of events after a position.
-pub async fn batch(store: &Store, loop_id: Uuid, after: i64) -> Result<Vec<StoredEvent>, DbErr> {
+/// Returns the next batch of at most `limit` events after a position.
+pub async fn batch(store: &Store, loop_id: Uuid, after: i64, limit: u64) -> Result<Vec<StoredEvent>, DbErr> {
     let rows = loop_event::Entity::find()
         .filter(loop_event::Column::LoopId.eq(loop_id))
         .filter(loop_event::Column::Sequence.gt(after))
         .order_by_asc(loop_event::Column::Sequence)
-        .limit(BATCH)
+        .limit(limit)
         .all(store.reader())
         .await?;
     Ok(rows.into_iter().map(StoredEvent::from).collect())

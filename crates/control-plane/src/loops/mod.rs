@@ -3,12 +3,14 @@
 //! The status of a loop changes only in [`crate::loop_state`]; events of runners are stored by
 //! [`crate::ingest`].
 
+pub mod contents;
 pub mod create;
 pub mod events;
 pub mod reaper;
 pub mod refresh;
 pub mod revival;
 pub mod summaries;
+pub mod usage;
 pub mod view;
 
 use loopgate_api::job::LoopStatus;
@@ -16,6 +18,7 @@ use sea_orm::prelude::*;
 use sea_orm::{DatabaseTransaction, QuerySelect};
 
 use crate::error::{ApiResult, not_found};
+use crate::store::column::StoredEnum;
 use crate::store::entity::agent_loop;
 
 /// Returns a loop of an organization. Returns 404 when it does not exist or belongs to another organization.
@@ -42,5 +45,7 @@ fn of_organization(organization_id: Uuid, id: Uuid) -> Select<agent_loop::Entity
 
 /// Returns the status of a loop; `None` when it was deleted.
 pub async fn status(store: &crate::store::Store, id: Uuid) -> Result<Option<LoopStatus>, DbErr> {
-    Ok(agent_loop::Entity::find_by_id(id).one(store.reader()).await?.map(|row| row.status.0))
+    let status = agent_loop::Entity::find_by_id(id).select_only().column(agent_loop::Column::Status);
+    let status: Option<StoredEnum<LoopStatus>> = status.into_tuple().one(store.reader()).await?;
+    Ok(status.map(|status| status.0))
 }

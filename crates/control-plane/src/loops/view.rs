@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::contents::{self, Artifacts};
 use crate::store::entity::{agent_loop, compute_target, document, document_version, loop_diagnostics, user};
 use crate::store::{iso, parse_json};
 
@@ -69,7 +70,7 @@ pub struct LoopDocument {
     pub kind: ArtifactType,
 }
 
-/// State of a loop and its results.
+/// State of a loop, without its large values. Lists consist of these records.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopRecord {
@@ -95,15 +96,12 @@ pub struct LoopRecord {
     pub compute_target_id: Option<Uuid>,
     /// Slug that names worktree and branch.
     pub artifact_slug: Option<String>,
-    /// Request in natural language.
-    pub prompt: Option<String>,
+    /// First 200 characters of the prompt.
+    pub prompt_excerpt: Option<String>,
     /// Primary repository of the loop.
     pub repo: Option<RepoRef>,
     /// Peer repositories of the loop.
     pub additional_repos: Option<Vec<RepoRef>>,
-    /// Documents provided as context.
-    #[schema(value_type = Option<Vec<HashMap<String, Value>>>)]
-    pub context_refs: Option<Value>,
     /// Id of the command that launched it.
     pub container_id: Option<String>,
     /// Key prefix of its files in the object store.
@@ -120,24 +118,18 @@ pub struct LoopRecord {
     pub tokens_input: i64,
     /// Number of output tokens so far.
     pub tokens_output: i64,
-    /// Number of tokens by model.
-    pub tokens_by_model: Option<BTreeMap<String, ModelTokens>>,
     /// Estimated cost in US dollars.
     pub estimated_cost: Option<f64>,
-    /// Result for each repository; null for completions in the oldest format.
-    pub results: Option<Vec<ResultEntry>>,
+    /// Cost in US dollars that the assistant reported; null without a report.
+    pub reported_cost: Option<f64>,
+    /// Source of the assistant's API key, as it reported it; `none` for a subscription.
+    pub api_key_source: Option<String>,
     /// Start time, ISO 8601; null before the start.
     pub started_at: Option<String>,
     /// Time of the terminal status, ISO 8601; null before.
     pub completed_at: Option<String>,
     /// Reason why it did not complete successfully; null otherwise.
     pub error: Option<LoopError>,
-    /// Open object: `warnings`, `verdict`, `apiKeySource`, and metadata uploaded by the runner.
-    #[schema(value_type = HashMap<String, Value>)]
-    pub metadata: Value,
-    /// Artifacts uploaded by the runner: `plan`, `executionResult`, `verdict`, ….
-    #[schema(value_type = Option<HashMap<String, Value>>)]
-    pub uploaded_artifacts: Option<Value>,
     /// Creation time, ISO 8601.
     pub created_at: String,
     /// Time of the last change, ISO 8601.
@@ -150,13 +142,28 @@ pub struct LoopRecord {
     pub document: Option<LoopDocument>,
 }
 
-/// A loop with details.
+/// A loop with its large values.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopDetail {
-    /// The loop without details.
+    /// The loop without its large values.
     #[serde(flatten)]
     pub record: LoopRecord,
+    /// Request in natural language.
+    pub prompt: Option<String>,
+    /// Documents provided as context.
+    #[schema(value_type = Option<Vec<HashMap<String, Value>>>)]
+    pub context_refs: Option<Value>,
+    /// Number of tokens by model.
+    pub tokens_by_model: Option<BTreeMap<String, ModelTokens>>,
+    /// Result for each repository; null for completions in the oldest format.
+    pub results: Option<Vec<ResultEntry>>,
+    /// Open object: `warnings`, `verdict`, `apiKeySource`, and metadata uploaded by the runner.
+    #[schema(value_type = HashMap<String, Value>)]
+    pub metadata: Value,
+    /// Artifacts uploaded by the runner: `plan`, `executionResult`, `verdict`, ….
+    #[schema(value_type = Option<HashMap<String, Value>>)]
+    pub uploaded_artifacts: Option<Artifacts>,
     /// Branch of the primary repository.
     pub primary_branch: Option<String>,
     /// Pull request of the primary repository.
@@ -267,10 +274,13 @@ pub async fn records(
 pub async fn detail(db: &impl ConnectionTrait, row: agent_loop::Model) -> Result<LoopDetail, DbErr> {
     let produced = produced_by(db, row.id).await?;
     let diagnostics = loop_diagnostics::Entity::find_by_id(row.id).one(db).await?;
+    let content = contents::find(db, row.id).await?;
+    let uploaded_artifacts = contents::artifacts(db, row.id).await?;
+    let results: Option<Vec<ResultEntry>> = parse_json(content.results.as_ref());
     let mut records = records(db, vec![row]).await?;
     let record = records.pop().ok_or_else(|| DbErr::RecordNotFound("loop".to_owned()))?;
     let primary = record.repo.as_ref().map(|repo| repo.full_name.clone());
-    let primary_pull_request = record.results.iter().flatten().find_map(|entry| match entry {
+    let primary_pull_request = results.iter().flatten().find_map(|entry| match entry {
         ResultEntry::Success(entry) if Some(&entry.full_name) == primary.as_ref() => Some(entry.clone()),
         _ => None,
     });
@@ -279,6 +289,12 @@ pub async fn detail(db: &impl ConnectionTrait, row: agent_loop::Model) -> Result
         primary_pull_request,
         produced_document: produced.map(|document| LoopDocument::from(&document)),
         diagnostics: diagnostics.map(|row| row.diagnostics),
+        prompt: content.prompt,
+        context_refs: content.context_refs,
+        tokens_by_model: parse_json(content.tokens_by_model.as_ref()),
+        results,
+        metadata: content.metadata,
+        uploaded_artifacts,
         record,
     })
 }
@@ -320,10 +336,9 @@ fn record(
         parent_loop_id: row.parent_loop_id,
         compute_target_id: row.compute_target_id,
         artifact_slug: row.artifact_slug,
-        prompt: row.prompt,
+        prompt_excerpt: row.prompt_excerpt,
         repo: parse_json(row.repo.as_ref()),
         additional_repos: parse_json(row.additional_repos.as_ref()),
-        context_refs: row.context_refs,
         container_id: row.container_id,
         s3_state_key: row.s3_state_key,
         pr_url: row.pr_url,
@@ -332,14 +347,12 @@ fn record(
         session_id: row.session_id,
         tokens_input: row.tokens_input,
         tokens_output: row.tokens_output,
-        tokens_by_model: parse_json(row.tokens_by_model.as_ref()),
         estimated_cost: row.estimated_cost,
-        results: parse_json(row.results.as_ref()),
+        reported_cost: row.reported_cost,
+        api_key_source: row.api_key_source,
         started_at: row.started_at.map(iso),
         completed_at: row.completed_at.map(iso),
         error: parse_json(row.error.as_ref()),
-        metadata: row.metadata,
-        uploaded_artifacts: row.uploaded_artifacts,
         created_at: iso(row.created_at),
         updated_at: iso(row.updated_at),
         user: users.get(&row.user_id).cloned(),

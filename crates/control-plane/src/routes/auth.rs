@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::accounts::password_reset;
 use crate::accounts::sign_in::{self, SignedIn};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
@@ -219,6 +220,33 @@ pub async fn change_password(
         .context("Failed to change the password")?;
     app.bus.publish(Topic::Credentials);
     Ok(Data::new(PasswordChanged { sign_in_email }))
+}
+
+/// Request to set a new password with a link.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct ResetPassword {
+    /// Token from the link's query.
+    pub token: String,
+    /// New password, 12 to 256 characters.
+    #[schema(value_type = String, format = Password)]
+    pub password: SecretString,
+}
+
+/// Sets a new password with the link of an administrator, ends all sessions of the person, and starts a new
+/// one. Returns 410 with `password_reset_invalid` when the link was used, replaced or has expired.
+#[utoipa::path(post, path = "/auth/password-reset", tag = "auth", request_body = ResetPassword,
+    responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
+pub async fn reset_password(
+    State(app): State<ControlPlaneState>,
+    browser: Browser,
+    Body(ResetPassword { token, password }): Body<ResetPassword>,
+) -> ApiResult<impl IntoResponse> {
+    let mut issues = ValidationIssues::default();
+    password::check_new(&mut issues, "password", &password);
+    issues.into_result()?;
+    let signed_in = password_reset::redeem(&app, &browser, &token, password).await;
+    let signed_in = signed_in.context("Failed to set the password")?;
+    Ok(answer(&app, signed_in))
 }
 
 /// Result of a sign-out.

@@ -2,8 +2,8 @@
 
 use axum::extract::{Path, State};
 use loopgate_api::launch::{ArtifactType, RepoRef};
+use sea_orm::DatabaseTransaction;
 use sea_orm::prelude::*;
-use sea_orm::{DatabaseTransaction, QueryOrder};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
@@ -12,10 +12,13 @@ use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
 use crate::auth::{Caller, UserAuth};
 use crate::dispatch::run_document::{self, LaunchPreview, RunLoop};
-use crate::documents::view::{DocumentDetail, DocumentRecord, DocumentVersion, detail};
+use crate::documents::page::{self, DocumentPage};
+use crate::documents::view::{
+    DocumentDetail, DocumentRecord, DocumentVersion, DocumentVersionRecord, detail, version_records,
+};
 use crate::documents::{self, NewDocument, VersionText};
 use crate::envelope::Data;
-use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues};
+use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, not_found};
 use crate::extract::{Body, Query};
 use crate::loops::create::check_inputs;
 use crate::loops::view::LoopStartResponse;
@@ -110,13 +113,20 @@ pub(super) async fn record(
     caller.actor().record(tx, caller.organization_id(), action, row.id, details).await
 }
 
-/// Selects documents by kind.
+/// Selects a page of documents.
 #[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct DocumentQuery {
     /// Returns only documents of this kind.
     #[serde(rename = "type")]
     pub kind: Option<ArtifactType>,
+    /// Rows per page, 1 to 200; 50 by default.
+    pub limit: Option<u64>,
+    /// Returns only documents that changed before this time: `updatedAt` of the last row of the previous page.
+    pub before: Option<String>,
+    /// Id of that row, the tie-break of equal times.
+    pub before_id: Option<Uuid>,
 }
 
 /// Lists the documents of the organization, most recently changed first.
@@ -132,7 +142,9 @@ pub async fn list(
     if let Some(kind) = query.kind {
         documents = documents.filter(document::Column::Kind.eq(StoredEnum(kind)));
     }
-    let rows = documents.order_by_desc(document::Column::UpdatedAt).all(app.store.reader()).await;
+    let page =
+        DocumentPage { limit: query.limit, before: query.before.as_deref(), before_id: query.before_id };
+    let rows = page.select(documents)?.all(app.store.reader()).await;
     let rows = rows.map_err(Into::into).context("Failed to fetch documents")?;
     Ok(Data::new(rows.into_iter().map(DocumentRecord::from).collect()))
 }
@@ -199,24 +211,53 @@ pub async fn update(
     changed.await.context("Failed to update document").map(Data::new)
 }
 
-/// Lists the versions of a document, newest first.
-#[utoipa::path(get, path = "/documents/{idOrSlug}/versions", tag = "documents", params(("idOrSlug" = String, Path)),
-    responses((status = 200, body = Data<Vec<DocumentVersion>>), ErrorResponses))]
+/// Selects a page of versions.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct VersionQuery {
+    /// Rows per page, 1 to 200; 50 by default.
+    pub limit: Option<u64>,
+    /// Returns only versions older than this one: the last one of the previous page.
+    pub before: Option<i64>,
+}
+
+/// Lists the versions of a document without their texts, newest first.
+#[utoipa::path(get, path = "/documents/{idOrSlug}/versions", tag = "documents", params(("idOrSlug" = String, Path), VersionQuery),
+    responses((status = 200, body = Data<Vec<DocumentVersionRecord>>), ErrorResponses))]
 pub async fn versions(
     State(app): State<ControlPlaneState>,
     UserAuth(caller): UserAuth,
     Path(id_or_slug): Path<String>,
-) -> ApiResult<Data<Vec<DocumentVersion>>> {
+    Query(query): Query<VersionQuery>,
+) -> ApiResult<Data<Vec<DocumentVersionRecord>>> {
+    let limit = page::limit(query.limit)?;
     let read = async {
         let row = documents::find(app.store.reader(), caller.organization_id(), &id_or_slug).await?;
-        let rows = document_version::Entity::find()
-            .filter(document_version::Column::DocumentId.eq(row.id))
-            .order_by_desc(document_version::Column::Version)
-            .all(app.store.reader())
-            .await?;
-        Ok(rows.into_iter().map(DocumentVersion::from).collect())
+        Ok(version_records(app.store.reader(), row.id, query.before, limit).await?)
     };
     read.await.context("Failed to fetch document versions").map(Data::new)
+}
+
+/// Returns a version of a document with its text.
+#[utoipa::path(get, path = "/documents/{idOrSlug}/versions/{version}", tag = "documents",
+    params(("idOrSlug" = String, Path), ("version" = i64, Path)),
+    responses((status = 200, body = Data<DocumentVersion>), ErrorResponses))]
+pub async fn version(
+    State(app): State<ControlPlaneState>,
+    UserAuth(caller): UserAuth,
+    Path((id_or_slug, version)): Path<(String, String)>,
+) -> ApiResult<Data<DocumentVersion>> {
+    let read = async {
+        let row = documents::find(app.store.reader(), caller.organization_id(), &id_or_slug).await?;
+        let version: i64 = version.parse().map_err(|_| not_found("Document version"))?;
+        let version = document_version::Entity::find()
+            .filter(document_version::Column::DocumentId.eq(row.id))
+            .filter(document_version::Column::Version.eq(version))
+            .one(app.store.reader())
+            .await?;
+        version.map(DocumentVersion::from).ok_or_else(|| not_found("Document version"))
+    };
+    read.await.context("Failed to fetch document version").map(Data::new)
 }
 
 /// Text of a new version.

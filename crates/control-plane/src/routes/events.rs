@@ -19,7 +19,7 @@ use crate::loops;
 use crate::loops::events::{EventList, EventQuery};
 use crate::store::Store;
 
-/// Lists the events of a loop: all of them, a page, or those after a given event.
+/// Lists the events of a loop: the first 500, a page, or those after a given event.
 #[utoipa::path(get, path = "/loops/{id}/events", operation_id = "events", tag = "loops", params(("id" = Uuid, Path), EventQuery),
     responses((status = 200, body = Data<EventList>), ErrorResponses))]
 pub async fn list(
@@ -81,7 +81,7 @@ impl EventReader for LoopSource {
         // event.
         let ended =
             loops::status(&self.store, self.loop_id).await?.is_none_or(|status| !ACTIVE.contains(&status));
-        let rows = loops::events::batch(&self.store, self.loop_id, after).await?;
+        let rows = loops::events::batch(&self.store, self.loop_id, after, loops::events::BATCH).await?;
         let position = rows.last().map_or(after, |event| event.sequence);
         let is_last_batch = rows.len() < usize::try_from(loops::events::BATCH).unwrap_or(usize::MAX);
         let events = rows

@@ -28,14 +28,14 @@ use crate::error::{
     ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, conflict, not_found,
 };
 use crate::extract::{Body, Id, OptionalBody, Query};
-use crate::loops;
 use crate::loops::create::{LaunchMode, NewLoop, create as create_loop};
 use crate::loops::summaries::{DocumentSummary, summarize};
 use crate::loops::view::{
     LoopDetail, LoopRecord, LoopStartResponse, RunnerView, RuntimeView, detail, records,
 };
+use crate::loops::{self, contents};
 use crate::store::column::StoredEnum;
-use crate::store::entity::{agent_loop, document};
+use crate::store::entity::{agent_loop, document, loop_content};
 use crate::store::row_count;
 
 /// A document provided as context.
@@ -335,16 +335,22 @@ pub async fn resume(
                 row.status.0.as_str()
             )));
         }
+        let content = contents::find(app.store.reader(), row.id).await?;
         let target = dispatch::target::choose(&app, &caller, body.compute_target_id.map(Some)).await?;
         dispatch::signing::require_signature(app.store.reader(), &target, false).await?;
-        let child = create_loop(&app, &caller, child_of(row, target.id, body.prompt)?).await?;
+        let child = create_loop(&app, &caller, child_of(row, content, target.id, body.prompt)?).await?;
         dispatch::launch::spawn(&app, LaunchLease::first(child.id), None);
         Ok(LoopStartResponse { loop_id: child.id, status: child.status.0 })
     };
     resumed.await.context("Failed to resume loop").map(Data::new)
 }
 
-fn child_of(row: agent_loop::Model, target_id: Uuid, prompt: Option<String>) -> ApiResult<NewLoop> {
+fn child_of(
+    row: agent_loop::Model,
+    content: loop_content::Model,
+    target_id: Uuid,
+    prompt: Option<String>,
+) -> ApiResult<NewLoop> {
     // Fails on unreadable peers instead of dropping them: the child would run without repositories that the
     // parent had.
     let peers: Option<Vec<RepoRef>> = row.additional_repos.map(serde_json::from_value).transpose()?;
@@ -357,10 +363,10 @@ fn child_of(row: agent_loop::Model, target_id: Uuid, prompt: Option<String>) -> 
         parent_loop_id: Some(row.id),
         compute_target_id: Some(target_id),
         artifact_slug: row.artifact_slug,
-        prompt: prompt.or(row.prompt),
+        prompt: prompt.or(content.prompt),
         repo: row.repo.map(serde_json::from_value).transpose()?,
         additional_repos: peers.unwrap_or_default(),
-        context_refs: row.context_refs,
+        context_refs: content.context_refs,
         launch: LaunchMode::Command,
         ..NewLoop::of(row.command.0)
     })

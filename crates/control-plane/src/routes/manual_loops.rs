@@ -21,8 +21,8 @@ use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIss
 use crate::extract::{Body, Id};
 use crate::ingest::runner_event::RunnerEvent;
 use crate::ingest::{self, ReceivedView};
-use crate::loops;
 use crate::loops::view::{LoopDetail, detail};
+use crate::loops::{self, contents};
 use crate::store::entity::agent_loop;
 use crate::store::now;
 
@@ -95,17 +95,15 @@ fn require_manual(row: &agent_loop::Model, refusal: &str) -> ApiResult<()> {
 
 async fn store(
     tx: &DatabaseTransaction,
-    mut row: agent_loop::Model,
+    row: agent_loop::Model,
     body: UpdateLoop,
 ) -> Result<agent_loop::Model, DbErr> {
-    if let Some(summary) = body.summary {
-        row.metadata["summary"] = json!(summary);
-    }
+    let summary = body.summary.map(|summary| ("summary".to_owned(), json!(summary)));
+    contents::merge_metadata(tx, row.id, summary.into_iter().collect()).await?;
     let update = agent_loop::ActiveModel {
         id: Unchanged(row.id),
         pr_url: Set(body.pr_url.or(row.pr_url)),
         branch_name: Set(body.branch_name.or(row.branch_name)),
-        metadata: Set(row.metadata),
         updated_at: Set(now()),
         ..Default::default()
     };

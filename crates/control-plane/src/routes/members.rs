@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::accounts::members::{self, MemberChange};
+use crate::accounts::password_reset;
 use crate::app::ControlPlaneState;
 use crate::auth::{AdminSessionAuth, UserAuth};
 use crate::bus::Topic;
@@ -59,6 +60,32 @@ pub async fn list(
     let rows = members::list(&app.store, caller.organization_id()).await;
     let rows = rows.map_err(Into::into).context("Failed to fetch members")?;
     Ok(Data::new(rows.into_iter().map(Member::from).collect()))
+}
+
+/// A link with which a member sets a new password.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PasswordResetLink {
+    /// URL to give to the member. It is valid once, and shown only in this response.
+    pub url: String,
+    /// Expiry of the link, ISO 8601.
+    pub expires_at: String,
+}
+
+/// Creates a link with which a member sets a new password, and revokes earlier links of the member. Returns
+/// 409 for a person who also belongs to another organization, or signs in at the OpenID provider.
+#[utoipa::path(post, path = "/members/{id}/password-reset", tag = "members", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Data<PasswordResetLink>), ErrorResponses))]
+pub async fn reset_password(
+    State(app): State<ControlPlaneState>,
+    AdminSessionAuth(caller): AdminSessionAuth,
+    id: Id,
+) -> ApiResult<Data<PasswordResetLink>> {
+    let id = id.or_unknown("Member")?;
+    let reset = password_reset::create_for_member(&app.store, &caller, id).await;
+    let reset = reset.context("Failed to create a password reset link")?;
+    let url = format!("{}/reset-password?token={}", app.config.web_origin, reset.token);
+    Ok(Data::new(PasswordResetLink { url, expires_at: iso(reset.expires_at) }))
 }
 
 /// Changes to a member. Absent members of this object remain unchanged.

@@ -5,7 +5,6 @@ use axum::extract::State;
 use http::{HeaderMap, StatusCode};
 use loopgate_api::job::LoopStatus;
 use loopgate_api::names::{API_KEY_PREFIX, EVENT_NONCE_HEADER};
-use sea_orm::QuerySelect;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use secrecy::ExposeSecret;
@@ -26,6 +25,7 @@ use crate::extract::{Body, Id};
 use crate::ingest::runner_event::RunnerEvent;
 use crate::ingest::{self, HEARTBEAT_THROTTLE, ReceivedView};
 use crate::loop_state::status_values;
+use crate::loops::contents::{self, Artifacts, TooLarge};
 use crate::loops::refresh::{RefreshRequest, refresh as refresh_token};
 use crate::loops::revival;
 use crate::storage::is_below;
@@ -34,10 +34,6 @@ use crate::store::{iso, now};
 
 /// Error text of an event that could not be stored.
 pub const EVENT_FAILED: &str = "Failed to record loop event";
-// All artifacts of a loop together, in bytes of JSON. They are stored in one row.
-const ARTIFACTS_LIMIT: usize = 20_000_000;
-// Metadata of a loop, in bytes of JSON. It is part of every response that shows the loop.
-const METADATA_LIMIT: usize = 1_000_000;
 const KEYS_LIMIT: usize = 500;
 const KEY_LENGTH: usize = 1024;
 
@@ -214,7 +210,7 @@ pub async fn refresh(
 pub struct UploadArtifacts {
     /// JSON artifacts by name: `plan`, `prd`, `executionResult`, `verdict`, ….
     #[schema(value_type = HashMap<String, Value>)]
-    pub artifacts: Map<String, Value>,
+    pub artifacts: Artifacts,
     /// Members to merge into the loop's metadata.
     #[serde(default)]
     #[schema(value_type = Option<HashMap<String, Value>>)]
@@ -245,31 +241,25 @@ pub async fn upload_artifacts(
 }
 
 async fn store_artifacts(app: &ControlPlaneState, loop_id: Uuid, body: UploadArtifacts) -> ApiResult<()> {
-    use agent_loop::Column;
+    // Fails only when the semaphore is closed, which never happens.
+    let _permit = app.uploads.acquire().await.ok();
     let tx = app.store.begin().await?;
-    // The row lock serializes concurrent uploads, which otherwise could overwrite each other's members.
-    let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?;
-    let row = row.ok_or_else(|| not_found("Loop"))?;
-    let merged = |present: Option<Value>, new: Map<String, Value>| {
-        let mut members = present.and_then(|json| json.as_object().cloned()).unwrap_or_default();
-        members.extend(new);
-        Value::Object(members)
-    };
-    let artifacts = merged(row.uploaded_artifacts, body.artifacts);
-    let metadata = merged(Some(row.metadata), body.metadata.unwrap_or_default());
-    for (json, limit) in [(&artifacts, ARTIFACTS_LIMIT), (&metadata, METADATA_LIMIT)] {
-        if json.to_string().len() > limit {
-            let text = "The artifacts or the metadata of the loop are too large";
-            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, text).code("artifacts_too_large"));
-        }
-    }
-    agent_loop::Entity::update_many()
-        .col_expr(Column::UploadedArtifacts, Expr::value(artifacts))
-        .col_expr(Column::Metadata, Expr::value(metadata))
-        .col_expr(Column::UpdatedAt, Expr::value(now()))
-        .filter(Column::Id.eq(loop_id))
+    // The row lock serializes concurrent uploads, which otherwise could exceed the limits together.
+    let row = agent_loop::Entity::update_many()
+        .col_expr(agent_loop::Column::UpdatedAt, Expr::value(now()))
+        .filter(agent_loop::Column::Id.eq(loop_id))
         .exec(&tx)
         .await?;
+    if row.rows_affected == 0 {
+        return Err(not_found("Loop"));
+    }
+    let too_large = |_: TooLarge| {
+        let text = "The artifacts or the metadata of the loop are too large";
+        ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, text).code("artifacts_too_large")
+    };
+    let metadata = body.metadata.unwrap_or_default();
+    contents::merge_uploaded_metadata(&tx, loop_id, metadata).await?.map_err(too_large)?;
+    contents::store_artifacts(&tx, loop_id, body.artifacts).await?.map_err(too_large)?;
     tx.commit().await?;
     Ok(())
 }

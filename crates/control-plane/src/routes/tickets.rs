@@ -11,6 +11,7 @@ use super::documents::{CONTENT_LIMIT, TITLE_LIMIT, record};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
 use crate::auth::UserAuth;
+use crate::documents::page::DocumentPage;
 use crate::documents::{VersionText, add_version};
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues};
@@ -68,12 +69,19 @@ pub async fn create(
     created.await.context("Failed to create ticket").map(Data::new)
 }
 
-/// Selects tickets by state.
+/// Selects a page of tickets.
 #[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct TicketFilter {
     /// Returns only tickets in this state.
     pub state: Option<TicketState>,
+    /// Rows per page, 1 to 200; 50 by default.
+    pub limit: Option<u64>,
+    /// Returns only tickets that changed before this time: `updatedAt` of the last row of the previous page.
+    pub before: Option<String>,
+    /// Id of that row, the tie-break of equal times.
+    pub before_id: Option<Uuid>,
 }
 
 /// Lists the tickets of the organization, most recently changed first.
@@ -84,8 +92,10 @@ pub async fn list(
     UserAuth(caller): UserAuth,
     Query(query): Query<TicketFilter>,
 ) -> ApiResult<Data<Vec<TicketRecord>>> {
-    let rows = tickets::list(app.store.reader(), caller.organization_id(), query.state).await;
-    let rows = rows.map_err(Into::into).context("Failed to fetch tickets")?;
+    let page =
+        DocumentPage { limit: query.limit, before: query.before.as_deref(), before_id: query.before_id };
+    let rows = tickets::list(app.store.reader(), caller.organization_id(), query.state, page).await;
+    let rows = rows.context("Failed to fetch tickets")?;
     Ok(Data::new(rows.into_iter().map(TicketRecord::from).collect()))
 }
 

@@ -1,28 +1,23 @@
 //! Usage of an organization: loops, tokens and cost.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
 
 use axum::extract::State;
 use loopgate_api::command::LoopCommand;
-use loopgate_api::event::ModelTokens;
 use sea_orm::prelude::*;
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, SimpleExpr};
-use sea_orm::{FromQueryResult, QuerySelect};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::ControlPlaneState;
-use crate::auth::{AdminSessionAuth, Caller};
+use crate::auth::AdminSessionAuth;
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt, bad_request};
 use crate::extract::Query;
+use crate::loops::usage::{DAY_MS, UsagePeriod, UsageSum};
 use crate::store::column::StoredEnum;
-use crate::store::entity::{agent_loop, user};
-use crate::store::{iso, parse_json};
+use crate::store::entity::user;
+use crate::store::iso;
 
-// Milliseconds per day, as SQL text: a bind parameter would make PostgreSQL treat the grouped and the
-// selected expression as different.
-const DAY_MILLIS: &str = "86400000";
 // Length of the date in an ISO 8601 timestamp.
 const DATE_CHARS: usize = 10;
 
@@ -31,9 +26,10 @@ const DATE_CHARS: usize = 10;
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct UsageQuery {
-    /// Earliest creation time, ISO 8601 date or timestamp.
+    /// First day, ISO 8601 date or timestamp. Days are those of the creation of loops, in UTC, and count
+    /// completely.
     pub start_date: Option<String>,
-    /// Latest creation time, ISO 8601 date or timestamp.
+    /// Last day, ISO 8601 date or timestamp.
     pub end_date: Option<String>,
     /// Counts only loops with this command.
     pub command: Option<LoopCommand>,
@@ -106,28 +102,15 @@ pub struct Usage {
     /// Estimated cost in US dollars.
     pub total_estimated_cost: f64,
     /// Tokens written to the prompt cache, as far as the harness reports them.
-    pub total_cache_creation_tokens: u64,
+    pub total_cache_creation_tokens: i64,
     /// Tokens read from the prompt cache.
-    pub total_cache_read_tokens: u64,
+    pub total_cache_read_tokens: i64,
     /// Usage grouped by command.
     pub by_command: Vec<CommandUsage>,
     /// Usage grouped by user.
     pub by_user: Vec<UserUsage>,
     /// Usage by day, earliest first; days without loops are omitted.
     pub by_day: Vec<DayUsage>,
-}
-
-/// Totals of one group: command, user and day.
-#[derive(Debug, FromQueryResult)]
-struct UsageTotals {
-    command: StoredEnum<LoopCommand>,
-    user_id: Uuid,
-    /// Days since the epoch, in UTC.
-    day: i64,
-    loops: i64,
-    input: i64,
-    output: i64,
-    cost: Option<f64>,
 }
 
 /// Returns the usage of the organization; for administrators.
@@ -141,14 +124,17 @@ pub async fn get(
     let since = instant(query.start_date.as_deref(), "Invalid startDate format")?;
     let until = instant(query.end_date.as_deref(), "Invalid endDate format")?;
     let read = async {
-        let query = loops_to_count(&caller, since, until, query.command);
-        let totals = totals(&app, query.clone()).await?;
-        let cache = cache_tokens(&app, query).await?;
-        let users = user::Entity::find()
-            .filter(user::Column::Id.is_in(totals.iter().map(|row| row.user_id)))
-            .all(app.store.reader())
-            .await?;
-        Ok(usage(&totals, users, cache))
+        let db = app.store.reader();
+        let period = UsagePeriod {
+            organization_id: caller.organization_id(),
+            days: since.map(|at| at / DAY_MS)..=until.map(|at| at / DAY_MS),
+            command: query.command,
+        };
+        let commands: Vec<(StoredEnum<LoopCommand>, UsageSum)> = period.sums_by(db, "command").await?;
+        let users: Vec<(Uuid, UsageSum)> = period.sums_by(db, "user_id").await?;
+        let days: Vec<(i64, UsageSum)> = period.sums_by(db, "day").await?;
+        let rows = user::Entity::find().filter(user::Column::Id.is_in(users.iter().map(|(id, _)| *id)));
+        Ok(usage(commands, users, days, rows.all(db).await?))
     };
     read.await.context("Failed to fetch loop usage").map(Data::new)
 }
@@ -160,142 +146,60 @@ fn instant(text: Option<&str>, error: &str) -> ApiResult<Option<i64>> {
     at.map(|at| Some(at.as_millisecond())).map_err(|_| bad_request(error))
 }
 
-/// Returns the query for the loops to count.
-fn loops_to_count(
-    caller: &Caller,
-    since: Option<i64>,
-    until: Option<i64>,
-    command: Option<LoopCommand>,
-) -> Select<agent_loop::Entity> {
-    use agent_loop::Column;
-    let mut loops = agent_loop::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id()));
-    if let Some(since) = since {
-        loops = loops.filter(Column::CreatedAt.gte(since));
-    }
-    if let Some(until) = until {
-        loops = loops.filter(Column::CreatedAt.lte(until));
-    }
-    if let Some(command) = command {
-        loops = loops.filter(Column::Command.eq(StoredEnum(command)));
-    }
-    loops
-}
-
-/// Sums the tokens written to and read from the prompt cache. They are stored only per model, inside a JSON
-/// column, so they cannot be summed in SQL.
-async fn cache_tokens(
-    app: &ControlPlaneState,
-    loops: Select<agent_loop::Entity>,
-) -> Result<(u64, u64), DbErr> {
-    use agent_loop::Column;
-    let counts =
-        loops.select_only().column(Column::TokensByModel).filter(Column::TokensByModel.is_not_null());
-    let counts: Vec<Json> = counts.into_tuple().all(app.store.reader()).await?;
-    let models = counts.iter().filter_map(|json| parse_json::<BTreeMap<String, ModelTokens>>(Some(json)));
-    Ok(models
-        .flat_map(BTreeMap::into_values)
-        .fold((0, 0), |(created, read), tokens| (created + tokens.cache_creation, read + tokens.cache_read)))
-}
-
-async fn totals(
-    app: &ControlPlaneState,
-    loops: Select<agent_loop::Entity>,
-) -> Result<Vec<UsageTotals>, DbErr> {
-    use agent_loop::Column;
-    // PostgreSQL returns the sum of a bigint column as numeric, which does not decode into i64.
-    let total = |column: Column| -> SimpleExpr { Expr::col(column).sum().cast_as(Alias::new("bigint")) };
-    // Integer division truncates in both databases, so this is the day number in UTC.
-    let day = || Expr::col(Column::CreatedAt).div(Expr::cust(DAY_MILLIS));
-    loops
-        .select_only()
-        .columns([Column::Command, Column::UserId])
-        .column_as(day(), "day")
-        .column_as(Column::Id.count(), "loops")
-        .column_as(total(Column::TokensInput), "input")
-        .column_as(total(Column::TokensOutput), "output")
-        .column_as(Column::EstimatedCost.sum(), "cost")
-        .group_by(Column::Command)
-        .group_by(Column::UserId)
-        .group_by(day())
-        .into_model()
-        .all(app.store.reader())
-        .await
-}
-
-fn usage(totals: &[UsageTotals], users: Vec<user::Model>, cache: (u64, u64)) -> Usage {
-    let days: BTreeSet<i64> = totals.iter().map(|row| row.day).collect();
-    let mut commands: Vec<LoopCommand> = Vec::new();
-    for row in totals {
-        if !commands.contains(&row.command.0) {
-            commands.push(row.command.0);
-        }
-    }
-    let all = UsageSum::of(totals.iter());
+fn usage(
+    commands: Vec<(StoredEnum<LoopCommand>, UsageSum)>,
+    users: Vec<(Uuid, UsageSum)>,
+    days: Vec<(i64, UsageSum)>,
+    rows: Vec<user::Model>,
+) -> Usage {
+    let all = commands.iter().fold(UsageSum::default(), |all, (_, sum)| all + *sum);
+    let sums: HashMap<Uuid, UsageSum> = users.into_iter().collect();
     Usage {
         total_loops: all.loops,
-        total_tokens_input: all.input,
-        total_tokens_output: all.output,
-        total_estimated_cost: all.cost,
-        total_cache_creation_tokens: cache.0,
-        total_cache_read_tokens: cache.1,
-        by_command: commands.into_iter().map(|command| of_command(totals, command)).collect(),
-        by_user: users.into_iter().map(|user| of_user(totals, user)).collect(),
-        by_day: days.into_iter().map(|day| of_day(totals, day)).collect(),
+        total_tokens_input: all.tokens_input,
+        total_tokens_output: all.tokens_output,
+        total_estimated_cost: all.dollars(),
+        total_cache_creation_tokens: all.cache_creation_tokens,
+        total_cache_read_tokens: all.cache_read_tokens,
+        by_command: commands.into_iter().map(|(command, sum)| of_command(command.0, sum)).collect(),
+        by_user: rows
+            .into_iter()
+            .map(|row| of_user(sums.get(&row.id).copied().unwrap_or_default(), row))
+            .collect(),
+        by_day: days.into_iter().map(|(day, sum)| of_day(day, sum)).collect(),
     }
 }
 
-fn of_command(totals: &[UsageTotals], command: LoopCommand) -> CommandUsage {
-    let total = UsageSum::of(totals.iter().filter(|row| row.command.0 == command));
+fn of_command(command: LoopCommand, sum: UsageSum) -> CommandUsage {
     CommandUsage {
         command,
-        loop_count: total.loops,
-        tokens_input: total.input,
-        tokens_output: total.output,
-        estimated_cost: total.cost,
+        loop_count: sum.loops,
+        tokens_input: sum.tokens_input,
+        tokens_output: sum.tokens_output,
+        estimated_cost: sum.dollars(),
     }
 }
 
-fn of_day(totals: &[UsageTotals], day: i64) -> DayUsage {
-    let total = UsageSum::of(totals.iter().filter(|row| row.day == day));
+fn of_day(day: i64, sum: UsageSum) -> DayUsage {
     DayUsage {
-        day: iso(day * 86_400_000).chars().take(DATE_CHARS).collect(),
-        loop_count: total.loops,
-        tokens_input: total.input,
-        tokens_output: total.output,
-        estimated_cost: total.cost,
+        day: iso(day * DAY_MS).chars().take(DATE_CHARS).collect(),
+        loop_count: sum.loops,
+        tokens_input: sum.tokens_input,
+        tokens_output: sum.tokens_output,
+        estimated_cost: sum.dollars(),
     }
 }
 
-fn of_user(totals: &[UsageTotals], user: user::Model) -> UserUsage {
-    let total = UsageSum::of(totals.iter().filter(|row| row.user_id == user.id));
+fn of_user(sum: UsageSum, user: user::Model) -> UserUsage {
     let names = [user.first_name, user.last_name].into_iter().flatten().collect::<Vec<_>>();
     UserUsage {
         user_id: user.id,
         user_name: (!names.is_empty()).then(|| names.join(" ")),
         user_email: user.email,
         user_avatar_url: user.avatar_url,
-        loop_count: total.loops,
-        tokens_input: total.input,
-        tokens_output: total.output,
-        estimated_cost: total.cost,
-    }
-}
-
-#[derive(Default)]
-struct UsageSum {
-    loops: i64,
-    input: i64,
-    output: i64,
-    cost: f64,
-}
-
-impl UsageSum {
-    fn of<'a>(totals: impl Iterator<Item = &'a UsageTotals>) -> Self {
-        totals.fold(Self::default(), |total, row| Self {
-            loops: total.loops + row.loops,
-            input: total.input + row.input,
-            output: total.output + row.output,
-            cost: total.cost + row.cost.unwrap_or_default(),
-        })
+        loop_count: sum.loops,
+        tokens_input: sum.tokens_input,
+        tokens_output: sum.tokens_output,
+        estimated_cost: sum.dollars(),
     }
 }

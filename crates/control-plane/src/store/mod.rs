@@ -14,13 +14,15 @@ use sea_orm::{
     ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
     SqlErr, TransactionTrait,
 };
-use sea_orm_migration::MigratorTrait;
+use sea_orm_migration::{MigratorTrait, SchemaManager};
 use serde::de::DeserializeOwned;
 
 // Timeout for a pooled connection, and for SQLite's lock.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 // SQLite in WAL mode allows any number of readers next to one writer.
 const READERS: u32 = 4;
+// Table in which sea-orm records the applied migrations.
+const MIGRATIONS_TABLE: &str = "seaql_migrations";
 // Shared by readers and writers. Well below PostgreSQL's default of 100 connections, so that several
 // instances fit.
 const POSTGRES_CONNECTIONS: u32 = 16;
@@ -44,6 +46,13 @@ impl Store {
     ///
     /// `url` is `sqlite://<path>?mode=rwc` or `postgres://…`; `schema` names a PostgreSQL schema.
     pub async fn open(url: &str, schema: Option<&str>) -> Result<Self, DbErr> {
+        let store = Self::connect(url, schema).await?;
+        store.migrate().await?;
+        Ok(store)
+    }
+
+    /// Connects without applying migrations, so that a running control plane is not affected.
+    pub async fn connect(url: &str, schema: Option<&str>) -> Result<Self, DbErr> {
         let store = if url.starts_with("sqlite:") {
             let write = Database::connect(sqlite(url, 1)).await?;
             Self { read: Database::connect(sqlite(url, READERS)).await?, write }
@@ -51,7 +60,6 @@ impl Store {
             let write = Database::connect(postgres(url, schema)).await?;
             Self { read: write.clone(), write }
         };
-        store.migrate().await?;
         Ok(store)
     }
 
@@ -66,6 +74,21 @@ impl Store {
         lock.execute_unprepared(MIGRATION_LOCK).await?;
         migration::Migrator::up(&self.write, None).await?;
         lock.commit().await
+    }
+
+    /// Returns whether migrations have been applied to the database.
+    pub async fn has_schema(&self) -> Result<bool, DbErr> {
+        SchemaManager::new(&self.write).has_table(MIGRATIONS_TABLE).await
+    }
+
+    /// Returns whether exactly the migrations of this version have been applied.
+    pub async fn has_current_schema(&self) -> Result<bool, DbErr> {
+        if !self.has_schema().await? {
+            return Ok(false);
+        }
+        // Fails when the database contains a migration that this version does not know.
+        let pending = migration::Migrator::get_pending_migrations(&self.write).await;
+        Ok(pending.is_ok_and(|pending| pending.is_empty()))
     }
 
     /// Returns the pool for read-only statements.

@@ -10,9 +10,11 @@ use sea_orm::prelude::*;
 use serde_json::{Value, json};
 
 use super::desktop::{DesktopIdentity, claim_body, hello};
-use super::plane::shop;
+use super::plane::{first_owner, shop};
 use super::{LinkedDesktop, ORIGIN, TestApp, TestClient};
+use crate::accounts::FirstOwner;
 use crate::acts::{ACTS, Act, RequiredRole, Way, authorization_page};
+use crate::administration::Administration;
 use crate::bus::Topic;
 use crate::credentials::session;
 use crate::router::all_routes;
@@ -90,7 +92,8 @@ impl Scene {
 
     async fn without(&self, role: RequiredRole) -> Option<TestClient> {
         Some(match role {
-            RequiredRole::Anyone => return None,
+            // Commands are not requests; the files' permissions protect them.
+            RequiredRole::Anyone | RequiredRole::Operator => return None,
             RequiredRole::Member => self.plane.anonymous().with_header("origin", ORIGIN),
             RequiredRole::Administrator
             | RequiredRole::DesktopOwner
@@ -201,6 +204,16 @@ impl Scene {
             ("POST", "/auth/sign-in") => json!({"email": "ada@example.org", "password": PASSWORD}),
             ("POST", "/invitations/accept") => {
                 json!({"token": self.invitation("token").await, "password": PASSWORD})
+            }
+            ("POST", "/auth/password-reset") => {
+                let path = format!("/members/{}/password-reset", self.other_id);
+                let created = self.admin().await.post(&path, json!({})).await;
+                let token = created.data("url").as_str().unwrap().rsplit_once('=').unwrap().1.to_owned();
+                json!({"token": token, "password": PASSWORD})
+            }
+            ("POST", "/members/{id}/password-reset") => {
+                fill("{id}", &self.other_id.to_string());
+                json!({})
             }
             ("PUT", "/auth/password") => json!({"newPassword": PASSWORD}),
             ("DELETE", "/sessions/{id}") => {
@@ -472,6 +485,32 @@ impl Scene {
     }
 }
 
+impl Scene {
+    /// Performs an act of the operator in the way of a sub-command, without the command line.
+    async fn check_command(&self, act: &Act, name: &str) -> Option<String> {
+        let administration = Administration::of(self.plane.app.store.clone());
+        let before = self.audit_rows().await;
+        match name {
+            "sign-in-link" => drop(administration.sign_in_token(None, None).await.unwrap()),
+            "user reset-password" => {
+                drop(administration.password_reset_token("cy@example.org", None).await.unwrap());
+            }
+            "user deactivate" | "user activate" => {
+                let active = name == "user activate";
+                administration.set_active("cy@example.org", None, active).await.unwrap();
+            }
+            "organization add" => {
+                let owner = FirstOwner { organization: "Second".to_owned(), ..first_owner() };
+                administration.add_organization(&owner).await.unwrap();
+            }
+            // They change no rows.
+            "user list" | "organization list" | "backup" | "restore" | "new-secrets" => return None,
+            other => return Some(format!("no test runs {other}")),
+        }
+        self.missing_row(act, &before).await
+    }
+}
+
 fn browser_key() -> Value {
     let key: BrowserPublicKey = SigningKey::from_bytes(&rand::random()).verifying_key().to_bytes().into();
     json!({"publicKeyBase64": key, "fingerprint": key.fingerprint()})
@@ -494,6 +533,7 @@ async fn each_way_requires_the_role_of_its_act_and_is_audited() {
                 Way::Route(method, path) => scene.check_route(act, method, path).await,
                 Way::Completion(command) => scene.check_completion(act, command).await,
                 Way::Frame(name) => scene.check_frame(act, name).await,
+                Way::Command(name) => scene.check_command(act, name).await,
             };
             failures.extend(failure.map(|failure| format!("{}: {way} {failure}", act.name)));
         }

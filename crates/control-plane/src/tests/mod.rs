@@ -4,15 +4,17 @@
 //! `LOOPGATE_TEST_POSTGRES` is the URL of a server.
 
 mod acts;
+mod administration;
 mod body_limits;
 mod cancelled_requests;
 mod client;
 mod desktop;
 mod events;
 mod first_starts;
+mod large_values;
 mod launches;
 mod loop_state;
-mod plane;
+pub mod plane;
 mod routes;
 
 pub use client::{TestClient, TestResponse};

@@ -260,7 +260,8 @@ impl MachineRepositories for TestMachineRepositories {
     }
 }
 
-async fn fresh_schema(url: &str) -> String {
+/// Creates an empty schema in the PostgreSQL server of the tests.
+pub async fn fresh_schema(url: &str) -> String {
     // The schema is not dropped: a failed test leaves its data for inspection, and the server is disposable.
     let schema = format!("test_{}", Uuid::now_v7().simple());
     let db = sea_orm::Database::connect(url).await.unwrap();

@@ -1,18 +1,23 @@
-//! `loopgate control-plane`: the control plane and the web app without a desktop in the same process.
+//! `loopgate control-plane`: the control plane and the web app without a desktop in the same process, and the
+//! commands of its operator.
 
+mod backup;
+mod operator;
+
+use std::io::IsTerminal as _;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, Subcommand};
 use loopgate_control_plane::{CodeHostApp, FirstOwner, OidcProvider};
-use loopgate_home::secret_file;
+use loopgate_home::{DataDir, secret_file};
 use secrecy::SecretString;
 use url::Url;
 
-use crate::args::CommonArgs;
+use crate::args::{CommonArgs, HomeArgs};
 use crate::embedded::{self, DEFAULT_ORGANIZATION, EmbeddedControlPlane, ServerOptions};
 use crate::home::{open_dir, stored_settings};
 use crate::shutdown::Shutdown;
@@ -27,10 +32,90 @@ const SHUTDOWN_LIMIT: Duration = Duration::from_secs(25);
 
 /// Run only the control plane and the web app.
 ///
-/// The first start creates an organization and its owner. Every start prints a one-time sign-in link for the
-/// owner.
+/// The first start creates an organization and its owner. On a terminal, every start prints a one-time sign-in
+/// link for the owner; otherwise the output may end in a log that others read, and `loopgate control-plane
+/// sign-in-link` prints one.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct ControlPlaneArgs {
+    #[command(subcommand)]
+    command: Option<OperatorCommand>,
+    #[command(flatten)]
+    serve: ServeArgs,
+}
+
+/// Commands of the operator.
+#[derive(Debug, Subcommand)]
+enum OperatorCommand {
+    /// Print a one-time link that signs a user in.
+    SignInLink(operator::SignInLinkArgs),
+    /// List, activate and deactivate users, and reset passwords.
+    #[command(subcommand)]
+    User(operator::UserCommand),
+    /// List and add organizations.
+    #[command(subcommand)]
+    Organization(operator::OrganizationCommand),
+    /// Copy the database, the secrets and the stored files.
+    Backup(backup::BackupArgs),
+    /// Restore a backup into an empty data directory.
+    Restore(backup::RestoreBackupArgs),
+    /// Create new secrets for an existing database, after the secrets file was lost.
+    NewSecrets(NewSecretsArgs),
+}
+
+/// Selects the database of a control plane on this machine.
+#[derive(Debug, Args)]
+struct DatabaseArgs {
+    #[command(flatten)]
+    home: HomeArgs,
+    /// Database URL: sqlite://<path> or postgres://… Default: the SQLite file in the data directory.
+    #[arg(long, env = "DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    database: Option<String>,
+}
+
+impl DatabaseArgs {
+    fn data_dir(&self) -> anyhow::Result<PathBuf> {
+        Ok(self.home.data_dir()?)
+    }
+
+    fn url(&self) -> anyhow::Result<String> {
+        if let Some(url) = &self.database {
+            return Ok(url.clone());
+        }
+        let file = self.data_dir()?.join(embedded::DATABASE_FILE);
+        anyhow::ensure!(
+            file.exists(),
+            "{} does not exist; choose the data directory of the control plane with --home, or its database with \
+             --database",
+            file.display()
+        );
+        Ok(embedded::existing_database(&file))
+    }
+}
+
+/// Create new secrets for an existing database, after the secrets file was lost.
+///
+/// Running loops can then no longer report, and users have to sign in again.
+#[derive(Debug, Args)]
+struct NewSecretsArgs {
+    #[command(flatten)]
+    home: HomeArgs,
+}
+
+impl NewSecretsArgs {
+    fn run(&self) -> anyhow::Result<ExitCode> {
+        let dir = DataDir::open(&self.home.data_dir()?)?;
+        let file = dir.file(embedded::SECRETS_FILE);
+        anyhow::ensure!(!file.exists(), "{} exists; nothing was changed", file.display());
+        embedded::create_secrets(&file)?;
+        println!("Created {}.", file.display());
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Settings of the server.
+#[derive(Debug, Args)]
+struct ServeArgs {
     #[command(flatten)]
     common: CommonArgs,
     /// Address to listen on.
@@ -193,6 +278,20 @@ fn installation(text: &str) -> Result<(String, u64), String> {
 
 impl ControlPlaneArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            None => self.serve.run(),
+            Some(OperatorCommand::SignInLink(args)) => args.run(),
+            Some(OperatorCommand::User(command)) => command.run(),
+            Some(OperatorCommand::Organization(command)) => command.run(),
+            Some(OperatorCommand::Backup(args)) => args.run(),
+            Some(OperatorCommand::Restore(args)) => args.run(),
+            Some(OperatorCommand::NewSecrets(args)) => args.run(),
+        }
+    }
+}
+
+impl ServeArgs {
+    fn run(self) -> anyhow::Result<ExitCode> {
         let dir = open_dir(&self.common)?;
         let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
         commands::block_on(async {
@@ -220,7 +319,13 @@ impl ControlPlaneArgs {
             if let Some(file) = &self.owner_password_file {
                 embedded.set_owner_password(&owner, password(file)?).await?;
             }
-            banner::print_control_plane(&origin, &embedded.sign_in_link(&owner).await?);
+            // Output that is not a terminal usually is a log, which more people read than may sign in.
+            let link = if std::io::stdout().is_terminal() {
+                Some(embedded.sign_in_link(&owner).await?)
+            } else {
+                None
+            };
+            banner::print_control_plane(&origin, link.as_deref(), dir.path());
             if let Some(failed) = shutdown.last_failure() {
                 tracing::warn!(%failed, "previous shutdown failed");
             }

@@ -1,6 +1,7 @@
 //! `loopgate up`: control plane and desktop in one process.
 
 use std::error::Error;
+use std::io::IsTerminal as _;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -123,7 +124,8 @@ impl UpArgs {
         onboarding::connect(&origin, &web_origin, &attempt, &home.credentials).await?;
         let show_banner = async {
             let banner = Banner {
-                sign_in_url: sign_in_url.clone(),
+                page_url: web_origin.clone(),
+                sign_in_url: std::io::stdout().is_terminal().then(|| sign_in_url.clone()),
                 gateway_port: port,
                 // Boxed, because the future is large.
                 repositories: Box::pin(repositories(&home, &programs)).await,

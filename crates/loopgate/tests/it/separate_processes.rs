@@ -27,11 +27,10 @@ struct ControlPlaneProcess {
     address: String,
     child: Child,
     origin: String,
-    sign_in_link: String,
 }
 
 impl ControlPlaneProcess {
-    /// Starts a control plane and reads the sign-in link from its output.
+    /// Starts a control plane and waits until it accepts connections.
     async fn start() -> Result<Self> {
         Self::start_in(UserHome::temporary()?).await
     }
@@ -41,14 +40,16 @@ impl ControlPlaneProcess {
         let mut child = Self::command(&home, &address).stdout(Stdio::piped()).spawn()?;
         let stdout = child.stdout.take().context("no stdout")?;
         let mut lines = BufReader::new(stdout).lines();
-        let sign_in_link = loop {
+        loop {
             let line = lines.next_line().await?.context("the control plane exited")?;
-            if let Some(link) = line.strip_prefix("sign in once with ") {
-                break link.trim().to_owned();
+            ensure!(!line.contains("token="), "a log would contain the sign-in link: {line}");
+            // The line names the command that prints a link.
+            if line.starts_with("to sign in, run: loopgate control-plane sign-in-link --home ") {
+                break;
             }
-        };
+        }
         let origin = format!("http://{address}");
-        Ok(Self { home, address, child, origin, sign_in_link })
+        Ok(Self { home, address, child, origin })
     }
 
     fn command(home: &UserHome, address: &str) -> Command {
@@ -56,6 +57,20 @@ impl ControlPlaneProcess {
         command.arg("control-plane").arg("--home").arg(home.path().join("plane"));
         command.args(["--listen", address]);
         command
+    }
+
+    /// Runs a command of the operator. Returns its output, or its error output when it fails.
+    async fn operate(&self, arguments: &[&str]) -> Result<Result<String, String>> {
+        let mut command = self.home.command(PROGRAM);
+        command.arg("control-plane").args(arguments).arg("--home").arg(self.home.path().join("plane"));
+        let output = command.output().await?;
+        let text = |bytes| anyhow::Ok(String::from_utf8(bytes)?.trim().to_owned());
+        Ok(if output.status.success() { Ok(text(output.stdout)?) } else { Err(text(output.stderr)?) })
+    }
+
+    /// Returns a new sign-in link of the first administrator.
+    async fn sign_in_link(&self) -> Result<String> {
+        self.operate(&["sign-in-link"]).await?.map_err(anyhow::Error::msg)
     }
 
     /// Starts the control plane again after it has ended. Returns before it accepts connections.
@@ -106,7 +121,11 @@ impl ControlPlaneProcess {
     }
 
     async fn sign_in(&self) -> Result<Page> {
-        Ok(Page(BrowserSession::by_link(&self.origin, &self.origin, &self.sign_in_link).await?))
+        self.sign_in_by(&self.sign_in_link().await?).await
+    }
+
+    async fn sign_in_by(&self, link: &str) -> Result<Page> {
+        Ok(Page(BrowserSession::by_link(&self.origin, &self.origin, link).await?))
     }
 }
 
@@ -314,9 +333,10 @@ async fn answered_requests_survive_kills_of_the_control_plane() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sign_in_link_of_the_control_plane_is_valid_once() -> Result<()> {
     let plane = ControlPlaneProcess::start().await?;
-    let page = plane.sign_in().await?;
-    let second = plane.sign_in().await;
-    ensure!(second.is_err(), "a sign-in link is valid once");
+    let link = plane.sign_in_link().await?;
+    ensure!(link.starts_with(&format!("{}/sign-in?token=", plane.origin)), "{link}");
+    let page = plane.sign_in_by(&link).await?;
+    ensure!(plane.sign_in_by(&link).await.is_err(), "a sign-in link is valid once");
     assert_eq!(page.0.get("/compute-targets").await?["data"], json!([]));
     let http = loopgate_http_client::builder().build()?;
     let anonymous = http.get(format!("{}/loops", plane.origin)).send().await?;
@@ -330,6 +350,54 @@ async fn sign_in_link_of_the_control_plane_is_valid_once() -> Result<()> {
     let (status, body) = (answer.status(), answer.json::<Value>().await?);
     ensure!(status.is_client_error() || status == 503, "{status} {body}");
     ensure!(body["error"].is_string(), "{body}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn operator_adds_an_organization_and_backs_up_a_running_control_plane() -> Result<()> {
+    let mut plane = ControlPlaneProcess::start().await?;
+    let page = plane.sign_in().await?;
+    let document = page.create_document().await?;
+    let owner = ["--owner-name", "Eve", "--owner-email", "eve@example.org"];
+    let link = plane.operate(&[&["organization", "add", "Acme Labs"][..], &owner].concat()).await?;
+    let eve = plane.sign_in_by(&link.map_err(anyhow::Error::msg)?).await?;
+    ensure!(eve.0.get("/me").await?["data"]["organization"]["slug"] == "acme-labs");
+    let users = plane.operate(&["user", "list", "--in", "acme-labs"]).await?;
+    ensure!(users == Ok("acme-labs\teve@example.org\tEve\tadministrator".to_owned()), "{users:?}");
+    let reset = plane.operate(&["user", "reset-password", "eve@example.org"]).await?;
+    ensure!(reset.as_ref().is_ok_and(|link| link.contains("/reset-password?token=")), "{reset:?}");
+
+    let backup = plane.home.path().join("backup");
+    let backup = backup.to_str().context("not UTF-8")?;
+    let written = plane.operate(&["backup", backup]).await?;
+    ensure!(written.is_ok(), "{written:?}");
+    let refused = plane.operate(&["restore", backup]).await?;
+    ensure!(refused.is_err_and(|error| error.contains("is running")), "a running control plane was replaced");
+    plane.child.kill().await?;
+    let restored = plane.home.path().join("restored");
+    let mut restore = plane.home.command(PROGRAM);
+    restore.args(["control-plane", "restore", backup, "--home"]).arg(&restored);
+    ensure!(restore.output().await?.status.success());
+    let repeated = restore.output().await?;
+    ensure!(!repeated.status.success(), "an existing data directory was overwritten");
+
+    // The secrets are part of the backup: without them the start ends with the reason.
+    let secrets = restored.join("control-plane-secrets.json");
+    let moved = restored.join("moved.json");
+    std::fs::rename(&secrets, &moved)?;
+    let mut start = plane.home.command(PROGRAM);
+    start.args(["control-plane", "--listen", &plane.address, "--home"]).arg(&restored);
+    let failed = start.output().await?;
+    let reason = String::from_utf8(failed.stderr)?;
+    ensure!(!failed.status.success() && reason.contains("control-plane-secrets.json is missing"), "{reason}");
+    ensure!(!secrets.exists(), "new secrets were created");
+    std::fs::rename(&moved, &secrets)?;
+    let mut child = start.stdout(Stdio::piped()).spawn()?;
+    let mut lines = BufReader::new(child.stdout.take().context("no stdout")?).lines();
+    lines.next_line().await?.context("the control plane exited")?;
+    // The session is in the copy of the database, although it was only in the write-ahead log.
+    ensure!(page.document(&document).await?["title"].is_string());
+    child.kill().await?;
     Ok(())
 }
 

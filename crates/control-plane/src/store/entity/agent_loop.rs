@@ -1,4 +1,6 @@
 //! Loops. The module is not named `loop`, which is a keyword.
+//!
+//! Rows are small, because every event updates the row of its loop, and lists read many of them.
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::job::LoopStatus;
@@ -22,14 +24,12 @@ pub struct Model {
     pub parent_loop_id: Option<Uuid>,
     pub compute_target_id: Option<Uuid>,
     pub artifact_slug: Option<String>,
-    #[sea_orm(column_type = "Text", nullable)]
-    pub prompt: Option<String>,
+    // First characters of the prompt, for lists. Large values are in `loop_contents` and `loop_artifacts`.
+    pub prompt_excerpt: Option<String>,
     #[sea_orm(column_type = "JsonBinary", nullable)]
     pub repo: Option<Json>,
     #[sea_orm(column_type = "JsonBinary", nullable)]
     pub additional_repos: Option<Json>,
-    #[sea_orm(column_type = "JsonBinary", nullable)]
-    pub context_refs: Option<Json>,
     pub container_id: Option<String>,
     pub s3_state_key: Option<String>,
     pub pr_url: Option<String>,
@@ -38,17 +38,15 @@ pub struct Model {
     pub session_id: Option<String>,
     pub tokens_input: i64,
     pub tokens_output: i64,
-    #[sea_orm(column_type = "JsonBinary", nullable)]
-    pub tokens_by_model: Option<Json>,
+    // Sums over the models.
+    pub cache_creation_tokens: i64,
+    pub cache_read_tokens: i64,
     pub estimated_cost: Option<f64>,
-    #[sea_orm(column_type = "JsonBinary", nullable)]
-    pub results: Option<Json>,
+    // US dollars, as the assistant reported them.
+    pub reported_cost: Option<f64>,
+    pub api_key_source: Option<String>,
     #[sea_orm(column_type = "JsonBinary", nullable)]
     pub error: Option<Json>,
-    #[sea_orm(column_type = "JsonBinary")]
-    pub metadata: Json,
-    #[sea_orm(column_type = "JsonBinary", nullable)]
-    pub uploaded_artifacts: Option<Json>,
     // Slot of the runner token in force; cleared when the loop reaches a terminal status.
     pub active_token_jti: Option<Uuid>,
     // Slot of the last token that was issued. It may claim an empty slot again.

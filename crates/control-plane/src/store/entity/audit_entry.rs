@@ -10,7 +10,7 @@ use crate::store::column::StoredEnum;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditAction {
-    /// A session was created; `method` is `link`, `password`, `invitation` or `oidc`.
+    /// A session was created; `method` is `link`, `password`, `password_reset`, `invitation` or `oidc`.
     SignIn,
     /// A sign-in failed; the subject is the account, or empty when it is unknown.
     SignInFailed,
@@ -20,6 +20,12 @@ pub enum AuditAction {
     SessionRevoked,
     /// A password was set or changed.
     PasswordChanged,
+    /// An administrator or the operator created a link to set a new password; the subject is the user.
+    PasswordResetCreated,
+    /// The operator created a link that signs a user in.
+    SignInLinkCreated,
+    /// The operator created an organization.
+    OrganizationCreated,
     /// A session switched to another organization.
     OrganizationSelected,
     /// An API key was created.

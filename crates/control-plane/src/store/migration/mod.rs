@@ -13,11 +13,13 @@ mod document_authors;
 mod documents;
 mod identities;
 mod indexes;
+mod loop_contents;
 mod loop_launches;
 mod loop_lists;
 mod loops;
 mod oidc;
 mod organizations;
+mod password_resets;
 mod proposals;
 mod schema;
 mod signing;
@@ -56,6 +58,9 @@ impl MigratorTrait for Migrator {
             Box::new(document_authors::DocumentAuthors),
             Box::new(bound_links::BoundSignInLinks),
             Box::new(claimed_gateways::ClaimedGatewayIds),
+            Box::new(loop_contents::LoopContents),
+            Box::new(loop_contents::UsageDays),
+            Box::new(password_resets::PasswordResets),
         ]
     }
 }

@@ -306,7 +306,17 @@ async fn documents_have_slugs_versions_and_statuses() {
     let version = owner.post(&format!("{path}/versions"), json!({"content": "Better."})).await;
     assert_eq!((version.data("currentVersion"), version.data("content")), (&json!(2), &json!("Better.")));
     let versions = owner.get("/documents/feature-1/versions").await;
-    assert_eq!(versions.json["data"][1]["content"], "People need a cart.");
+    assert_eq!(
+        (&versions.json["data"][1]["version"], &versions.json["data"][1]["content"]),
+        (&json!(1), &Value::Null)
+    );
+    let first = owner.get("/documents/feature-1/versions/1").await;
+    assert_eq!(first.data("content"), "People need a cart.");
+    for unknown in ["0", "3", "x"] {
+        let refused = owner.get(&format!("/documents/feature-1/versions/{unknown}")).await;
+        assert_eq!(refused.refused(), (404, "Document version not found"));
+    }
+    assert_eq!(owner.get("/documents/feature-1/versions?before=2").await.json["data"][0]["version"], 1);
     let approved = owner.send("PATCH", &path, Some(json!({"status": "APPROVED"}).to_string())).await;
     assert_eq!(approved.data("status"), "APPROVED");
     assert_eq!(

@@ -301,12 +301,12 @@ async fn usage_is_summed_for_administrators() {
         runner.event(id, json!({"type": "started"})).await;
         let models =
             json!({"sonnet": {"input": 1_000_000, "output": 10, "cacheCreation": 5, "cacheRead": 7}});
-        let end = json!({"type": "completed", "result": {}, "tokensByModel": models,
-            "tokensUsed": {"input": 1_000_000, "output": 10}});
-        assert_eq!(runner.event(id, end).await.status, 200);
         if command == "EXECUTE" {
             plane.set_column(id, agent_loop::Column::CreatedAt, 1_767_225_599_999_i64).await;
         }
+        let end = json!({"type": "completed", "result": {}, "tokensByModel": models,
+            "tokensUsed": {"input": 1_000_000, "output": 10}});
+        assert_eq!(runner.event(id, end).await.status, 200);
     }
     let member = plane.member("ben@example.org").await;
     assert_eq!(member.get("/loops/usage").await.refused(), (403, "Forbidden"));

@@ -22,6 +22,7 @@ mod members;
 mod oidc;
 mod onboarding;
 mod organizations;
+mod password_reset;
 mod passwords;
 mod repositories;
 mod revival;
