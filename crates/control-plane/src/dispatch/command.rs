@@ -9,6 +9,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::ConnectionTrait;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -245,7 +246,8 @@ pub fn deliver(
     row: &desktop_command::Model,
     signature: Option<CommandSignature>,
 ) -> Result<(), SendError> {
-    let mut request: LinkCommand = serde_json::from_value(row.request_payload.clone()).unwrap_or_default();
+    // Borrows, because the body of a command can have a megabyte.
+    let mut request = LinkCommand::deserialize(&row.request_payload).unwrap_or_default();
     if let Some(CommandSignature { signature, payload, fingerprint, .. }) = signature {
         request.signature = Some(signature);
         request.signature_payload = Some(payload);
