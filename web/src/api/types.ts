@@ -37,6 +37,7 @@ export type RunLoopBody = Schemas["RunLoop"];
 export type GatewayHealth = GatewaySchemas["Health"];
 export type GatewaySession = GatewaySchemas["ExchangeAnswer"];
 export type GatewayRepos = GatewaySchemas["ReposAnswer"];
+export type GatewayBranches = GatewaySchemas["BranchesAnswer"];
 export type ListedRepo = GatewaySchemas["ListedRepo"];
 export type WaitingRequest = GatewaySchemas["WaitingRequest"];
 export type PendingApprovals = GatewaySchemas["PendingApprovals"];
