@@ -117,9 +117,9 @@ pub(crate) struct BranchAnswer {
 #[utoipa::path(get, path = "/api/gateway/git/branches", operation_id = "git_branches", tag = "git",
     params(
         ("repo" = String, Query, description = "Path of the repository", example = "~/src/shop"),
-        ("filter" = Option<String>, Query, description = "Only branches whose name contains this text, regardless of case"),
-        ("offset" = Option<usize>, Query, description = "Number of branches to skip; 0 when absent"),
-        ("limit" = Option<usize>, Query, description = "Largest number of branches, 1 to 1000; 1000 when absent"),
+        ("filter" = Option<String>, Query, description = "Only branches whose name contains this text, regardless of case", example = "topic"),
+        ("offset" = Option<String>, Query, description = "Number of branches to skip; 0 when absent", example = "1000"),
+        ("limit" = Option<String>, Query, description = "Largest number of branches, 1 to 1000; 1000 when absent", example = "100"),
     ),
     responses(
         (status = 200, body = BranchesAnswer, description = "The branches and worktrees; empty when the directory is not a repository"),
