@@ -1999,7 +1999,7 @@ export interface components {
             isSharedWithOrg: boolean;
             /** @description Time of the last message from the desktop, ISO 8601. */
             lastSeenAt: string;
-            /** @description Host name of the machine. */
+            /** @description Host name of the machine; `name (2)` for the second desktop of the owner with that name. */
             machineName: string;
             /**
              * Format: uuid
@@ -2450,7 +2450,7 @@ export interface components {
                 isSharedWithOrg: boolean;
                 /** @description Time of the last message from the desktop, ISO 8601. */
                 lastSeenAt: string;
-                /** @description Host name of the machine. */
+                /** @description Host name of the machine; `name (2)` for the second desktop of the owner with that name. */
                 machineName: string;
                 /**
                  * Format: uuid
@@ -3426,7 +3426,7 @@ export interface components {
                 isSharedWithOrg: boolean;
                 /** @description Time of the last message from the desktop, ISO 8601. */
                 lastSeenAt: string;
-                /** @description Host name of the machine. */
+                /** @description Host name of the machine; `name (2)` for the second desktop of the owner with that name. */
                 machineName: string;
                 /**
                  * Format: uuid
@@ -4791,7 +4791,8 @@ export interface components {
             } | null;
             /**
              * Format: uuid
-             * @description Stable id of the Loopgate installation. Ignored unless the API key is bound to it.
+             * @description Stable id of the Loopgate installation; tells apart machines with the same host name. It is displayed only
+             *     if the API key is bound to it.
              */
             gatewayId?: string | null;
             /** @description Host name, 1 to 120 characters. */
@@ -5184,7 +5185,10 @@ export interface components {
             prRepository?: string | null;
             /** @description Title of the pull request; absent when unknown. */
             prTitle?: string | null;
-            /** @description URL of the pull request: `https://github.com/<repository>/pull/<prNumber>`, with `prRepository` or `fullName`. */
+            /**
+             * @description URL of the pull request: `https://github.com/<repository>/pull/<prNumber>`, with `prRepository` or `fullName`.
+             *     Instead of `https://github.com`, also the base URL of the code host that the control plane is configured for.
+             */
             prUrl: string;
             tests?: components["schemas"]["TestEvidence"] | null;
             /** @description Work of the loop that the pull request does not contain. */

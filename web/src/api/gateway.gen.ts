@@ -279,7 +279,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List branches and worktrees */
+        /**
+         * List branches and worktrees
+         * @description Returns at most 1,000 branches. `nextOffset` of the response is the `offset` of the next page.
+         */
         get: operations["git_branches"];
         put?: never;
         post?: never;
@@ -1750,9 +1753,10 @@ export interface components {
             totalChanges: number;
         };
         /**
-         * @description Branches and worktrees of a repository.
+         * @description A page of a repository's branches, and its worktrees.
          * @example {
          *       "defaultBranch": "main",
+         *       "total": 2,
          *       "worktrees": [
          *         {
          *           "path": "/home/sam/src/worktrees/shop-AB-1",
@@ -1779,6 +1783,10 @@ export interface components {
             branches: components["schemas"]["BranchAnswer"][];
             /** @description Default branch of `origin`, or the current branch when it is unknown, or `main`. */
             defaultBranch: string;
+            /** @description `offset` of the next page; absent on the last one. */
+            nextOffset?: number | null;
+            /** @description Number of branches that match the filter, on all pages. */
+            total: number;
             /** @description All worktrees except the requested directory. */
             worktrees: components["schemas"]["WorktreeAnswer"][];
         };
@@ -6281,6 +6289,21 @@ export interface operations {
     git_branches: {
         parameters: {
             query: {
+                /**
+                 * @description Only branches whose name contains this text, regardless of case
+                 * @example topic
+                 */
+                filter?: string;
+                /**
+                 * @description Largest number of branches, 1 to 1000; 1000 when absent
+                 * @example 100
+                 */
+                limit?: string;
+                /**
+                 * @description Number of branches to skip; 0 when absent
+                 * @example 1000
+                 */
+                offset?: string;
                 /**
                  * @description Path of the repository
                  * @example ~/src/shop

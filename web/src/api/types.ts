@@ -39,6 +39,7 @@ export type SignedLaunch = Schemas["SignedLaunch"];
 export type GatewayHealth = GatewaySchemas["Health"];
 export type GatewaySession = GatewaySchemas["ExchangeAnswer"];
 export type GatewayRepos = GatewaySchemas["ReposAnswer"];
+export type GatewayBranches = GatewaySchemas["BranchesAnswer"];
 export type ListedRepo = GatewaySchemas["ListedRepo"];
 export type WaitingRequest = GatewaySchemas["WaitingRequest"];
 export type PendingApprovals = GatewaySchemas["PendingApprovals"];

@@ -51,6 +51,10 @@ class Machine {
       }
       default:
         if (!session || !gateway.sessions.has(session)) return json({ error: "unauthorized" }, 401);
+        if (url.pathname === "/api/gateway/git/branches") {
+          const query = Object.fromEntries(url.searchParams);
+          return json({ defaultBranch: "main", worktrees: [], branches: [], total: 0, query });
+        }
         return json({
           repos: [{ path: `/src/${gateway.id}`, name: gateway.id, addedAt: "" }],
           settings: {},
@@ -66,6 +70,12 @@ beforeEach(() => {
 
 const names = async (gateway: LocalGateway) =>
   (await gateway.repositories()).map(({ name }) => name);
+
+test("requests the branches that match a text", async () => {
+  const gateway = machine.addGateway(19432, "a").open();
+  const answer = await gateway.branches("/src/a & b", "fix/#1", 100);
+  expect(answer).toMatchObject({ query: { repo: "/src/a & b", filter: "fix/#1", limit: "100" } });
+});
 
 describe("gateway discovery", () => {
   test("uses the first port that responds", async () => {

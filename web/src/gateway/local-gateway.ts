@@ -6,6 +6,7 @@
  * renewed once.
  */
 import type {
+  GatewayBranches,
   GatewayHealth,
   GatewayRepos,
   GatewaySession,
@@ -71,6 +72,18 @@ export class LocalGateway {
   async repositories(signal?: AbortSignal): Promise<ListedRepo[]> {
     const response = await this.#get("/api/gateway/repos", signal);
     return ((await response.json()) as GatewayRepos).repos;
+  }
+
+  /** Returns the branches of a repository whose names contain `filter`: the default branch and the newest ones. */
+  async branches(
+    repo: string,
+    filter: string,
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<GatewayBranches> {
+    const query = new URLSearchParams({ repo, filter, limit: String(limit) });
+    const response = await this.#get(`/api/gateway/git/branches?${query}`, signal);
+    return (await response.json()) as GatewayBranches;
   }
 
   /** Returns the requests that wait for the owner's approval. */

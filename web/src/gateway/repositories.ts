@@ -35,6 +35,20 @@ export const repositoriesQuery = queryOptions({
   retry: false,
 });
 
+/** Branches per request: a list to choose from, not all of a repository's tens of thousands. */
+const BRANCHES_SHOWN = 100;
+
+/** Branches of a repository on this machine. The names of the result contain `filter`. */
+export const branchesQuery = (repository: RepositoryChoice | undefined, filter: string) =>
+  queryOptions({
+    queryKey: ["gateway", "branches", repository?.path, filter],
+    queryFn: ({ signal }) =>
+      gateway.branches(repository?.path ?? "", filter, BRANCHES_SHOWN, signal),
+    enabled: repository !== undefined,
+    staleTime: 30_000,
+    retry: false,
+  });
+
 /** Lists the repositories of the first online desktop. Returns `undefined` when none is online. */
 async function relayedRepositories(signal: AbortSignal): Promise<ListedRepo[] | undefined> {
   const targets = await queryClient.query(computeTargetsQuery);

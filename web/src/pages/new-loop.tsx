@@ -2,11 +2,23 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { RotateCw } from "lucide-react";
-import { type SubmitEvent, useEffect, useRef, useState } from "react";
+import {
+  type ComponentProps,
+  type SubmitEvent,
+  useDeferredValue,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 
 import { ApiError, messageOf } from "@/api/errors";
 import { computeTargetsQuery, usePlanRequest } from "@/api/queries";
-import { gatewayAdvice, repositoriesQuery, type RepositoryChoice } from "@/gateway/repositories";
+import {
+  branchesQuery,
+  gatewayAdvice,
+  repositoriesQuery,
+  type RepositoryChoice,
+} from "@/gateway/repositories";
 import { type Draft, loadDraft, saveDraft } from "@/loops/draft";
 import { branchProblem, promptProblem, repositoryProblem } from "@/loops/validation";
 import { OnlineDot } from "@/shell/desktop-status";
@@ -136,15 +148,11 @@ function RequestForm() {
           hint="Leave blank for the repository's default branch"
         >
           {(control) => (
-            <input
+            <BranchInput
               {...control}
+              repository={repositories.data?.find(({ fullName }) => fullName === repository)}
               value={branch}
-              placeholder="default branch"
-              autoComplete="off"
-              autoCapitalize="off"
-              spellCheck={false}
-              onChange={(event) => change({ branch: event.target.value })}
-              className={cx(INPUT_CLASS, "font-mono text-sm")}
+              onValue={(value) => change({ branch: value })}
             />
           )}
         </Field>
@@ -159,6 +167,37 @@ function RequestForm() {
         <span className="text-sm text-ink-3 max-sm:hidden">Ctrl + Enter</span>
       </div>
     </form>
+  );
+}
+
+/** Offers the branches of a repository on this machine, and accepts any other name. */
+function BranchInput({
+  repository,
+  value,
+  ...rest
+}: Omit<ComponentProps<typeof SuggestInput>, "suggestions"> & {
+  repository: RepositoryChoice | undefined;
+}) {
+  const [focused, setFocused] = useState(false);
+  const wanted = focused ? repository : undefined;
+  const newest = useQuery(branchesQuery(wanted, ""));
+  // The gateway filters only when the first page does not contain all branches.
+  const filter = useDeferredValue(value.trim());
+  const isPaged = newest.data?.nextOffset !== undefined;
+  const matching = useQuery(branchesQuery(isPaged && filter !== "" ? wanted : undefined, filter));
+  const branches = matching.data?.branches ?? newest.data?.branches ?? [];
+  return (
+    <SuggestInput
+      {...rest}
+      value={value}
+      placeholder="default branch"
+      className="font-mono text-sm"
+      onFocusCapture={() => setFocused(true)}
+      suggestions={branches.map(({ name, isRemote }) => ({
+        value: name,
+        detail: isRemote ? "origin" : "",
+      }))}
+    />
   );
 }
 

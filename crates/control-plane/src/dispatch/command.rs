@@ -10,6 +10,7 @@ use sea_orm::ConnectionTrait;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -279,7 +280,8 @@ pub fn deliver(
     row: &desktop_command::Model,
     secret: Option<UnstoredSecret>,
 ) -> Result<(), SendError> {
-    let mut request: LinkCommand = serde_json::from_value(row.request_payload.clone()).unwrap_or_default();
+    // Borrows, because the body of a command can have a megabyte.
+    let mut request = LinkCommand::deserialize(&row.request_payload).unwrap_or_default();
     match secret {
         Some(UnstoredSecret::Signature(CommandSignature { signature, payload, fingerprint, .. })) => {
             request.signature = Some(signature);

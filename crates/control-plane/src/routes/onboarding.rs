@@ -34,7 +34,7 @@ use crate::store::{Store, is_duplicate, iso, now};
 const ATTEMPT_TTL: i64 = 60 * 60 * 1000;
 const ORIGIN_LIMIT: usize = 2048;
 const ATTEMPT_ID_LIMIT: usize = 255;
-const PEM_LIMIT: usize = 16384;
+const PEM_LIMIT: usize = 2048;
 const PLATFORM_LIMIT: usize = 64;
 
 /// Body of an error response of these routes.

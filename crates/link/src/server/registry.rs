@@ -19,8 +19,9 @@ use crate::outbox::{CloseReason, SendQueue};
 /// Concurrent connections per API key, registered or not. A desktop has one, and a second during a reconnect
 /// until the loss of the first is detected; the surplus allows for desktops that share a key.
 const MAX_CONNECTIONS_PER_KEY: usize = 10;
-/// Concurrent connections per user, who can create any number of keys.
-const MAX_CONNECTIONS_PER_USER: usize = 200;
+/// Concurrent connections per user, who can create any number of keys. Far above the desktops of a person, because
+/// one user may also run a fleet of machines.
+const MAX_CONNECTIONS_PER_USER: usize = 1024;
 
 /// Error of sending a frame to a desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
