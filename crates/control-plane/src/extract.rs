@@ -44,8 +44,8 @@ pub async fn bytes(request: Request, limit: usize) -> ApiResult<Bytes> {
         .map_err(|_| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "Request body too large"))
 }
 
-/// Deserializes JSON. Returns a 400 that names the path of the first value that does not match its type.
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
+/// Deserializes the JSON of a request body. Returns a 400 that names the path of the first value that does not match its type.
+pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
     // PostgreSQL rejects U+0000 in text and JSON, so replace it before anything is stored.
     let bytes = nul::without_nul(bytes);
     let mut json = serde_json::Deserializer::from_slice(&bytes);
