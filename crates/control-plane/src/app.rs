@@ -43,8 +43,8 @@ pub struct ControlPlaneParts {
     /// Client for the code host's API; `None` when no App is configured.
     pub code_host: Option<InstalledCodeHost>,
     pub storage: Storage,
-    /// Permit to write uploaded artifacts to the database. SQLite has one writer: without it, every other
-    /// write would wait for all uploads that arrived before.
+    /// Permit to read and store uploaded artifacts. SQLite has one writer: without it, every other write would
+    /// wait for all uploads that arrived before.
     pub uploads: Semaphore,
     /// Connected desktops, by compute target.
     pub desktops: Arc<Desktops>,

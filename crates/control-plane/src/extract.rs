@@ -98,8 +98,8 @@ fn count_values(json: &[u8]) -> usize {
     values
 }
 
-/// Deserializes JSON. Returns a 400 that names the path of the first value that does not match its type.
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
+/// Deserializes the JSON of a request body. Returns a 400 that names the path of the first value that does not match its type.
+pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
     if count_values(bytes) > MAX_VALUES {
         return Err(bad_request("Request body has too many JSON values").code("too_many_values"));
     }

@@ -1,7 +1,7 @@
 //! Requests of a loop's runner, authenticated with the runner token: events, heartbeats, token refresh and
 //! files.
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use http::{HeaderMap, StatusCode};
 use loopgate_api::job::LoopStatus;
 use loopgate_api::names::{API_KEY_PREFIX, EVENT_NONCE_HEADER};
@@ -21,7 +21,7 @@ use crate::envelope::Data;
 use crate::error::{
     ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, not_found,
 };
-use crate::extract::{Body, Id};
+use crate::extract::{Body, Id, bytes, parse};
 use crate::ingest::runner_event::RunnerEvent;
 use crate::ingest::{self, HEARTBEAT_THROTTLE, ReceivedView};
 use crate::loop_state::status_values;
@@ -231,18 +231,21 @@ pub struct UploadResponse {
 pub async fn upload_artifacts(
     State(app): State<ControlPlaneState>,
     runner: RunnerAuth,
-    Body(body): Body<UploadArtifacts>,
+    request: Request,
 ) -> ApiResult<Data<UploadResponse>> {
     // A loop that the reaper timed out resumes with the next heartbeat, which may arrive later.
     runner.refuse_in(&[LoopStatus::Completed, LoopStatus::Cancelled, LoopStatus::Failed])?;
+    let body = bytes(request).await?;
+    // Fails only when the semaphore is closed, which never happens.
+    let _permit = app.uploads.acquire().await.ok();
+    // On a thread of its own: scanning megabytes would delay the requests that share this one.
+    let body = tokio::task::spawn_blocking(move || parse(&body)).await.map_err(ApiError::internal)??;
     let stored = store_artifacts(&app, runner.row.id, body);
     stored.await.context("Failed to upload artifacts")?;
     Ok(Data::new(UploadResponse { stored: true }))
 }
 
 async fn store_artifacts(app: &ControlPlaneState, loop_id: Uuid, body: UploadArtifacts) -> ApiResult<()> {
-    // Fails only when the semaphore is closed, which never happens.
-    let _permit = app.uploads.acquire().await.ok();
     let tx = app.store.begin().await?;
     // The row lock serializes concurrent uploads, which otherwise could exceed the limits together.
     let row = agent_loop::Entity::update_many()

@@ -7,9 +7,8 @@ use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 use super::indexes::plain;
 use super::schema::{references, table};
 
-// Columns that move. The largest one comes first: SQLite rewrites the table for each dropped column.
-const MOVED: [&str; 6] =
-    ["uploaded_artifacts", "results", "metadata", "tokens_by_model", "prompt", "context_refs"];
+// Columns that move, apart from the artifacts.
+const MOVED: [&str; 5] = ["results", "metadata", "tokens_by_model", "prompt", "context_refs"];
 
 /// Creates the tables of large values, moves the values there, and drops their columns.
 pub struct LoopContents;
@@ -45,6 +44,14 @@ impl MigrationTrait for LoopContents {
             ForeignKeyAction::Cascade,
         ));
         manager.create_table(artifacts).await?;
+        let db = manager.get_connection();
+        let (copy_artifacts, fill_columns) = match manager.get_database_backend() {
+            DbBackend::Postgres => (POSTGRES_ARTIFACTS, POSTGRES_COLUMNS),
+            _ => (SQLITE_ARTIFACTS, SQLITE_COLUMNS),
+        };
+        db.execute_unprepared(copy_artifacts).await?;
+        // Before the other statements: SQLite rewrites each row that they change, and most of a row is artifacts.
+        drop_column(manager, "uploaded_artifacts").await?;
         for column in [
             text_null("prompt_excerpt"),
             big_integer("cache_creation_tokens").default(0).take(),
@@ -54,15 +61,11 @@ impl MigrationTrait for LoopContents {
         ] {
             manager.alter_table(Table::alter().table("loops").add_column(column).take()).await?;
         }
-        let statements = match manager.get_database_backend() {
-            DbBackend::Postgres => POSTGRES,
-            _ => SQLITE,
-        };
-        for statement in COPY_CONTENTS.iter().chain(statements) {
-            manager.get_connection().execute_unprepared(statement).await?;
+        for statement in [COPY_CONTENTS, fill_columns] {
+            db.execute_unprepared(statement).await?;
         }
         for column in MOVED {
-            manager.alter_table(Table::alter().table("loops").drop_column(column).take()).await?;
+            drop_column(manager, column).await?;
         }
         Ok(())
     }
@@ -72,51 +75,55 @@ impl MigrationTrait for LoopContents {
     }
 }
 
-const COPY_CONTENTS: &[&str] = &[
-    "INSERT INTO loop_contents (loop_id, prompt, context_refs, metadata, results, tokens_by_model)
-     SELECT id, prompt, context_refs, metadata, results, tokens_by_model FROM loops",
-    "UPDATE loops SET prompt_excerpt = substr(prompt, 1, 200) WHERE prompt IS NOT NULL",
-];
+async fn drop_column(manager: &SchemaManager<'_>, column: &'static str) -> Result<(), DbErr> {
+    manager.alter_table(Table::alter().table("loops").drop_column(column).take()).await
+}
 
-// The limit of a sum is 2^53, up to which SQLite's `total`, which unlike `sum` cannot overflow, is exact.
-const SQLITE: &[&str] = &[
-    "INSERT INTO loop_artifacts (loop_id, name, content, bytes, uploaded_at)
+const COPY_CONTENTS: &str =
+    "INSERT INTO loop_contents (loop_id, prompt, context_refs, metadata, results, tokens_by_model)
+     SELECT id, prompt, context_refs, metadata, results, tokens_by_model FROM loops";
+
+const SQLITE_ARTIFACTS: &str = "INSERT INTO loop_artifacts (loop_id, name, content, bytes, uploaded_at)
      SELECT loop_id, name, content, length(CAST(name AS BLOB)) + length(CAST(content AS BLOB)), updated_at
      FROM (SELECT loops.id AS loop_id, loops.updated_at, artifact.key AS name,
                   CASE artifact.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
                        WHEN 'object' THEN artifact.value WHEN 'array' THEN artifact.value
                        ELSE json_quote(artifact.value) END AS content
            FROM loops, json_each(loops.uploaded_artifacts) AS artifact
-           WHERE json_type(loops.uploaded_artifacts) = 'object')",
-    "UPDATE loops SET reported_cost = json_extract(metadata, '$.cost.totalUsd')
-     WHERE json_type(metadata, '$.cost.totalUsd') IN ('real', 'integer')",
-    "UPDATE loops SET api_key_source = substr(json_extract(metadata, '$.apiKeySource'), 1, 200)
-     WHERE json_type(metadata, '$.apiKeySource') = 'text'",
-    "UPDATE loops SET
-       cache_creation_tokens = (SELECT CAST(min(total(json_extract(model.value, '$.cacheCreation')), 9007199254740992) AS INTEGER)
-                                FROM json_each(loops.tokens_by_model) AS model),
-       cache_read_tokens = (SELECT CAST(min(total(json_extract(model.value, '$.cacheRead')), 9007199254740992) AS INTEGER)
-                            FROM json_each(loops.tokens_by_model) AS model)
-     WHERE json_type(tokens_by_model) = 'object'",
-];
+           WHERE json_type(loops.uploaded_artifacts) = 'object')";
 
-const POSTGRES: &[&str] = &[
-    "INSERT INTO loop_artifacts (loop_id, name, content, bytes, uploaded_at)
+// The limit of a sum is 2^53, up to which SQLite's `total`, which unlike `sum` cannot overflow, is exact.
+const SQLITE_COLUMNS: &str = "UPDATE loops SET
+       prompt_excerpt = substr(prompt, 1, 200),
+       reported_cost = CASE WHEN json_type(metadata, '$.cost.totalUsd') IN ('real', 'integer')
+                       THEN json_extract(metadata, '$.cost.totalUsd') END,
+       api_key_source = CASE WHEN json_type(metadata, '$.apiKeySource') = 'text'
+                        THEN substr(json_extract(metadata, '$.apiKeySource'), 1, 200) END,
+       cache_creation_tokens = CASE WHEN json_type(tokens_by_model) = 'object' THEN
+         (SELECT CAST(min(total(json_extract(model.value, '$.cacheCreation')), 9007199254740992) AS INTEGER)
+          FROM json_each(loops.tokens_by_model) AS model) ELSE 0 END,
+       cache_read_tokens = CASE WHEN json_type(tokens_by_model) = 'object' THEN
+         (SELECT CAST(min(total(json_extract(model.value, '$.cacheRead')), 9007199254740992) AS INTEGER)
+          FROM json_each(loops.tokens_by_model) AS model) ELSE 0 END";
+
+const POSTGRES_ARTIFACTS: &str = "INSERT INTO loop_artifacts (loop_id, name, content, bytes, uploaded_at)
      SELECT loops.id, artifact.key, artifact.value::text,
             octet_length(artifact.key) + octet_length(artifact.value::text), loops.updated_at
      FROM loops, LATERAL jsonb_each(loops.uploaded_artifacts) AS artifact
-     WHERE jsonb_typeof(loops.uploaded_artifacts) = 'object'",
-    "UPDATE loops SET reported_cost = (metadata #>> '{cost,totalUsd}')::double precision
-     WHERE jsonb_typeof(metadata #> '{cost,totalUsd}') = 'number'",
-    "UPDATE loops SET api_key_source = left(metadata ->> 'apiKeySource', 200)
-     WHERE jsonb_typeof(metadata -> 'apiKeySource') = 'string'",
-    "UPDATE loops SET cache_creation_tokens = sums.creation, cache_read_tokens = sums.read
-     FROM (SELECT id, least(sum((model.value ->> 'cacheCreation')::numeric), 9007199254740992)::bigint AS creation,
-                  least(sum((model.value ->> 'cacheRead')::numeric), 9007199254740992)::bigint AS read
-           FROM loops, LATERAL jsonb_each(tokens_by_model) AS model
-           WHERE jsonb_typeof(tokens_by_model) = 'object' GROUP BY id) AS sums
-     WHERE loops.id = sums.id",
-];
+     WHERE jsonb_typeof(loops.uploaded_artifacts) = 'object'";
+
+const POSTGRES_COLUMNS: &str = "UPDATE loops SET
+       prompt_excerpt = left(prompt, 200),
+       reported_cost = CASE WHEN jsonb_typeof(metadata #> '{cost,totalUsd}') = 'number'
+                       THEN (metadata #>> '{cost,totalUsd}')::double precision END,
+       api_key_source = CASE WHEN jsonb_typeof(metadata -> 'apiKeySource') = 'string'
+                        THEN left(metadata ->> 'apiKeySource', 200) END,
+       cache_creation_tokens = CASE WHEN jsonb_typeof(tokens_by_model) = 'object' THEN
+         (SELECT least(coalesce(sum((model.value ->> 'cacheCreation')::numeric), 0), 9007199254740992)::bigint
+          FROM jsonb_each(tokens_by_model) AS model) ELSE 0 END,
+       cache_read_tokens = CASE WHEN jsonb_typeof(tokens_by_model) = 'object' THEN
+         (SELECT least(coalesce(sum((model.value ->> 'cacheRead')::numeric), 0), 9007199254740992)::bigint
+          FROM jsonb_each(tokens_by_model) AS model) ELSE 0 END";
 
 /// Creates the sums of the usage per day, and adds the loops that have already finished.
 pub struct UsageDays;
@@ -249,8 +256,8 @@ mod tests {
             "yes": true, "no": false, "none": null});
         let models = json!({"sonnet": {"cacheCreation": 5, "cacheRead": 7}, "opus": {"cacheRead": u64::MAX}});
         let metadata = json!({"cost": {"totalUsd": 2}, "apiKeySource": "none", "notes": [1]});
-        let (full, empty) = (Uuid::now_v7(), Uuid::now_v7());
-        for (id, status) in [(full, "COMPLETED"), (empty, "RUNNING")] {
+        let [full, empty, plain] = [0; 3].map(|_| Uuid::now_v7());
+        for (id, status) in [(full, "COMPLETED"), (empty, "RUNNING"), (plain, "FAILED")] {
             let mut row = vec![
                 ("id", id.into()),
                 ("organization_id", organization.into()),
@@ -275,6 +282,9 @@ mod tests {
                     ("tokens_by_model", json_of(models.clone())),
                     ("uploaded_artifacts", json_of(artifacts.clone())),
                 ]);
+            } else if id == plain {
+                let models = json!({"sonnet": {"input": 1, "output": 1}});
+                row.extend([("metadata", json_of(json!({}))), ("tokens_by_model", json_of(models))]);
             } else {
                 // Earlier versions stored the JSON value `null` for a loop without counts by model.
                 row.extend([("metadata", json_of(json!({}))), ("tokens_by_model", json_of(Value::Null))]);
@@ -301,11 +311,11 @@ mod tests {
         assert_eq!(contents::find(&db, empty).await.unwrap().metadata, json!({}));
         assert!(contents::artifacts(&db, empty).await.unwrap().is_none());
 
-        // Only the finished loop counts, and no number exceeds the limit.
+        // Only the finished loops count, and no number exceeds the limit.
         let days = usage_day::Entity::find().all(&db).await.unwrap();
         assert_eq!(days.len(), 1);
         let limit = crate::loops::usage::COUNT_LIMIT;
-        assert_eq!((days[0].day, days[0].loops, days[0].tokens_input), (3, 1, limit));
+        assert_eq!((days[0].day, days[0].loops, days[0].tokens_input), (3, 2, 2 * limit));
         assert_eq!((days[0].cache_read_tokens, days[0].cost_micros), (limit, 250_000));
         db.close().await.unwrap();
     }

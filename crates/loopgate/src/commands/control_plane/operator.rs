@@ -13,7 +13,7 @@ use crate::terminal::escape_control;
 
 /// Selects the users of an organization.
 #[derive(Debug, Args)]
-pub(super) struct OrganizationArg {
+pub struct OrganizationArg {
     /// Slug of the organization. Default: all organizations.
     #[arg(long = "in", value_name = "SLUG")]
     organization: Option<String>,
@@ -35,7 +35,7 @@ pub struct SignInLinkArgs {
 
 /// Origin of the links that a command prints.
 #[derive(Debug, Args)]
-pub(super) struct OriginArg {
+pub struct OriginArg {
     /// Origin of the web app. Default: that of the control plane that last used the data directory.
     #[arg(long, env = "LOOPGATE_WEB_APP_ORIGIN", value_name = "URL")]
     web_origin: Option<String>,
