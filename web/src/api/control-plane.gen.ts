@@ -4791,8 +4791,8 @@ export interface components {
             } | null;
             /**
              * Format: uuid
-             * @description Stable id of the Loopgate installation; tells apart machines with the same host name. It is displayed only
-             *     if the API key is bound to it.
+             * @description Stable id of the Loopgate installation; distinguishes machines with the same host name. It is displayed
+             *     only if the API key is bound to it.
              */
             gatewayId?: string | null;
             /** @description Host name, 1 to 120 characters. */

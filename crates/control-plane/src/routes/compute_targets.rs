@@ -194,8 +194,8 @@ pub struct RegisterTarget {
     pub capabilities: Option<Map<String, Value>>,
     /// Version of the plugins, at most 120 characters; stored in `capabilities`.
     pub plugin_version: Option<String>,
-    /// Stable id of the Loopgate installation; tells apart machines with the same host name. It is displayed only
-    /// if the API key is bound to it.
+    /// Stable id of the Loopgate installation; distinguishes machines with the same host name. It is displayed
+    /// only if the API key is bound to it.
     pub gateway_id: Option<Uuid>,
 }
 

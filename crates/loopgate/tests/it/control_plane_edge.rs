@@ -106,14 +106,15 @@ async fn termination_finishes_requests_in_flight() -> Result<()> {
     // A stream would never end by itself.
     let stream = plane.request("GET", "/compute-targets/status-stream").send().await?;
     ensure!(stream.status() == 200);
-    let body = json!({"email": "nobody@example.org", "password": "not the password"}).to_string();
+    let body = json!({"email": "eve@example.org", "password": "not the password"}).to_string();
     let head = half_sent(&address, body.len());
     let (head, rest) = (head.split_once("\r\n\r\n").context("a head")?.0, body);
     let mut request = send(&address, &format!("{head}\r\n\r\n{}", &rest[..10])).await?;
     // A response on a later connection shows that the earlier one was accepted.
     plane.request("GET", "/health").send().await?;
     signal(plane.pid().context("not running")?, "TERM")?;
-    wait::until(home.path(), async || TcpStream::connect(&address).await.is_err().then_some(())).await?;
+    // The end of the stream shows that the shutdown has begun.
+    tokio::time::timeout(wait::LIMIT, stream.bytes()).await??;
     request.write_all(rest[10..].as_bytes()).await?;
     let mut response = String::new();
     tokio::time::timeout(wait::LIMIT, request.read_to_string(&mut response)).await??;

@@ -17,7 +17,7 @@ pub struct Model {
     // Id that the desktop's gateway generated for itself, proven by the key that is bound to it. Unique for
     // each owner in an organization.
     pub gateway_id: Option<Uuid>,
-    // Id that the desktop's gateway named, proven or not. Tells the owner's desktops apart, and proves nothing.
+    // Id that the desktop's gateway named, proven or not. Distinguishes the owner's desktops, and proves nothing.
     pub claimed_gateway_id: Option<Uuid>,
     #[sea_orm(column_type = "JsonBinary")]
     pub capabilities: Json,
