@@ -4,14 +4,15 @@
 //! A loop counts on the day of its creation, from its first terminal status on. A loop that is resumed is
 //! subtracted until it ends again.
 
+use std::collections::BTreeMap;
 use std::ops::{Add, RangeInclusive};
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::usd::Usd;
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict, Order, SelectStatement, UnionType};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, FromQueryResult, QuerySelect, TryGetable};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict, SimpleExpr};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, FromQueryResult, QueryOrder, QueryResult, QuerySelect};
 
 use crate::loop_state::{ACTIVE, status_values};
 use crate::store::column::StoredEnum;
@@ -127,6 +128,14 @@ impl UsageSum {
     }
 }
 
+impl From<[i64; COUNTS.len()]> for UsageSum {
+    fn from(counts: [i64; COUNTS.len()]) -> Self {
+        let [loops, tokens_input, tokens_output, cache_creation_tokens, cache_read_tokens, cost_micros] =
+            counts;
+        Self { loops, tokens_input, tokens_output, cache_creation_tokens, cache_read_tokens, cost_micros }
+    }
+}
+
 impl Add for UsageSum {
     type Output = Self;
 
@@ -142,43 +151,81 @@ impl Add for UsageSum {
     }
 }
 
-impl UsagePeriod {
-    /// Returns the sums of finished and active loops by `command`, `user_id` or `day`, in ascending order.
-    pub async fn sums_by<K: TryGetable>(
-        &self,
-        db: &impl ConnectionTrait,
-        key: &'static str,
-    ) -> Result<Vec<(K, UsageSum)>, DbErr> {
-        let mut loops = self.finished();
-        // One statement, so that a loop that ends in between is counted once.
-        loops.union(UnionType::All, self.active());
-        let mut sums = SelectStatement::new();
-        sums.column(key).from_subquery(loops, "counted");
-        for column in COUNTS {
-            // PostgreSQL returns the sum of a bigint column as numeric, which does not decode into i64.
-            sums.expr_as(Expr::col(column).sum().cast_as(Alias::new("bigint")), column.as_str());
+/// Usage of a period, grouped in three ways.
+#[derive(Debug, Default)]
+pub struct UsageReport {
+    /// Sums by command.
+    pub commands: Vec<(LoopCommand, UsageSum)>,
+    /// Sums by user.
+    pub users: BTreeMap<Uuid, UsageSum>,
+    /// Sums by day, in days since the Unix epoch, in UTC.
+    pub days: BTreeMap<i64, UsageSum>,
+}
+
+impl UsageReport {
+    fn add(&mut self, command: LoopCommand, user_id: Uuid, sum: UsageSum) {
+        match self.commands.iter_mut().find(|(known, _)| *known == command) {
+            Some((_, total)) => *total = *total + sum,
+            None => self.commands.push((command, sum)),
         }
-        sums.group_by_col(key).order_by(key, Order::Asc);
-        let rows = db.query_all(&sums).await?;
-        rows.iter().map(|row| Ok((row.try_get("", key)?, UsageSum::from_query_result(row, "")?))).collect()
+        let total = self.users.entry(user_id).or_default();
+        *total = *total + sum;
     }
 
-    fn finished(&self) -> SelectStatement {
-        let mut days = usage_day::Entity::find().filter(Column::OrganizationId.eq(self.organization_id));
+    fn add_day(&mut self, day: i64, sum: UsageSum) {
+        let total = self.days.entry(day).or_default();
+        *total = *total + sum;
+    }
+}
+
+impl UsagePeriod {
+    /// Returns the sums of finished and active loops. Pass a transaction, so that a loop that ends in between is
+    /// counted once.
+    pub async fn report(&self, tx: &DatabaseTransaction) -> Result<UsageReport, DbErr> {
+        let mut report = UsageReport::default();
+        // Each grouping is the order of an index of the table, so that neither statement sorts.
+        for row in self.finished(tx, &[Column::Command, Column::UserId]).await? {
+            let command: StoredEnum<LoopCommand> = row.try_get("", Column::Command.as_str())?;
+            let user_id = row.try_get("", Column::UserId.as_str())?;
+            report.add(command.0, user_id, UsageSum::from_query_result(&row, "")?);
+        }
+        for row in self.finished(tx, &[Column::Day]).await? {
+            let day = row.try_get("", Column::Day.as_str())?;
+            report.add_day(day, UsageSum::from_query_result(&row, "")?);
+        }
+        for row in self.active().all(tx).await? {
+            let LoopUsage { day, user_id, command, counts, .. } = LoopUsage::from(&row);
+            let sum = UsageSum::from(counts);
+            report.add(command, user_id, sum);
+            report.add_day(day, sum);
+        }
+        Ok(report)
+    }
+
+    async fn finished(&self, db: &impl ConnectionTrait, keys: &[Column]) -> Result<Vec<QueryResult>, DbErr> {
+        let mut sums = usage_day::Entity::find().filter(Column::OrganizationId.eq(self.organization_id));
         if let Some(first) = self.days.start() {
-            days = days.filter(Column::Day.gte(*first));
+            sums = sums.filter(Column::Day.gte(*first));
         }
         if let Some(last) = self.days.end() {
-            days = days.filter(Column::Day.lte(*last));
+            sums = sums.filter(Column::Day.lte(*last));
         }
         if let Some(command) = self.command {
-            days = days.filter(Column::Command.eq(StoredEnum(command)));
+            sums = sums.filter(Column::Command.eq(StoredEnum(command)));
         }
-        let columns = [Column::Command, Column::UserId, Column::Day].into_iter().chain(COUNTS);
-        QuerySelect::query(&mut days.select_only().columns(columns)).take()
+        let mut sums = sums.select_only();
+        for key in keys {
+            sums = sums.column(*key).group_by(*key).order_by_asc(*key);
+        }
+        for column in COUNTS {
+            // PostgreSQL returns the sum of a bigint column as numeric, which does not decode into i64.
+            let sum: SimpleExpr = Expr::col(column).sum().cast_as(Alias::new("bigint"));
+            sums = sums.column_as(sum, column.as_str());
+        }
+        db.query_all(QuerySelect::query(&mut sums)).await
     }
 
-    fn active(&self) -> SelectStatement {
+    fn active(&self) -> Select<agent_loop::Entity> {
         use agent_loop::Column;
         let mut loops = agent_loop::Entity::find()
             .filter(Column::OrganizationId.eq(self.organization_id))
@@ -192,19 +239,6 @@ impl UsagePeriod {
         if let Some(command) = self.command {
             loops = loops.filter(Column::Command.eq(StoredEnum(command)));
         }
-        // An active loop has no cost yet. The order of the columns is that of `finished`.
-        let loops = loops
-            .select_only()
-            .columns([Column::Command, Column::UserId])
-            .expr(Expr::col(Column::CreatedAt).div(DAY_MS))
-            .expr(Expr::val(1_i64))
-            .columns([
-                Column::TokensInput,
-                Column::TokensOutput,
-                Column::CacheCreationTokens,
-                Column::CacheReadTokens,
-            ])
-            .expr(Expr::val(0_i64));
-        QuerySelect::query(&mut { loops }).take()
+        loops
     }
 }

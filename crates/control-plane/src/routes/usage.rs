@@ -1,9 +1,8 @@
 //! Usage of an organization: loops, tokens and cost.
 
-use std::collections::HashMap;
-
 use axum::extract::State;
 use loopgate_api::command::LoopCommand;
+use sea_orm::TransactionTrait;
 use sea_orm::prelude::*;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -13,8 +12,7 @@ use crate::auth::AdminSessionAuth;
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt, bad_request};
 use crate::extract::Query;
-use crate::loops::usage::{DAY_MS, UsagePeriod, UsageSum};
-use crate::store::column::StoredEnum;
+use crate::loops::usage::{DAY_MS, UsagePeriod, UsageReport, UsageSum};
 use crate::store::entity::user;
 use crate::store::iso;
 
@@ -124,17 +122,17 @@ pub async fn get(
     let since = instant(query.start_date.as_deref(), "Invalid startDate format")?;
     let until = instant(query.end_date.as_deref(), "Invalid endDate format")?;
     let read = async {
-        let db = app.store.reader();
+        let tx = app.store.reader().begin().await?;
         let period = UsagePeriod {
             organization_id: caller.organization_id(),
             days: since.map(|at| at / DAY_MS)..=until.map(|at| at / DAY_MS),
             command: query.command,
         };
-        let commands: Vec<(StoredEnum<LoopCommand>, UsageSum)> = period.sums_by(db, "command").await?;
-        let users: Vec<(Uuid, UsageSum)> = period.sums_by(db, "user_id").await?;
-        let days: Vec<(i64, UsageSum)> = period.sums_by(db, "day").await?;
-        let rows = user::Entity::find().filter(user::Column::Id.is_in(users.iter().map(|(id, _)| *id)));
-        Ok(usage(commands, users, days, rows.all(db).await?))
+        let report = period.report(&tx).await?;
+        let users = user::Entity::find().filter(user::Column::Id.is_in(report.users.keys().copied()));
+        let users = users.all(&tx).await?;
+        tx.rollback().await?;
+        Ok(usage(report, users))
     };
     read.await.context("Failed to fetch loop usage").map(Data::new)
 }
@@ -146,14 +144,10 @@ fn instant(text: Option<&str>, error: &str) -> ApiResult<Option<i64>> {
     at.map(|at| Some(at.as_millisecond())).map_err(|_| bad_request(error))
 }
 
-fn usage(
-    commands: Vec<(StoredEnum<LoopCommand>, UsageSum)>,
-    users: Vec<(Uuid, UsageSum)>,
-    days: Vec<(i64, UsageSum)>,
-    rows: Vec<user::Model>,
-) -> Usage {
+fn usage(report: UsageReport, users: Vec<user::Model>) -> Usage {
+    let UsageReport { commands, users: sums, days } = report;
     let all = commands.iter().fold(UsageSum::default(), |all, (_, sum)| all + *sum);
-    let sums: HashMap<Uuid, UsageSum> = users.into_iter().collect();
+    let sum_of = |user: &user::Model| sums.get(&user.id).copied().unwrap_or_default();
     Usage {
         total_loops: all.loops,
         total_tokens_input: all.tokens_input,
@@ -161,11 +155,8 @@ fn usage(
         total_estimated_cost: all.dollars(),
         total_cache_creation_tokens: all.cache_creation_tokens,
         total_cache_read_tokens: all.cache_read_tokens,
-        by_command: commands.into_iter().map(|(command, sum)| of_command(command.0, sum)).collect(),
-        by_user: rows
-            .into_iter()
-            .map(|row| of_user(sums.get(&row.id).copied().unwrap_or_default(), row))
-            .collect(),
+        by_command: commands.into_iter().map(|(command, sum)| of_command(command, sum)).collect(),
+        by_user: users.into_iter().map(|user| of_user(sum_of(&user), user)).collect(),
         by_day: days.into_iter().map(|(day, sum)| of_day(day, sum)).collect(),
     }
 }

@@ -147,6 +147,14 @@ impl MigrationTrait for UsageDays {
         }
         days.foreign_key(&mut references("usage_days", "user_id", "users", ForeignKeyAction::Cascade));
         manager.create_table(days).await?;
+        // Contains all columns in the order of a grouping by command and user. That by day is the order of the
+        // primary key.
+        let mut by_command = Index::create();
+        by_command.name("ix_usage_days_command_user").table("usage_days");
+        for column in ["organization_id", "command", "user_id", "day"].iter().chain(&COUNTERS) {
+            by_command.col(*column);
+        }
+        manager.create_index(by_command).await?;
         // Serves the list of documents, which is sorted by the time of the last change.
         manager.create_index(plain("documents", &["organization_id", "updated_at", "id"])).await?;
         manager.create_index(plain("documents", &["organization_id", "kind", "updated_at", "id"])).await?;
