@@ -85,7 +85,9 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
               plan={document}
               repo={document.repo}
               orgSlug={orgSlug}
-              {...(olderVersion && { displayed: olderVersion })}
+              {...(shown !== currentVersion && {
+                displayed: { version: shown, content: content ?? "" },
+              })}
             />
           </div>
         )}
