@@ -69,7 +69,6 @@ pub struct ListedUser {
 pub struct ListedOrganization {
     /// First segment of the web app's paths.
     pub slug: String,
-    /// Display name.
     pub name: String,
 }
 
@@ -201,7 +200,7 @@ impl Administration {
         Ok(listed.collect())
     }
 
-    /// Lists the organizations.
+    /// Lists the organizations of the control plane.
     ///
     /// # Errors
     /// Fails when the database fails.
@@ -242,7 +241,7 @@ impl Administration {
         }
     }
 
-    /// Closes the connections.
+    /// Closes the connections to the database.
     ///
     /// # Errors
     /// Fails when the database fails.

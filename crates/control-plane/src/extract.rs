@@ -27,7 +27,7 @@ const MAX_VALUES: usize = 250_000;
 
 /// Size limit of the request bodies of a route, in bytes. The route table sets it. Bodies are buffered in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct BodyLimit(pub usize);
+pub struct RouteBodyLimit(pub usize);
 
 /// A JSON request body, deserialized.
 pub struct Body<T>(pub T);
@@ -56,7 +56,7 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalB
 /// slowly.
 pub async fn bytes(request: Request) -> ApiResult<Bytes> {
     // A route without a limit accepts no body.
-    let BodyLimit(limit) = request.extensions().get().copied().unwrap_or(BodyLimit(0));
+    let RouteBodyLimit(limit) = request.extensions().get().copied().unwrap_or(RouteBodyLimit(0));
     let too_large = || ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "Request body too large");
     let mut body = request.into_body();
     // A declared length is rejected before the body is read.
@@ -175,7 +175,7 @@ mod tests {
 
     fn request(limit: usize, body: axum::body::Body) -> Request {
         let mut request = Request::new(body);
-        request.extensions_mut().insert(BodyLimit(limit));
+        request.extensions_mut().insert(RouteBodyLimit(limit));
         request
     }
 

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 use crate::app::ControlPlaneState;
 use crate::credentials::{cookie, session};
 use crate::error::not_implemented;
-use crate::extract::BodyLimit;
+use crate::extract::RouteBodyLimit;
 use crate::routes::{
     agent_proposals, agents, api_keys, audit_log, auth, bootstrap, commands, compute_preference,
     compute_targets, documents, events, execution_credentials, feature_flags, github_token, health,
@@ -46,24 +46,24 @@ pub enum Access {
 }
 
 /// The handler reads no body.
-const NONE: BodyLimit = BodyLimit(0);
+const NONE: RouteBodyLimit = RouteBodyLimit(0);
 /// Ids, names, credentials and switches. All routes that need no authentication.
-const SMALL: BodyLimit = BodyLimit(4 * 1024);
+const SMALL: RouteBodyLimit = RouteBodyLimit(4 * 1024);
 /// Settings, keys and lists of ids.
-const FORM: BodyLimit = BodyLimit(16 * 1024);
+const FORM: RouteBodyLimit = RouteBodyLimit(16 * 1024);
 /// Reports of desktops.
-const REPORT: BodyLimit = BodyLimit(64 * 1024);
+const REPORT: RouteBodyLimit = RouteBodyLimit(64 * 1024);
 /// A prompt of 100,000 characters, which are up to six bytes each in JSON, or a command that contains one.
-const PROMPT: BodyLimit = BodyLimit(1024 * 1024);
+const PROMPT: RouteBodyLimit = RouteBodyLimit(1024 * 1024);
 /// The content of a document, 1,000,000 characters.
-const DOCUMENT: BodyLimit = BodyLimit(8 * 1024 * 1024);
+const DOCUMENT: RouteBodyLimit = RouteBodyLimit(8 * 1024 * 1024);
 /// Events and artifacts of a loop. The terminal event carries the loop's results.
-const EVENT: BodyLimit = BodyLimit(20_000_000);
+const EVENT: RouteBodyLimit = RouteBodyLimit(20_000_000);
 /// Files of a loop.
-const FILE: BodyLimit = BodyLimit(OBJECT_LIMIT);
+const FILE: RouteBodyLimit = RouteBodyLimit(OBJECT_LIMIT);
 
 // Method, path, accepted callers, size limit of the body, and the handler.
-type RouteRow = (&'static str, &'static str, Access, BodyLimit, UtoipaMethodRouter<ControlPlaneState>);
+type RouteRow = (&'static str, &'static str, Access, RouteBodyLimit, UtoipaMethodRouter<ControlPlaneState>);
 
 // The routes of the OpenAPI document.
 #[rustfmt::skip]

@@ -93,7 +93,7 @@ impl EmbeddedControlPlane {
             Some(url) => (url, "the database that --database (DATABASE_URL) names"),
             None => (private_database(&dir.file(DATABASE_FILE))?, "the control plane's database"),
         };
-        let secrets = secrets(&dir.file(SECRETS_FILE), &database_url).await?;
+        let secrets = secrets(&dir.file(SECRETS_FILE), &database_url, subject).await?;
         let control_plane = ControlPlane::open(Config {
             database_url,
             database_schema: None,
@@ -235,7 +235,7 @@ pub fn stored_web_origin(dir: &Path) -> anyhow::Result<Option<String>> {
 ///
 /// # Errors
 /// Fails when the database is in use and the secrets are missing.
-async fn secrets(path: &Path, database_url: &str) -> anyhow::Result<Secrets> {
+async fn secrets(path: &Path, database_url: &str, subject: &str) -> anyhow::Result<Secrets> {
     let was_damaged = path.exists();
     if let Some(secrets) = stored_secrets(path)? {
         return Ok(secrets);
@@ -244,7 +244,8 @@ async fn secrets(path: &Path, database_url: &str) -> anyhow::Result<Secrets> {
     if was_damaged {
         return create_secrets(path);
     }
-    let is_in_use = Administration::is_in_use(database_url).await.context("cannot open the database")?;
+    let is_in_use = Administration::is_in_use(database_url).await;
+    let is_in_use = is_in_use.with_context(|| format!("cannot open {subject}"))?;
     anyhow::ensure!(
         !is_in_use,
         "the database is in use, but its secrets file {} is missing. Restore the file from a backup, or copy it \

@@ -18,7 +18,7 @@ use super::sign_in::{self, SignedIn};
 use super::{Profile, insert_identity, insert_user};
 use crate::app::ControlPlaneState;
 use crate::audit::{Actor, AuditAction};
-use crate::auth::{Browser, Caller, ClientInfo};
+use crate::auth::{Caller, ClientInfo, SignInBrowser};
 use crate::credentials::secret::{random_secret, sha256_hex};
 use crate::credentials::{password, session};
 use crate::error::{ApiError, ApiResult, ValidationIssues, conflict};
@@ -141,7 +141,7 @@ pub struct AccountValues {
 /// exists.
 pub async fn accept_with_account(
     app: &ControlPlaneState,
-    browser: &Browser,
+    browser: &SignInBrowser,
     token: &str,
     account: AccountValues,
 ) -> ApiResult<SignedIn> {
@@ -186,7 +186,7 @@ pub async fn accept_with_account(
 pub async fn accept_as(
     app: &ControlPlaneState,
     caller: &Caller,
-    browser: &Browser,
+    browser: &SignInBrowser,
     token: &str,
 ) -> ApiResult<SignedIn> {
     let tx = app.store.begin().await?;
@@ -200,7 +200,7 @@ pub async fn accept_as(
 /// Accepts an invitation and starts a session in one transaction.
 async fn join(
     tx: DatabaseTransaction,
-    browser: &Browser,
+    browser: &SignInBrowser,
     token_hash: &str,
     identity_id: Uuid,
     profile: Profile,

@@ -16,7 +16,7 @@ use super::memberships;
 use super::sign_in::SignedIn;
 use crate::app::ControlPlaneState;
 use crate::audit::{Actor, AuditAction};
-use crate::auth::{Browser, Caller};
+use crate::auth::{Caller, SignInBrowser};
 use crate::credentials::secret::{random_secret, sha256_hex};
 use crate::credentials::session;
 use crate::error::{ApiError, ApiResult, bad_request, conflict, not_found};
@@ -28,7 +28,6 @@ use crate::store::{Store, is_duplicate, now};
 // Lifetime of a link in milliseconds.
 const TTL: i64 = 24 * 3600 * 1000;
 
-/// A created link.
 pub struct PasswordReset {
     /// Secret part of the link.
     pub token: String,
@@ -115,7 +114,7 @@ pub async fn create(
 /// `email_taken` when another account uses the e-mail address of a person without a password.
 pub async fn redeem(
     app: &ControlPlaneState,
-    browser: &Browser,
+    browser: &SignInBrowser,
     token: &str,
     password: SecretString,
 ) -> ApiResult<SignedIn> {

@@ -14,7 +14,7 @@ use super::email::EmailAddress;
 use super::memberships;
 use crate::app::ControlPlaneState;
 use crate::audit::{Actor, AuditAction};
-use crate::auth::{Browser, Caller, ClientInfo};
+use crate::auth::{Caller, ClientInfo, SignInBrowser};
 use crate::credentials::attempt;
 use crate::credentials::session::{self, SessionSecrets};
 use crate::error::{ApiError, ApiResult, bad_request, conflict};
@@ -44,7 +44,7 @@ pub struct SignedIn {
 /// passwords are being verified.
 pub async fn with_password(
     app: &ControlPlaneState,
-    browser: &Browser,
+    browser: &SignInBrowser,
     email: &str,
     password: SecretString,
 ) -> ApiResult<SignedIn> {
@@ -75,7 +75,7 @@ pub async fn require_unchanged(tx: &DatabaseTransaction, verified: &identity::Mo
 /// Fails like [`with_password`].
 pub async fn verify(
     app: &ControlPlaneState,
-    browser: &Browser,
+    browser: &SignInBrowser,
     email: &str,
     password: SecretString,
 ) -> ApiResult<identity::Model> {
@@ -136,7 +136,7 @@ pub struct PasswordChange {
 pub async fn change_password(
     app: &ControlPlaneState,
     caller: &Caller,
-    browser: &Browser,
+    browser: &SignInBrowser,
     change: PasswordChange,
 ) -> ApiResult<String> {
     let identity_id = caller.user.identity_id;

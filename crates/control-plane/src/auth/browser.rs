@@ -14,7 +14,7 @@ use crate::store::entity::{self, user};
 
 /// What a browser brings to a sign-in besides the credentials.
 #[derive(Debug, Clone)]
-pub struct Browser {
+pub struct SignInBrowser {
     /// Address and user agent.
     pub client: ClientInfo,
     /// The session that the browser has now, and its user; a sign-in replaces it.
@@ -22,7 +22,7 @@ pub struct Browser {
     headers: HeaderMap,
 }
 
-impl Browser {
+impl SignInBrowser {
     /// Returns the id of this browser if it has signed in to the account before.
     pub fn known_for(&self, app: &ControlPlaneState, account: &str) -> Option<String> {
         app.known_browser_cookie.read(&self.headers, account)
@@ -34,7 +34,7 @@ impl Browser {
     }
 }
 
-impl FromRequestParts<ControlPlaneState> for Browser {
+impl FromRequestParts<ControlPlaneState> for SignInBrowser {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {

@@ -10,7 +10,7 @@ mod caller;
 mod client;
 pub mod runner;
 
-pub use browser::Browser;
+pub use browser::SignInBrowser;
 pub use caller::{
     AdminAuth, AdminSessionAuth, ApiKeyAuth, Caller, ReaderAuth, SessionAuth, UserAuth, verify_key,
 };

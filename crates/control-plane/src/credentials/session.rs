@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::secret::{random_secret, sha256_hex};
 use crate::app::ControlPlaneState;
 use crate::audit::{Actor, AuditAction};
-use crate::auth::Browser;
+use crate::auth::SignInBrowser;
 use crate::error::{ApiError, ApiResult};
 use crate::store::entity::{session, sign_in_link, user};
 use crate::store::{Store, now};
@@ -91,7 +91,7 @@ pub async fn create_link(
 pub async fn consume_link(
     app: &ControlPlaneState,
     token: &str,
-    browser: &Browser,
+    browser: &SignInBrowser,
     replaces_session: bool,
 ) -> ApiResult<Option<(SessionSecrets, user::Model)>> {
     let tx = app.store.begin().await?;
@@ -136,7 +136,7 @@ pub async fn consume_link(
 pub async fn begin(
     db: &impl ConnectionTrait,
     user: &user::Model,
-    browser: &Browser,
+    browser: &SignInBrowser,
 ) -> Result<SessionSecrets, DbErr> {
     if let Some((former, former_user)) = &browser.session {
         revoke(db, former_user.identity_id, &former.id_hash).await?;

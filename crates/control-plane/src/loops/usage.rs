@@ -19,7 +19,6 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::agent_loop;
 use crate::store::entity::usage_day::{self, Column};
 
-/// Milliseconds per day.
 pub const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Largest number of tokens that a loop counts for. Runners report the number: without a limit, the sum of
 /// two loops could exceed the range of the column.
@@ -107,11 +106,8 @@ pub struct UsagePeriod {
 /// Sums of a group of loops.
 #[derive(Debug, Clone, Copy, Default, FromQueryResult)]
 pub struct UsageSum {
-    /// Number of loops.
     pub loops: i64,
-    /// Input tokens.
     pub tokens_input: i64,
-    /// Output tokens.
     pub tokens_output: i64,
     /// Tokens written to the prompt cache.
     pub cache_creation_tokens: i64,
@@ -154,9 +150,7 @@ impl Add for UsageSum {
 /// Usage of a period, grouped in three ways.
 #[derive(Debug, Default)]
 pub struct UsageReport {
-    /// Sums by command.
     pub commands: Vec<(LoopCommand, UsageSum)>,
-    /// Sums by user.
     pub users: BTreeMap<Uuid, UsageSum>,
     /// Sums by day, in days since the Unix epoch, in UTC.
     pub days: BTreeMap<i64, UsageSum>,

@@ -14,7 +14,7 @@ use crate::accounts::password_reset;
 use crate::accounts::sign_in::{self, SignedIn};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
-use crate::auth::{Browser, Caller, SessionAuth, UserAuth};
+use crate::auth::{Caller, SessionAuth, SignInBrowser, UserAuth};
 use crate::bus::Topic;
 use crate::credentials::{password, session};
 use crate::envelope::Data;
@@ -105,7 +105,7 @@ pub struct SignInResponse {
     responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
 pub async fn sign_in(
     State(app): State<ControlPlaneState>,
-    browser: Browser,
+    browser: SignInBrowser,
     Body(link): Body<SignInLink>,
 ) -> ApiResult<impl IntoResponse> {
     let (secrets, user) = session::consume_link(&app, &link.token, &browser, link.replaces_session)
@@ -173,7 +173,7 @@ pub struct PasswordSignIn {
     responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
 pub async fn password_sign_in(
     State(app): State<ControlPlaneState>,
-    browser: Browser,
+    browser: SignInBrowser,
     Body(PasswordSignIn { email, password }): Body<PasswordSignIn>,
 ) -> ApiResult<impl IntoResponse> {
     let signed_in =
@@ -208,7 +208,7 @@ pub struct PasswordChanged {
 pub async fn change_password(
     State(app): State<ControlPlaneState>,
     SessionAuth(caller): SessionAuth,
-    browser: Browser,
+    browser: SignInBrowser,
     Body(body): Body<ChangePassword>,
 ) -> ApiResult<Data<PasswordChanged>> {
     let mut issues = ValidationIssues::default();
@@ -238,7 +238,7 @@ pub struct ResetPassword {
     responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
 pub async fn reset_password(
     State(app): State<ControlPlaneState>,
-    browser: Browser,
+    browser: SignInBrowser,
     Body(ResetPassword { token, password }): Body<ResetPassword>,
 ) -> ApiResult<impl IntoResponse> {
     let mut issues = ValidationIssues::default();

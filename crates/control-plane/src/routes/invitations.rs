@@ -12,7 +12,7 @@ use super::auth::{SignInResponse, answer};
 use crate::accounts::email::EmailAddress;
 use crate::accounts::invitations::{self, AccountValues};
 use crate::app::ControlPlaneState;
-use crate::auth::{AdminSessionAuth, Browser, SessionAuth};
+use crate::auth::{AdminSessionAuth, SessionAuth, SignInBrowser};
 use crate::credentials::secret::sha256_hex;
 use crate::envelope::{Data, DeleteResponse};
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, not_found};
@@ -178,7 +178,7 @@ pub struct AcceptInvitation {
 pub async fn accept(
     State(app): State<ControlPlaneState>,
     session: ApiResult<SessionAuth>,
-    browser: Browser,
+    browser: SignInBrowser,
     Body(body): Body<AcceptInvitation>,
 ) -> ApiResult<impl IntoResponse> {
     let name = |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());

@@ -13,11 +13,11 @@ use http_body_util::BodyExt as _;
 
 /// Activity of one connection. Clones share the state.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct InFlight(Arc<Activity>);
+pub(crate) struct InFlight(Arc<ConnectionActivity>);
 
 // Relaxed is sufficient for both: they do not publish other memory.
 #[derive(Debug, Default)]
-struct Activity {
+struct ConnectionActivity {
     requests: AtomicUsize,
     waiting: AtomicBool,
 }
@@ -93,7 +93,7 @@ impl Drop for TrackedBody {
 
 /// Guard of one request in flight.
 #[derive(Debug)]
-pub(crate) struct InFlightGuard(Arc<Activity>);
+pub(crate) struct InFlightGuard(Arc<ConnectionActivity>);
 
 impl InFlightGuard {
     /// Keeps the guard until the response body has been sent or dropped.

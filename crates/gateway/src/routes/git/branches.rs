@@ -23,7 +23,7 @@ const MAX_PAGE: usize = 1000;
 /// A page of a repository's branches, and its worktrees.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(example = json!({"defaultBranch": "main", "total": 2, "worktrees": [{"path": "/home/sam/src/worktrees/shop-AB-1", "branch": "feature/AB-1", "ticketId": "AB-1"}], "branches": [{"name": "main", "isRemote": false, "lastCommitDate": "2030-01-02T09:00:00+01:00"}, {"name": "dark-theme", "isRemote": true, "lastCommitDate": "2030-01-01T17:30:00+01:00"}]}))]
+#[schema(example = json!({"defaultBranch": "main", "worktrees": [{"path": "/home/sam/src/worktrees/shop-AB-1", "branch": "feature/AB-1", "ticketId": "AB-1"}], "branches": [{"name": "main", "isRemote": false, "lastCommitDate": "2030-01-02T09:00:00+01:00"}, {"name": "dark-theme", "isRemote": true, "lastCommitDate": "2030-01-01T17:30:00+01:00"}]}))]
 pub(crate) struct BranchesAnswer {
     /// Default branch of `origin`, or the current branch when it is unknown, or `main`.
     default_branch: String,
@@ -31,8 +31,9 @@ pub(crate) struct BranchesAnswer {
     worktrees: Vec<WorktreeAnswer>,
     /// Default branch first, then by date of the last commit, newest first.
     branches: Vec<BranchAnswer>,
-    /// Number of branches that match the filter, on all pages.
-    total: usize,
+    /// Number of branches that match the filter, on all pages; absent when all are on this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
     /// `offset` of the next page; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
@@ -79,8 +80,8 @@ impl Page {
         BranchesAnswer {
             default_branch: listing.default.clone(),
             worktrees: worktrees.into_iter().map(WorktreeAnswer::from).collect(),
+            total: (branches.len() < total).then_some(total),
             branches,
-            total,
             next_offset: (next_offset < total).then_some(next_offset),
         }
     }
@@ -197,7 +198,7 @@ mod tests {
         let (mut seen, mut offset) = (Vec::new(), Some(0));
         while let Some(at) = offset {
             let answer = page(&format!("offset={at}")).unwrap().select(listed.clone());
-            assert_eq!((answer.total, answer.branches.len()), (30_000, 1000));
+            assert_eq!((answer.total, answer.branches.len()), (Some(30_000), 1000));
             assert!(serde_json::to_vec(&answer).unwrap().len() < 200_000);
             seen.extend(names(&answer).into_iter().map(str::to_owned));
             offset = answer.next_offset;
@@ -208,12 +209,12 @@ mod tests {
     #[test]
     fn filter_matches_part_of_the_name() {
         let answer = page("filter=topic/29999&limit=5").unwrap().select(branches(30_000));
-        assert_eq!((names(&answer), answer.total, answer.next_offset), (vec!["Topic/29999"], 1, None));
+        assert_eq!((names(&answer), answer.total, answer.next_offset), (vec!["Topic/29999"], None, None));
         let answer = page("filter=C/2999&limit=2&offset=1").unwrap().select(branches(30_000));
         assert_eq!(names(&answer), ["Topic/29990", "Topic/29991"]);
-        assert_eq!((answer.total, answer.next_offset), (11, Some(3)));
+        assert_eq!((answer.total, answer.next_offset), (Some(11), Some(3)));
         let answer = page("offset=99999999999").unwrap().select(branches(3));
-        assert_eq!((names(&answer).len(), answer.total, answer.next_offset), (0, 3, None));
+        assert_eq!((names(&answer).len(), answer.total, answer.next_offset), (0, Some(3), None));
     }
 
     #[test]

@@ -76,7 +76,6 @@ pub enum UserCommand {
     Deactivate(UserArgs),
 }
 
-/// Selects one user.
 #[derive(Debug, Args)]
 pub struct UserArgs {
     #[command(flatten)]
