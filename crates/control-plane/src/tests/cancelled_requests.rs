@@ -92,7 +92,7 @@ async fn dropped_registration_leaves_no_transaction_in_the_pool() {
     };
     let store = &plane.app.store;
     let mut polls = 1;
-    while !drop_after(polls, register::register(store, &registration)).await {
+    while !drop_after(polls, Box::pin(register::register(store, &registration))).await {
         check_pool(store).await;
         polls += 1;
         assert!(polls < 1000);

@@ -115,7 +115,7 @@ async fn termination_finishes_requests_in_flight() -> Result<()> {
     signal(plane.pid().context("not running")?, "TERM")?;
     // The end of the stream shows that the shutdown has begun.
     tokio::time::timeout(wait::LIMIT, stream.bytes()).await??;
-    request.write_all(rest[10..].as_bytes()).await?;
+    request.write_all(&rest.as_bytes()[10..]).await?;
     let mut response = String::new();
     tokio::time::timeout(wait::LIMIT, request.read_to_string(&mut response)).await??;
     ensure!(response.starts_with("HTTP/1.1 401"), "{response}");
