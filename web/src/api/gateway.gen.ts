@@ -1756,7 +1756,6 @@ export interface components {
          * @description A page of a repository's branches, and its worktrees.
          * @example {
          *       "defaultBranch": "main",
-         *       "total": 2,
          *       "worktrees": [
          *         {
          *           "path": "/home/sam/src/worktrees/shop-AB-1",
@@ -1785,8 +1784,8 @@ export interface components {
             defaultBranch: string;
             /** @description `offset` of the next page; absent on the last one. */
             nextOffset?: number | null;
-            /** @description Number of branches that match the filter, on all pages. */
-            total: number;
+            /** @description Number of branches that match the filter, on all pages; absent when all are on this one. */
+            total?: number | null;
             /** @description All worktrees except the requested directory. */
             worktrees: components["schemas"]["WorktreeAnswer"][];
         };
