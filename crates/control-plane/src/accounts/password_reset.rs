@@ -11,19 +11,18 @@ use secrecy::SecretString;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::email::EmailAddress;
 use super::memberships;
-use super::sign_in::SignedIn;
+use super::sign_in::{SignedIn, set_password};
 use crate::app::ControlPlaneState;
 use crate::audit::{Actor, AuditAction};
 use crate::auth::{Caller, SignInBrowser};
 use crate::credentials::secret::{random_secret, sha256_hex};
 use crate::credentials::session;
-use crate::error::{ApiError, ApiResult, bad_request, conflict, not_found};
+use crate::error::{ApiError, ApiResult, conflict, not_found};
 use crate::store::entity::password_reset::{self, Column};
 use crate::store::entity::user;
 use crate::store::entity::{external_identity, identity};
-use crate::store::{Store, is_duplicate, now};
+use crate::store::{Store, now};
 
 // Lifetime of a link in milliseconds.
 const TTL: i64 = 24 * 3600 * 1000;
@@ -139,7 +138,9 @@ pub async fn redeem(
     let signed_in = memberships(&tx, user.identity_id).await?;
     let (user, organization) =
         signed_in.into_iter().find(|(row, _)| row.id == user.id).ok_or_else(invalid)?;
-    set_password(&tx, &user, hash).await?;
+    let account = identity::Entity::find_by_id(user.identity_id).one(&tx).await?;
+    let account = account.ok_or_else(|| ApiError::internal("user has no identity"))?;
+    set_password(&tx, account, &user, hash).await?;
     session::revoke_all(&tx, user.identity_id, None).await?;
     let secrets = session::begin(&tx, &user, browser).await?;
     let actor = Actor::signed_in(user.id, &browser.client);
@@ -159,32 +160,6 @@ async fn find_open(
         .filter(Column::ExpiresAt.gt(now()))
         .one(db)
         .await
-}
-
-async fn set_password(tx: &DatabaseTransaction, user: &user::Model, hash: String) -> ApiResult<()> {
-    let account = identity::Entity::find_by_id(user.identity_id).one(tx).await?;
-    let account = account.ok_or_else(|| ApiError::internal("user has no identity"))?;
-    let name = match account.sign_in_email {
-        Some(name) => name,
-        None => EmailAddress::parse(&user.email)
-            .ok_or_else(|| bad_request("The account has no valid e-mail address to sign in with."))?
-            .as_str()
-            .to_owned(),
-    };
-    identity::Entity::update_many()
-        .col_expr(identity::Column::SignInEmail, Expr::value(name))
-        .col_expr(identity::Column::PasswordHash, Expr::value(hash))
-        .filter(identity::Column::Id.eq(account.id))
-        .exec(tx)
-        .await
-        .map_err(|error| {
-            if is_duplicate(&error) {
-                conflict("Another account already uses this e-mail address.").code("email_taken")
-            } else {
-                error.into()
-            }
-        })?;
-    Ok(())
 }
 
 fn invalid() -> ApiError {

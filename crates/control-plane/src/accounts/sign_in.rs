@@ -144,36 +144,53 @@ pub async fn change_password(
     let before = before.ok_or_else(|| ApiError::internal("user has no identity"))?;
     let wrong =
         || ApiError::new(StatusCode::FORBIDDEN, "The current password is wrong.").code("wrong_password");
-    let account = match &before.sign_in_email {
-        Some(account) => {
-            let current = change.current.ok_or_else(wrong)?;
-            // 401 would mean an invalid session.
-            verify(app, browser, account, current).await.map_err(|error| match error.status {
-                StatusCode::UNAUTHORIZED => wrong(),
-                _ => error,
-            })?;
-            account.clone()
-        }
-        None => {
-            let address = EmailAddress::parse(&caller.user.email);
-            address
-                .ok_or_else(|| bad_request("Your account has no valid e-mail address to sign in with."))?
-                .as_str()
-                .to_owned()
-        }
-    };
+    if let Some(account) = &before.sign_in_email {
+        let current = change.current.ok_or_else(wrong)?;
+        // 401 would mean an invalid session.
+        verify(app, browser, account, current).await.map_err(|error| match error.status {
+            StatusCode::UNAUTHORIZED => wrong(),
+            _ => error,
+        })?;
+    }
     let hash = app.passwords.hash(change.new).await?;
     let tx = app.store.begin().await?;
+    let account = set_password(&tx, before, &caller.user, hash).await?;
+    session::revoke_all(&tx, identity_id, caller.session.as_deref()).await?;
+    let (organization, user) = (caller.organization_id(), caller.user.id);
+    caller.actor().record(&tx, organization, AuditAction::PasswordChanged, user, json!({})).await?;
+    tx.commit().await?;
+    Ok(account)
+}
+
+/// Sets the password of a person whose account was read as `before`. A person without a password signs in with the
+/// e-mail address of `user` from now on. Returns the account name.
+///
+/// # Errors
+/// Fails with 409 `email_taken` when another account has this e-mail address, and with 409 when the password was
+/// changed since `before` was read.
+pub async fn set_password(
+    tx: &DatabaseTransaction,
+    before: identity::Model,
+    user: &user::Model,
+    hash: String,
+) -> ApiResult<String> {
+    let account = match before.sign_in_email {
+        Some(account) => account,
+        None => EmailAddress::parse(&user.email)
+            .ok_or_else(|| bad_request("The account has no valid e-mail address to sign in with."))?
+            .as_str()
+            .to_owned(),
+    };
     let changed = identity::Entity::update_many()
         .col_expr(Column::SignInEmail, Expr::value(&account))
         .col_expr(Column::PasswordHash, Expr::value(hash))
-        .filter(Column::Id.eq(identity_id))
+        .filter(Column::Id.eq(before.id))
         // Compare-and-swap on the old hash: detects a concurrent change of the password.
         .filter(match before.password_hash {
             Some(hash) => Column::PasswordHash.eq(hash),
             None => Column::PasswordHash.is_null(),
         })
-        .exec(&tx)
+        .exec(tx)
         .await
         .map_err(|error| {
             if is_duplicate(&error) {
@@ -187,10 +204,6 @@ pub async fn change_password(
             "The password was changed by another request. Sign in with the new password and try again.",
         ));
     }
-    session::revoke_all(&tx, identity_id, caller.session.as_deref()).await?;
-    let (organization, user) = (caller.organization_id(), caller.user.id);
-    caller.actor().record(&tx, organization, AuditAction::PasswordChanged, user, json!({})).await?;
-    tx.commit().await?;
     Ok(account)
 }
 

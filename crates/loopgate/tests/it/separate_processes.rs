@@ -37,7 +37,13 @@ impl ControlPlaneProcess {
 
     async fn start_in(home: UserHome) -> Result<Self> {
         let address = format!("127.0.0.1:{}", free_port()?);
-        let mut child = Self::command(&home, &address).stdout(Stdio::piped()).spawn()?;
+        let child = Self::spawn(&home, &address).await?;
+        let origin = format!("http://{address}");
+        Ok(Self { home, address, child, origin })
+    }
+
+    async fn spawn(home: &UserHome, address: &str) -> Result<Child> {
+        let mut child = Self::command(home, address).stdout(Stdio::piped()).spawn()?;
         let stdout = child.stdout.take().context("no stdout")?;
         let mut lines = BufReader::new(stdout).lines();
         loop {
@@ -45,11 +51,9 @@ impl ControlPlaneProcess {
             ensure!(!line.contains("token="), "a log would contain the sign-in link: {line}");
             // The line names the command that prints a link.
             if line.starts_with("to sign in, run: loopgate control-plane sign-in-link --home ") {
-                break;
+                return Ok(child);
             }
         }
-        let origin = format!("http://{address}");
-        Ok(Self { home, address, child, origin })
     }
 
     fn command(home: &UserHome, address: &str) -> Command {
@@ -73,9 +77,9 @@ impl ControlPlaneProcess {
         self.operate(&["sign-in-link"]).await?.map_err(anyhow::Error::msg)
     }
 
-    /// Starts the control plane again after it has ended. Returns before it accepts connections.
-    fn restart(&mut self) -> Result<()> {
-        self.child = Self::command(&self.home, &self.address).spawn()?;
+    /// Starts the control plane again after it has ended, and waits until it accepts connections.
+    async fn restart(&mut self) -> Result<()> {
+        self.child = Self::spawn(&self.home, &self.address).await?;
         Ok(())
     }
 
@@ -88,31 +92,24 @@ impl ControlPlaneProcess {
     ) -> Result<Option<Value>> {
         let mut answer =
             tokio::spawn(async move { request.send().await?.error_for_status()?.json::<Value>().await });
-        if let Some(delay) = delay {
-            tokio::time::sleep(delay).await;
-        } else {
-            let answer = (&mut answer).await??;
-            self.child.kill().await?;
-            self.restart()?;
-            return Ok(Some(answer));
-        }
+        let answered = match delay {
+            Some(delay) => {
+                tokio::time::sleep(delay).await;
+                None
+            }
+            None => Some((&mut answer).await),
+        };
         self.child.kill().await?;
-        self.restart()?;
-        match answer.await? {
+        self.restart().await?;
+        let answer = match answered {
+            Some(answer) => answer,
+            None => answer.await,
+        };
+        match answer? {
             Ok(answer) => Ok(Some(answer)),
-            Err(error) if error.is_status() => Err(error.into()),
+            Err(error) if error.is_status() || delay.is_none() => Err(error.into()),
             Err(_) => Ok(None),
         }
-    }
-
-    /// Waits until a restarted process accepts requests.
-    async fn wait_until_ready(&self, page: &Page) -> Result<()> {
-        let ready = async {
-            while page.0.get("/me").await.is_err() {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(EFFECT_LIMIT, ready).await.context("the control plane did not start")
     }
 
     /// Creates an onboarding attempt, as the page does for a new desktop.
@@ -236,7 +233,7 @@ async fn deliver_after_nine_hours(is_bound: bool) -> Result<()> {
     };
     wait::until(&logs, ended).await?;
     clock::advance(testbed.home.path(), 9)?;
-    plane.restart()?;
+    plane.restart().await?;
     if !is_bound {
         // A plain API key cannot refresh an expired runner token. The desktop suggests `loopgate connect`.
         wait::until(&logs, async || log_in(&logs).contains("run `loopgate connect`").then_some(())).await?;
@@ -264,6 +261,18 @@ async fn deliver_after_nine_hours(is_bound: bool) -> Result<()> {
 const KILLS: u64 = 4;
 /// Time in which an answered request must take effect after the restart.
 const EFFECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// Follows a loop until its runner has started, or until it has failed, and returns the loop.
+async fn wait_until_running_or_failed(page: &Page, id: &str) -> Result<Value> {
+    let mut events = page.follow(id, None).await?;
+    loop {
+        let row = page.read(id).await?;
+        if row["status"] != "PENDING" && row["status"] != "CLAIMED" {
+            return Ok(row);
+        }
+        ensure!(events.next().await?.is_some(), "the loop ended without a status: {row}");
+    }
+}
 
 // A request that was answered takes effect, whenever the control plane is killed: a started loop runs or ends with
 // a reason, and a cancellation reaches the desktop.
@@ -298,32 +307,19 @@ async fn answered_requests_survive_kills_of_the_control_plane() -> Result<()> {
         let path = format!("/documents/{document}/run-loop");
         let answer =
             plane.kill_during(page.0.request(Method::POST, &path).json(&json!({"command": "plan"})), delay);
-        let Some(answer) = answer.await? else {
-            plane.wait_until_ready(&page).await?;
-            continue;
-        };
+        let Some(answer) = answer.await? else { continue };
         let id = text(&answer["data"]["loopId"])?;
         started += 1;
-        plane.wait_until_ready(&page).await?;
-        let at = tokio::time::Instant::now();
-        let running = loop {
-            let row = page.read(&id).await?;
-            match row["status"].as_str() {
-                Some("RUNNING") => break true,
-                Some("FAILED") => {
-                    ensure!(row["error"]["message"].is_string(), "no reason: {row}");
-                    break false;
-                }
-                _ => ensure!(at.elapsed() < EFFECT_LIMIT, "round {round}: {row}"),
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        };
-        if !running {
+        let taken = wait_until_running_or_failed(&page, &id);
+        let row = tokio::time::timeout(EFFECT_LIMIT, taken)
+            .await
+            .with_context(|| format!("round {round}: nothing happens"))??;
+        if row["status"] == "FAILED" {
+            ensure!(row["error"]["message"].is_string(), "no reason: {row}");
             continue;
         }
         let cancel = page.0.request(Method::POST, &format!("/loops/{id}/cancel")).json(&json!({}));
         let answered = plane.kill_during(cancel, delay).await?.is_some();
-        plane.wait_until_ready(&page).await?;
         if !answered {
             page.0.post(&format!("/loops/{id}/cancel"), &json!({})).await.ok();
         }

@@ -68,30 +68,40 @@ impl OidcFixture {
         (browser, started.header("location").unwrap().parse().unwrap())
     }
 
-    /// Signs in at the provider and returns the URL of the page that the browser is redirected to.
-    async fn sign_in(&self, query: &str, subject: &str) -> Url {
+    /// Signs in at the provider. Returns the browser and the URL of the page that it is redirected to.
+    async fn sign_in(&self, query: &str, subject: &str) -> (TestClient, Url) {
         let (browser, url) = self.begin(query).await;
         let back = self.provider.sign_in(url.as_str(), subject).await.unwrap();
-        page_of(&browser.get(&own_path(&back)).await)
+        let page = page_of(&browser.get(&own_path(&back)).await);
+        (browser, page)
+    }
+
+    /// Returns the error on the page after an unsuccessful sign-in.
+    async fn refusal(&self, query: &str, subject: &str) -> String {
+        let (_, page) = self.sign_in(query, subject).await;
+        query_of(&page, "error").unwrap_or_else(|| panic!("{page}"))
     }
 
     /// Signs in at the provider and returns a signed-in client.
     async fn signed_in(&self, subject: &str) -> TestClient {
-        let page = self.sign_in("", subject).await;
-        self.exchange(&page).await
-    }
-
-    /// Exchanges the token in the page's URL for a session.
-    async fn exchange(&self, page: &Url) -> TestClient {
-        let token = query_of(page, "token").unwrap_or_else(|| panic!("{page}"));
-        let client = self.plane.anonymous().with_header("origin", ORIGIN);
-        let reply = client.post("/auth/sign-in-link", json!({"token": token})).await;
-        client.signed_in(&reply)
+        let (browser, page) = self.sign_in("", subject).await;
+        exchange(&browser, &page).await
     }
 
     async fn audit_log(&self) -> String {
         self.plane.owner().await.get("/audit-log").await.text
     }
+}
+
+/// Exchanges the token in the page's URL for a session.
+async fn exchange(browser: &TestClient, page: &Url) -> TestClient {
+    let reply = post_token(browser, page).await;
+    browser.signed_in(&reply)
+}
+
+async fn post_token(browser: &TestClient, page: &Url) -> TestResponse {
+    let token = query_of(page, "token").unwrap_or_else(|| panic!("{page}"));
+    browser.with_header("origin", ORIGIN).post("/auth/sign-in-link", json!({"token": token})).await
 }
 
 fn own_path(url: &Url) -> String {
@@ -132,9 +142,9 @@ async fn provider_account_joins_once_and_keeps_its_user() {
     let fixture = OidcFixture::start().await;
     let methods = fixture.plane.anonymous().get("/auth/methods").await;
     assert_eq!(methods.data("oidc"), "Acme ID");
-    let page = fixture.sign_in("?returnTo=%2Fhome%2Floops", "ada-1").await;
+    let (browser, page) = fixture.sign_in("?returnTo=%2Fhome%2Floops", "ada-1").await;
     assert_eq!(query_of(&page, "returnTo").as_deref(), Some("/home/loops"));
-    let ada = fixture.exchange(&page).await;
+    let ada = exchange(&browser, &page).await;
     let me = ada.get("/me").await;
     assert_eq!((me.data("email"), me.data("lastName")), (&json!("ada@example.org"), &json!("Byron")));
     assert_eq!((me.data("role"), &me.data("organization")["slug"]), (&json!("org:member"), &json!("home")));
@@ -152,7 +162,7 @@ async fn roles_follow_the_providers_groups() {
     let fixture = OidcFixture::start().await;
     let boss = fixture.signed_in("boss").await;
     assert_eq!(boss.get("/me").await.data("role"), "org:admin");
-    assert_eq!(error_of(&fixture.sign_in("", "outsider").await), "oidc_not_allowed");
+    assert_eq!(fixture.refusal("", "outsider").await, "oidc_not_allowed");
     let ada = fixture.signed_in("ada-1").await;
     let id = ada.get("/me").await.data("id").as_str().unwrap().to_owned();
     // Roles are assigned from the groups at every sign-in, so a manual change is temporary.
@@ -162,21 +172,21 @@ async fn roles_follow_the_providers_groups() {
     assert_eq!(ada.get("/me").await.data("role"), "org:member", "the next sign-in resets the role");
 
     boss.with_header("origin", ORIGIN).patch(&format!("/members/{id}"), json!({"active": false})).await;
-    assert_eq!(error_of(&fixture.sign_in("", "ada-1").await), "oidc_inactive");
+    assert_eq!(fixture.refusal("", "ada-1").await, "oidc_inactive");
 }
 
 #[tokio::test]
 async fn unknown_account_requires_an_invitation() {
     let fixture = OidcFixture::start_with(|_| {}).await;
-    assert_eq!(error_of(&fixture.sign_in("", "boss").await), "oidc_no_account");
+    assert_eq!(fixture.refusal("", "boss").await, "oidc_no_account");
     let owner = fixture.plane.owner().await;
     let body = json!({"email": "new@example.org", "role": "org:admin"});
     let invited = owner.post("/invitations", body).await;
     let token = invited.data("token").as_str().unwrap_or_else(|| panic!("{}", invited.text)).to_owned();
-    let page = fixture.sign_in(&format!("?invitation={token}"), "boss").await;
-    let me = fixture.exchange(&page).await.get("/me").await;
+    let (browser, page) = fixture.sign_in(&format!("?invitation={token}"), "boss").await;
+    let me = exchange(&browser, &page).await.get("/me").await;
     assert_eq!((me.data("email"), me.data("role")), (&json!("new@example.org"), &json!("org:admin")));
-    assert_eq!(error_of(&fixture.sign_in(&format!("?invitation={token}"), "ada-1").await), "oidc_invitation");
+    assert_eq!(fixture.refusal(&format!("?invitation={token}"), "ada-1").await, "oidc_invitation");
     assert_eq!(fixture.signed_in("boss").await.get("/me").await.data("id"), me.data("id"));
     let identities = external_identity::Entity::find().all(fixture.plane.app.store.reader()).await.unwrap();
     assert_eq!(identities.len(), 1, "a rejected sign-in stores no identity");
@@ -192,7 +202,9 @@ async fn callback_is_accepted_once_from_the_browser_that_started_it() {
     let other = fixture.begin("").await.0.get(&back).await;
     assert_eq!(error_of(&page_of(&other)), "oidc_invalid", "a browser with another sign-in");
     let done = page_of(&browser.get(&back).await);
-    assert!(query_of(&done, "token").is_some(), "{done}");
+    let stranger = post_token(&fixture.plane.anonymous(), &done).await;
+    assert_eq!(stranger.failure().2, "sign_in_link_invalid", "the token in another browser");
+    exchange(&browser, &done).await;
     let again = browser.get(&back).await;
     assert_eq!(error_of(&page_of(&again)), "oidc_invalid", "a repeated callback");
 
