@@ -104,6 +104,23 @@ impl Administration {
         Ok(is_in_use)
     }
 
+    /// Fails unless a SQLite file is the complete database of a control plane. An earlier version may have
+    /// written it.
+    ///
+    /// # Errors
+    /// Fails when the file cannot be used, is damaged, or is another database.
+    pub async fn check_file(database_url: &str) -> Result<()> {
+        let store = Store::connect(database_url, None).await?;
+        let problem = damage(&store).await?;
+        let has_schema = store.has_schema().await?;
+        store.close().await?;
+        match problem {
+            Some(problem) => Err(refused(format!("the database is damaged: {problem}"))),
+            None if !has_schema => Err(refused("the database is not one of a control plane".to_owned())),
+            None => Ok(()),
+        }
+    }
+
     /// Creates a token that signs a user in once within ten minutes: the user with an address, or the oldest
     /// administrator.
     ///
@@ -224,23 +241,6 @@ impl Administration {
         Ok(())
     }
 
-    /// Fails unless the database is complete, for example after a copy.
-    ///
-    /// # Errors
-    /// Fails when SQLite finds an error in the file.
-    pub async fn check_database(&self) -> Result<()> {
-        if !self.store.is_embedded() {
-            return Ok(());
-        }
-        let check = sea_orm::Statement::from_string(sea_orm::DbBackend::Sqlite, "PRAGMA quick_check");
-        let row = self.store.reader().query_one_raw(check).await?;
-        let result: Option<String> = row.map(|row| row.try_get_by_index(0)).transpose()?;
-        match result.as_deref() {
-            Some("ok") => Ok(()),
-            other => Err(refused(format!("the database is damaged: {}", other.unwrap_or("no result")))),
-        }
-    }
-
     /// Closes the connections to the database.
     ///
     /// # Errors
@@ -277,9 +277,7 @@ impl Administration {
         match users.len() {
             0 => Err(refused(format!("there is no user with the e-mail address {email}"))),
             1 => Ok(users.remove(0)),
-            _ => Err(refused(format!(
-                "{email} belongs to several organizations; name one with --organization"
-            ))),
+            _ => Err(refused(format!("{email} belongs to several organizations; name one with --in"))),
         }
     }
 
@@ -289,6 +287,14 @@ impl Administration {
         let oldest = users.into_iter().find(|user| user.active && user.role == StoredEnum(Role::Admin));
         oldest.ok_or_else(|| refused("there is no active administrator; name a user with --email".to_owned()))
     }
+}
+
+/// Returns the first error that SQLite finds in a database.
+async fn damage(store: &Store) -> Result<Option<String>> {
+    let check = sea_orm::Statement::from_string(sea_orm::DbBackend::Sqlite, "PRAGMA quick_check");
+    let row = store.reader().query_one_raw(check).await?;
+    let result: Option<String> = row.map(|row| row.try_get_by_index(0)).transpose()?;
+    Ok(result.filter(|result| result != "ok"))
 }
 
 // Value of the member `origin` in the details of the audit log.

@@ -27,7 +27,7 @@ use crate::credentials::runner_token::RunnerTokens;
 use crate::credentials::session;
 use crate::desktops::credentials;
 use crate::desktops::host::DesktopHost;
-use crate::dispatch::{launch_queue, presence};
+use crate::dispatch::{forward, launch_queue, presence};
 use crate::error::{ApiError, ValidationIssues};
 use crate::loops::reaper;
 use crate::router;
@@ -63,7 +63,7 @@ pub enum ControlPlaneError {
 
 impl ControlPlane {
     /// Connects to the database, applies migrations, and starts the background tasks: takeover of interrupted
-    /// launches, presence of desktops, the reaper, and revocation of desktop credentials.
+    /// launches, delivery of commands of other instances, presence of desktops, the reaper, and revocation of desktop credentials.
     ///
     /// # Errors
     /// Fails with [`ControlPlaneError`] when the database or the storage directory cannot be used.
@@ -102,6 +102,7 @@ impl ControlPlane {
             presence::sweep(&app, now() + 1).await?;
         }
         app.tasks.spawn(launch_queue::run(app.clone()));
+        app.tasks.spawn(forward::run(app.clone()));
         app.tasks.spawn(presence::run(app.clone()));
         app.tasks.spawn(reaper::run(app.clone()));
         app.tasks.spawn(credentials::run(app.clone()));

@@ -49,7 +49,40 @@ impl DesktopHost {
     }
 }
 
+/// What a desktop has to receive of an open command.
+pub enum OutstandingCommand {
+    /// The request.
+    Deliver(LinkCommand),
+    /// Its cancellation. A cancelled command is no longer delivered, even when the desktop has not received it.
+    Cancel(Cancel),
+}
+
 impl DesktopHost {
+    /// Returns what a desktop has to receive of an open command; `None` for nothing.
+    pub async fn outstanding_command(
+        &self,
+        row: desktop_command::Model,
+    ) -> ApiResult<Option<OutstandingCommand>> {
+        if row.cancel_requested_at.is_some() {
+            let cancel = Cancel { command_id: row.id.to_string(), reason: None };
+            return Ok(Some(OutstandingCommand::Cancel(cancel)));
+        }
+        let mut request = match serde_json::from_value::<LinkCommand>(row.request_payload) {
+            Ok(request) => request,
+            Err(error) => {
+                // Skipped, because one unreadable command must not block the others.
+                tracing::error!(command_id = %row.id, %error, "failed to parse stored command");
+                return Ok(None);
+            }
+        };
+        if let Some(loop_id) = row.loop_id.filter(|_| command::needs_token(&request)) {
+            // A loop without a token has ended, and its launch is being withdrawn.
+            let Some(token) = self.token_of(loop_id).await? else { return Ok(None) };
+            command::add_token(&mut request, &token);
+        }
+        Ok(Some(OutstandingCommand::Deliver(request)))
+    }
+
     async fn token_of(&self, loop_id: Uuid) -> ApiResult<Option<SecretString>> {
         let row = agent_loop::Entity::find_by_id(loop_id).one(self.store.reader()).await?;
         let Some(row) = row else { return Ok(None) };
@@ -129,27 +162,15 @@ impl Host for DesktopHost {
         for row in rows {
             let last = u64::try_from(row.last_sequence_acked).unwrap_or_default();
             outstanding.resume_from_sequence.insert(row.id.to_string(), last);
-            // A cancelled command must not be delivered any more, even when the desktop has not received it
-            // yet.
-            if row.cancel_requested_at.is_some() {
-                outstanding.cancelled.push(Cancel { command_id: row.id.to_string(), reason: None });
-                continue;
-            }
-            match serde_json::from_value::<LinkCommand>(row.request_payload) {
-                Ok(mut request) => {
-                    if let Some(loop_id) = row.loop_id.filter(|_| command::needs_token(&request)) {
-                        let token = self.token_of(loop_id).await.map_err(|error| {
-                            tracing::error!(%loop_id, error = %error.body.error, "failed to issue the token of a launch");
-                            nack(NackReason::PendingCommandsLookupFailed)
-                        })?;
-                        // A loop without a token has ended, and its launch is being withdrawn.
-                        let Some(token) = token else { continue };
-                        command::add_token(&mut request, &token);
-                    }
-                    outstanding.pending.push(request);
-                }
-                // Skipped, because one unreadable command must not block the others.
-                Err(error) => tracing::error!(command_id = %row.id, %error, "failed to parse stored command"),
+            let id = row.id;
+            let command = self.outstanding_command(row).await.map_err(|error| {
+                tracing::error!(command_id = %id, error = %error.body.error, "failed to read pending command");
+                nack(NackReason::PendingCommandsLookupFailed)
+            })?;
+            match command {
+                Some(OutstandingCommand::Deliver(request)) => outstanding.pending.push(request),
+                Some(OutstandingCommand::Cancel(cancel)) => outstanding.cancelled.push(cancel),
+                None => {}
             }
         }
         Ok(outstanding)

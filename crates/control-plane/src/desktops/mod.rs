@@ -8,4 +8,4 @@ pub mod host;
 pub mod register;
 mod results;
 
-pub use host::Desktops;
+pub use host::{Desktops, OutstandingCommand};

@@ -4,6 +4,7 @@
 
 pub mod cancel;
 pub mod command;
+pub mod forward;
 pub mod kill;
 pub mod launch;
 mod launch_content;

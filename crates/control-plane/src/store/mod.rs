@@ -5,7 +5,7 @@
 
 pub mod column;
 pub mod entity;
-mod migration;
+pub mod migration;
 
 use std::time::Duration;
 

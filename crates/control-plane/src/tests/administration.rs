@@ -1,5 +1,9 @@
 //! Acts of the operator on the database of a running control plane.
 
+use std::path::PathBuf;
+
+use sea_orm::Database;
+use sea_orm_migration::MigratorTrait as _;
 use serde_json::json;
 
 use super::plane::{ORIGIN, first_owner};
@@ -7,6 +11,7 @@ use super::{TestApp, TestClient, TestResponse};
 use crate::accounts::FirstOwner;
 use crate::administration::{Administration, AdministrationError};
 use crate::store::Store;
+use crate::store::migration::Migrator;
 
 async fn sign_in(plane: &TestApp, token: &str) -> (TestClient, TestResponse) {
     let browser = plane.anonymous().with_header("origin", ORIGIN);
@@ -76,7 +81,7 @@ async fn operator_helps_users_by_their_address() {
         FirstOwner { organization: "Other".to_owned(), email: "ben@example.org".to_owned(), ..first_owner() };
     operator.add_organization(&elsewhere).await.unwrap();
     let ambiguous = refusal(operator.sign_in_token(Some("ben@example.org"), None).await);
-    assert!(ambiguous.contains("--organization"), "{ambiguous}");
+    assert!(ambiguous.contains("name one with --in"), "{ambiguous}");
     operator.sign_in_token(Some("ben@example.org"), Some("other")).await.unwrap();
     operator.close().await.unwrap();
 }
@@ -97,13 +102,38 @@ async fn copy_contains_changes_that_are_only_in_the_log() {
     operator.close().await.unwrap();
 
     let url = format!("sqlite://{}?mode=rw", copy.display());
+    Administration::check_file(&url).await.unwrap();
     let restored = Administration::open(&url).await.unwrap();
-    restored.check_database().await.unwrap();
     assert_eq!(restored.users(None).await.unwrap().len(), 1);
     restored.close().await.unwrap();
     let empty = format!("sqlite://{}?mode=rwc", dir.path().join("empty.db").display());
     assert!(matches!(Administration::open(&empty).await, Err(AdministrationError::OtherVersion)));
+    assert!(Administration::check_file(&empty).await.is_err());
     assert!(
         !Administration::is_in_use(&empty).await.unwrap() && Administration::is_in_use(&url).await.unwrap()
     );
+}
+
+#[tokio::test]
+async fn backup_of_an_earlier_version_is_accepted_and_a_damaged_one_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, url) = file_and_url(&dir, "earlier.db");
+    let earlier = Database::connect(&url).await.unwrap();
+    Migrator::up(&earlier, Some(3)).await.unwrap();
+    earlier.close().await.unwrap();
+    Administration::check_file(&url).await.unwrap();
+    assert!(matches!(Administration::open(&url).await, Err(AdministrationError::OtherVersion)));
+
+    let mut content = std::fs::read(&file).unwrap();
+    // Keeps the first page, which contains the header and the schema.
+    content[4096..].fill(0xff);
+    let (damaged, url) = file_and_url(&dir, "damaged.db");
+    std::fs::write(damaged, content).unwrap();
+    assert!(Administration::check_file(&url).await.is_err());
+}
+
+fn file_and_url(dir: &tempfile::TempDir, name: &str) -> (PathBuf, String) {
+    let file = dir.path().join(name);
+    let url = format!("sqlite://{}?mode=rwc", file.display());
+    (file, url)
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::plane::shop;
 use super::routes::documents::{feature, launched, reached};
 use super::{TestApp, TestClient};
-use crate::dispatch::launch_queue;
+use crate::dispatch::{forward, launch_queue};
 use crate::store::entity::{agent_loop, desktop_command, loop_launch};
 use crate::store::now;
 
@@ -166,4 +166,54 @@ async fn event_of_a_cancelled_loop_tells_its_runner_to_stop() {
     assert_eq!((late.data("ignored"), late.data("ended")), (&json!(true), &json!(true)), "{}", late.text);
     let last = runner.event(id, json!({"type": "cancelled", "timestamp": "2026-05-11T08:30:00.000Z"})).await;
     assert!(last.data("ended").is_null(), "the runner has stopped: {}", last.text);
+}
+
+// A request may arrive at any instance. The desktop is connected to one of them.
+#[tokio::test]
+async fn desktop_of_another_instance_receives_launches_commands_and_cancellations() {
+    let plane = TestApp::start().await;
+    let Some(other) = plane.second_instance().await else { return };
+    let mut desktop = plane.desktop().await;
+    let owner = other.owner().await;
+    feature(&owner).await;
+    let run = owner.post("/documents/feature-1/run-loop", json!({"command": "plan"})).await;
+    assert_eq!(run.data("status"), "PENDING", "{}", run.text);
+    let (_, id, _) = launched(&plane, &mut desktop).await;
+    assert_eq!(owner.post(&format!("/loops/{id}/cancel"), json!({})).await.status, 200);
+    let kill = desktop.accept().await;
+    assert_eq!(kill["body"]["loopId"], id.to_string(), "{kill}");
+
+    let commands = format!("/compute-targets/{}/commands", desktop.target_id);
+    let sent = owner.post(&commands, version_request()).await;
+    let command = desktop.accept().await;
+    assert_eq!(sent.data("commandId"), &command["commandId"], "{}", sent.text);
+    let cancelled = format!("{commands}/{}/cancel", command["commandId"].as_str().unwrap());
+    assert_eq!(owner.post(&cancelled, json!({})).await.status, 200);
+    assert_eq!(desktop.expect(event::CANCEL).await["commandId"], command["commandId"]);
+}
+
+#[tokio::test]
+async fn command_is_forwarded_until_its_desktop_acknowledges_it() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let mut desktop = plane.desktop().await;
+    let commands = format!("/compute-targets/{}/commands", desktop.target_id);
+    let sent = owner.post(&commands, version_request()).await;
+    let id = sent.data("commandId").clone();
+    assert_eq!(desktop.expect(event::COMMAND).await["commandId"], id);
+    forward::forward(&plane.app, now() + 2_000).await.unwrap();
+    let command = desktop.accept().await;
+    assert_eq!(command["commandId"], id);
+    desktop.report(&command, 1, "status", json!({"type": "status", "status": "running"})).await;
+    forward::forward(&plane.app, now() + 2_000).await.unwrap();
+    let next = owner.post(&commands, version_request()).await;
+    assert_eq!(
+        &desktop.accept().await["commandId"],
+        next.data("commandId"),
+        "an acknowledged one is not repeated"
+    );
+}
+
+fn version_request() -> serde_json::Value {
+    json!({"operationId": "version", "method": "GET", "path": "/api/gateway/version"})
 }

@@ -90,6 +90,14 @@ impl TestApp {
         Self::open(config, self.folder).await
     }
 
+    /// Starts another instance on the same database; `None` on SQLite, which has one process.
+    pub async fn second_instance(&self) -> Option<Self> {
+        if self.app.store.is_embedded() {
+            return None;
+        }
+        Some(Self::open(self.app.config.clone(), tempfile::tempdir().unwrap()).await)
+    }
+
     /// Returns a client without credentials.
     pub fn anonymous(&self) -> TestClient {
         TestClient::new(self.router.clone())

@@ -26,7 +26,7 @@ impl Launcher {
     /// Reports that the loop starts.
     ///
     /// For a local loop of a command with `fail_fast`, the control plane must acknowledge the event before
-    /// the loop is started; fails with 503 otherwise. Loops from the link have just been received from the
+    /// the loop is started; fails with 503 otherwise, and with 409 when it has ended the loop. Loops from the link have just been received from the
     /// control plane, so their event goes through the outbox.
     pub(super) async fn announce_start(
         &self,
@@ -52,19 +52,23 @@ impl Launcher {
         }
         // The outer timeout covers all attempts, because the caller waits for the response.
         let posted = tokio::time::timeout(EVENT_TIME, self.post_started(id, &event)).await;
-        posted.unwrap_or(Err(CallError::Timeout)).map_err(|cause| {
-            let text = format!(
-                "Cannot start local loop: cloud callback path is unavailable. Check connectivity and retry. ({cause})"
-            );
-            LoopRequestError::new(503, text).into()
-        })
+        match posted.unwrap_or(Err(CallError::Timeout)) {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(LoopRequestError::new(409, "The loop has already ended.").into()),
+            Err(cause) => {
+                let text = format!(
+                    "Cannot start local loop: cloud callback path is unavailable. Check connectivity and retry. ({cause})"
+                );
+                Err(LoopRequestError::new(503, text).into())
+            }
+        }
     }
 
     async fn post_started(
         &self,
         id: LoopId,
         OutboxMessage { nonce, body, .. }: &OutboxMessage,
-    ) -> Result<(), CallError> {
+    ) -> Result<bool, CallError> {
         let mut attempts = 1;
         loop {
             let posted = self.tokens.post_event(id, *nonce, body, EVENT_TIME).await;

@@ -64,19 +64,19 @@ impl Tokens {
         self.store.disk_shortage()
     }
 
-    /// Posts an event of a loop, with a timeout.
+    /// Posts an event of a loop, with a timeout. Returns whether the control plane has ended the loop.
     pub async fn post_event(
         &self,
         id: LoopId,
         nonce: Uuid,
         body: &str,
         within: Duration,
-    ) -> Result<(), CallError> {
+    ) -> Result<bool, CallError> {
         let cloud = &self.cloud;
         let posted = self.call(id, |token| async move {
             cloud.post_event(id, &token, nonce, body.to_owned(), within).await
         });
-        posted.await.map(drop)
+        posted.await
     }
 
     /// Returns the stored token.

@@ -143,6 +143,18 @@ async fn local_launch_requires_the_callback_path_and_a_relayed_launch_waits_for_
     assert_eq!(kinds.last().map(String::as_str), Some("completed"));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn loop_that_the_control_plane_has_ended_is_not_started() {
+    let desktop = Desktop::new().await;
+    desktop.cloud.answer_always("events", 200, json!({"success": true, "data": {"ended": true}}));
+    let runtime = desktop.open().await;
+    let id = new_id();
+    let error = start(&runtime, &request(id, "EXECUTE")).await.unwrap_err();
+    assert_eq!((error.status, error.message.as_str()), (409, "The loop has already ended."));
+    assert!(runtime.jobs.get(id).await.unwrap().is_none());
+    assert_eq!(desktop.state("argv"), "", "nothing was started");
+}
+
 // LR-12
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_repository_is_cloned_and_listed() {

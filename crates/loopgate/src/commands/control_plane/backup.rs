@@ -128,12 +128,16 @@ impl RestoreBackupArgs {
         if description.has_database {
             let database = dir.file(DATABASE_FILE);
             copy_file(&from.join(DATABASE_FILE), &database)?;
-            commands::block_on(async {
-                let administration = Administration::open(&existing_database(&database)).await?;
-                let check = administration.check_database().await;
-                administration.close().await?;
-                Ok(check?)
-            })?;
+            let check = commands::block_on(async {
+                Ok(Administration::check_file(&existing_database(&database)).await?)
+            });
+            if check.is_err() {
+                // The next attempt needs an empty data directory, and SQLite would apply a log that is left.
+                for suffix in ["", "-wal", "-shm"] {
+                    let _ = fs::remove_file(dir.file(&format!("{DATABASE_FILE}{suffix}")));
+                }
+            }
+            check.with_context(|| format!("cannot restore {}", from.join(DATABASE_FILE).display()))?;
         }
         copy_tree(&from.join(STORAGE_DIR), &dir.file(STORAGE_DIR))?;
         // Last: a start without the secrets fails, so an interrupted restore is noticed.
