@@ -230,24 +230,11 @@ pub struct SignedLaunch {
 const WITHOUT_DIGEST: [&str; 5] = ["loopId", "loopgateAuthToken", "apiBaseUrl", "s3StateKey", "maxSpendUsd"];
 
 /// Returns the digest of each member of a launch request that decides what runs: SHA-256 of its canonical JSON
-/// (RFC 8785), in hexadecimal digits. Artifacts have one digest each, named `artifacts/0` and so on.
+/// (RFC 8785), in hexadecimal digits.
 #[must_use]
 pub fn launch_digests(body: &Map<String, Value>) -> BTreeMap<String, String> {
-    let mut digests = BTreeMap::new();
-    let digest = |value: &Value| hex::encode(Sha256::digest(canonical_json(value)));
-    for (name, value) in body {
-        match value {
-            Value::Array(artifacts) if name == "artifacts" => {
-                let each = artifacts.iter().enumerate();
-                digests.extend(each.map(|(index, artifact)| (format!("{name}/{index}"), digest(artifact))));
-            }
-            _ if WITHOUT_DIGEST.contains(&name.as_str()) => {}
-            value => {
-                digests.insert(name.clone(), digest(value));
-            }
-        }
-    }
-    digests
+    let signed = body.iter().filter(|(name, _)| !WITHOUT_DIGEST.contains(&name.as_str()));
+    signed.map(|(name, value)| (name.clone(), hex::encode(Sha256::digest(canonical_json(value))))).collect()
 }
 
 /// Returns the names of the digests that differ.
@@ -276,7 +263,7 @@ mod tests {
         };
         let digests = launch_digests(&body);
         let names: Vec<_> = digests.keys().map(String::as_str).collect();
-        assert_eq!(names, ["agents", "artifacts/0", "artifacts/1", "prompt", "unknown"]);
+        assert_eq!(names, ["agents", "artifacts", "prompt", "unknown"]);
         // SHA-256 of `null` and of `[]`, as sha256sum prints them.
         assert!(digests["prompt"].starts_with("74234e98afe7498fb5daf1f36ac2d78a"));
         assert!(digests["agents"].starts_with("4f53cda18c2baa0c0354bb5f9a3ecbe5"));

@@ -16,6 +16,7 @@ pub mod failure_marker;
 pub mod held_back;
 pub mod ids;
 pub mod job;
+pub mod json_size;
 pub mod launch;
 pub mod ledger;
 pub mod link;

@@ -170,7 +170,7 @@ pub const ACTS: &[Act] = {
             Route("POST", "/repositories"), Route("DELETE", "/repositories/{owner}/{name}"),
         ] },
         Act { name: "change agents", role: Administrator,
-            audit: &[Audit::AgentCreated, Audit::AgentUpdated, Audit::AgentDeleted], ways: &[
+            audit: &[Audit::AgentCreated, Audit::AgentUpdated, Audit::AgentDeleted, Audit::CriticGatesSet], ways: &[
             Route("POST", "/agents"), Route("POST", "/agents/bulk-ingest"), Route("PATCH", "/agents/{idOrSlug}"),
             Route("DELETE", "/agents/{idOrSlug}"), Route("POST", "/agent-proposals/{id}/accept"),
             Completion(LoopCommand::Bootstrap),

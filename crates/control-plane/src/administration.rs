@@ -9,14 +9,17 @@ use serde_json::json;
 use thiserror::Error;
 use uuid::Uuid;
 
-use crate::accounts::{self, FirstOwner, Owner, password_reset};
+use crate::accounts::email::EmailAddress;
+use crate::accounts::password_reset::{self, ResetOrigin};
+use crate::accounts::{self, FirstOwner, Owner};
 use crate::audit::{Actor, AuditAction};
 use crate::credentials::session;
+use crate::dispatch::command;
 use crate::error::ApiError;
 use crate::store::Store;
 use crate::store::column::StoredEnum;
-use crate::store::entity::organization;
 use crate::store::entity::user::{self, Role};
+use crate::store::entity::{desktop_command, organization};
 
 /// The database of a control plane, for an operator.
 pub struct Administration {
@@ -148,7 +151,7 @@ impl Administration {
     pub async fn password_reset_token(&self, email: &str, organization: Option<&str>) -> Result<String> {
         let user = self.user(email, organization).await?;
         let tx = self.store.begin().await?;
-        let reset = password_reset::create(&tx, &user, &Actor::default(), ORIGIN).await?;
+        let reset = password_reset::create(&tx, &user, &Actor::default(), ResetOrigin::Operator).await?;
         tx.commit().await?;
         Ok(reset.token)
     }
@@ -166,6 +169,7 @@ impl Administration {
             .exec(&tx)
             .await?;
         if !active {
+            command::withdraw(&tx, desktop_command::Column::UserId.eq(user.id)).await?;
             session::revoke_user(&tx, user.id).await?;
         }
         let action = if active { AuditAction::MemberActivated } else { AuditAction::MemberDeactivated };
@@ -179,6 +183,20 @@ impl Administration {
     /// # Errors
     /// Fails when another organization has the same slug.
     pub async fn add_organization(&self, owner: &FirstOwner) -> Result<Owner> {
+        if EmailAddress::parse(&owner.email).is_none() {
+            return Err(refused(format!("\"{}\" is not an e-mail address", owner.email.escape_default())));
+        }
+        for name in [&owner.organization, &owner.name] {
+            if name.trim().is_empty()
+                || name.chars().any(char::is_control)
+                || name.chars().count() > NAME_LIMIT
+            {
+                return Err(refused(format!(
+                    "\"{}\" is not a name of 1 to {NAME_LIMIT} printable characters",
+                    name.escape_default()
+                )));
+            }
+        }
         let slug = accounts::slug(&owner.organization);
         let tx = self.store.begin().await?;
         let existing = organization::Entity::find().filter(organization::Column::Slug.eq(&slug));
@@ -297,6 +315,8 @@ async fn damage(store: &Store) -> Result<Option<String>> {
     Ok(result.filter(|result| result != "ok"))
 }
 
+// Characters of the name of an organization or a person.
+const NAME_LIMIT: usize = 100;
 // Value of the member `origin` in the details of the audit log.
 const ORIGIN: &str = "command_line";
 

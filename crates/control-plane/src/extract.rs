@@ -8,6 +8,7 @@ use http::StatusCode;
 use http::request::Parts;
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
+use loopgate_api::json_size::count_values;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout_at};
@@ -21,13 +22,22 @@ const BODY_GRACE: Duration = Duration::from_secs(10);
 /// Rate in bytes per second that a client must reach beyond [`BODY_GRACE`]. Together with the size limit of the
 /// route, it bounds the total time of a body: 10 seconds for the smallest, 15 minutes for a file of 50 MiB.
 const MIN_BODY_RATE: usize = 64 * 1024;
-/// JSON values in a body. A value occupies up to a hundred times its text, so that a body of small values
-/// would need far more memory than the size limit suggests.
+/// JSON values in the largest bodies, and bytes of the limit per value in smaller ones. A value occupies up to a
+/// hundred times its text, so that a body of small values would need far more memory than the size limit suggests.
 const MAX_VALUES: usize = 250_000;
+const BYTES_PER_VALUE: usize = 64;
 
 /// Size limit of the request bodies of a route, in bytes. The route table sets it. Bodies are buffered in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RouteBodyLimit(pub usize);
+
+impl RouteBodyLimit {
+    /// Returns the largest number of JSON values in a body.
+    const fn values(self) -> usize {
+        let values = self.0 / BYTES_PER_VALUE;
+        if values < MAX_VALUES { values } else { MAX_VALUES }
+    }
+}
 
 /// A JSON request body, deserialized.
 pub struct Body<T>(pub T);
@@ -36,7 +46,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
-        parse(&bytes(request).await?).map(Self)
+        let limit = body_limit(&request);
+        parse(&bytes(request).await?, limit).map(Self)
     }
 }
 
@@ -47,16 +58,21 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalB
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
+        let limit = body_limit(&request);
         let bytes = bytes(request).await?;
-        if bytes.is_empty() { Ok(Self(T::default())) } else { parse(&bytes).map(Self) }
+        if bytes.is_empty() { Ok(Self(T::default())) } else { parse(&bytes, limit).map(Self) }
     }
+}
+
+/// Returns the size limit of a request's route. A route without one accepts no body.
+pub fn body_limit(request: &Request) -> RouteBodyLimit {
+    request.extensions().get().copied().unwrap_or(RouteBodyLimit(0))
 }
 
 /// Reads a request body. Returns 413 when it is larger than the route's limit, and 408 when it arrives too
 /// slowly.
 pub async fn bytes(request: Request) -> ApiResult<Bytes> {
-    // A route without a limit accepts no body.
-    let RouteBodyLimit(limit) = request.extensions().get().copied().unwrap_or(RouteBodyLimit(0));
+    let RouteBodyLimit(limit) = body_limit(&request);
     let too_large = || ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "Request body too large");
     let mut body = request.into_body();
     // A declared length is rejected before the body is read.
@@ -81,26 +97,10 @@ pub async fn bytes(request: Request) -> ApiResult<Bytes> {
     }
 }
 
-/// Counts the values in JSON text without parsing it. Exact for valid JSON, except that an empty array or
-/// object counts as two.
-fn count_values(json: &[u8]) -> usize {
-    let (mut values, mut in_string) = (1, false);
-    let mut bytes = json.iter();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => in_string = !in_string,
-            // The escaped character cannot end the string.
-            b'\\' if in_string => _ = bytes.next(),
-            b',' | b'[' | b'{' if !in_string => values += 1,
-            _ => {}
-        }
-    }
-    values
-}
-
-/// Deserializes the JSON of a request body. Returns a 400 that names the path of the first value that does not match its type.
-pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
-    if count_values(bytes) > MAX_VALUES {
+/// Deserializes the JSON of a request body. Returns a 400 that names the path of the first value that does not match
+/// its type, or for more values than the limit of the route allows.
+pub fn parse<T: DeserializeOwned>(bytes: &[u8], limit: RouteBodyLimit) -> ApiResult<T> {
+    if count_values(bytes) > limit.values() {
         return Err(bad_request("Request body has too many JSON values").code("too_many_values"));
     }
     // PostgreSQL rejects U+0000 in text and JSON, so replace it before anything is stored.
@@ -216,10 +216,12 @@ mod tests {
 
     #[test]
     fn bodies_of_many_small_values_are_rejected() {
-        assert_eq!(count_values(br#"{"a,[":"\",[","b":[1,2,{"c":null}]}"#), 7);
-        let nested = format!("[{}]", vec!["[]"; MAX_VALUES].join(","));
-        assert_eq!(parse::<serde_json::Value>(nested.as_bytes()).unwrap_err().body.code, "too_many_values");
-        let text = serde_json::to_vec(&"[{,".repeat(MAX_VALUES)).unwrap();
-        assert!(parse::<String>(&text).is_ok());
+        for limit in [RouteBodyLimit(4096), RouteBodyLimit(usize::MAX)] {
+            let nested = format!("[{}]", vec!["[]"; limit.values()].join(","));
+            let error = parse::<serde_json::Value>(nested.as_bytes(), limit).unwrap_err();
+            assert_eq!(error.body.code, "too_many_values");
+            let text = serde_json::to_vec(&"[{,".repeat(limit.values())).unwrap();
+            assert!(parse::<String>(&text, limit).is_ok());
+        }
     }
 }

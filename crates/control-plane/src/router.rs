@@ -1,8 +1,13 @@
 //! All routes of the control plane.
 
+use std::sync::LazyLock;
+
 use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse;
 use axum::routing::{any, get};
-use axum::{Extension, Json, Router};
+use axum::{Extension, Router};
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{OpenApi, PathItem};
@@ -209,12 +214,20 @@ pub fn service(app: ControlPlaneState) -> Router {
     routes
         .route("/storage/{*key}", get(storage::get).put(storage::put).layer(Extension(FILE)))
         .route(loopgate_api::link::LINK_PATH, any(link::connect))
-        .route("/openapi.json", get(async || Json(openapi())))
+        .route("/openapi.json", get(openapi_document))
         .method_not_allowed_fallback(async || not_implemented())
         .fallback(web::fallback)
         // The last layer is the outermost one: it also covers the fallbacks.
         .layer(from_fn_with_state(app.clone(), middleware::check))
         .with_state(app)
+}
+
+// Serialized once, because anyone may request it.
+static OPENAPI_DOCUMENT: LazyLock<Bytes> =
+    LazyLock::new(|| serde_json::to_vec(&openapi()).unwrap_or_default().into());
+
+async fn openapi_document() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], OPENAPI_DOCUMENT.clone())
 }
 
 /// Generates the OpenAPI document from the handlers' annotations.

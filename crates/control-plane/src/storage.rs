@@ -31,6 +31,8 @@ const LOOP_OBJECTS: usize = 2000;
 const LOOP_BYTES: u64 = 1024 * 1024 * 1024;
 // Number of leading key segments that identify the loop: organization, `loops`, loop.
 const LOOP_SEGMENTS: usize = 3;
+// Bytes of a segment. File systems limit a name to 255, and the name of a temporary file is longer.
+const SEGMENT_LIMIT: usize = 200;
 // Number of objects in a listing; further objects are not returned.
 const LISTING_LIMIT: usize = 1000;
 
@@ -89,7 +91,14 @@ impl Storage {
         self.check_quota(&path, bytes.len() as u64).await?;
         // If the directory was deleted at runtime, the store would recreate it with the default mode.
         create_private_dir(&self.folder).map_err(ApiError::internal)?;
-        self.objects.put(&path, bytes.into()).await.map_err(ApiError::internal)?;
+        self.objects.put(&path, bytes.into()).await.map_err(|error| {
+            if is_path_conflict(&error) {
+                let text = "Invalid storage key: another key of the loop is a directory of it, or below it";
+                crate::error::bad_request(text)
+            } else {
+                ApiError::internal(error)
+            }
+        })?;
         Ok(())
     }
 
@@ -117,6 +126,7 @@ impl Storage {
         match self.objects.get(&parse(key)?).await {
             Ok(object) => Ok(Some(object.bytes().await.map_err(ApiError::internal)?)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) if is_path_conflict(&error) => Ok(None),
             Err(error) => Err(ApiError::internal(error)),
         }
     }
@@ -126,7 +136,10 @@ impl Storage {
     pub async fn list(&self, prefix: &str) -> ApiResult<Vec<String>> {
         let path = parse(prefix)?;
         let listed = self.objects.list(Some(&path)).take(LISTING_LIMIT).try_collect::<Vec<_>>().await;
-        let listed = listed.map_err(ApiError::internal)?;
+        let listed = match listed {
+            Err(error) if is_path_conflict(&error) => Vec::new(),
+            listed => listed.map_err(ApiError::internal)?,
+        };
         let small = listed.into_iter().filter(|object| object.size <= OBJECT_LIMIT as u64);
         Ok(small.map(|object| object.location.to_string()).collect())
     }
@@ -159,11 +172,28 @@ fn remove_temporary(folder: &FsPath) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether an object is where a key needs a directory, or a directory where it needs an object. Only keys of the
+/// same loop collide.
+fn is_path_conflict(error: &object_store::Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory};
+            return matches!(error.kind(), AlreadyExists | DirectoryNotEmpty | IsADirectory | NotADirectory);
+        }
+        cause = error.source();
+    }
+    false
+}
+
 fn parse(key: &str) -> ApiResult<Path> {
     let invalid = || crate::error::bad_request("Invalid storage key");
     // The object store fails on NUL, uses `#` for temporary files, and changes characters outside of ASCII, so that
     // the listed key would differ from the stored one.
     if !key.bytes().all(|byte| matches!(byte, 0x20..0x7f) && byte != b'#') {
+        return Err(invalid());
+    }
+    if key.split('/').any(|segment| segment.len() > SEGMENT_LIMIT) {
         return Err(invalid());
     }
     Path::parse(key.trim_end_matches('/')).map_err(|_| invalid())
@@ -215,6 +245,23 @@ mod tests {
         // A sparse file reports its full size without occupying disk space.
         std::fs::File::create(dir.path().join("org/loops/b/run/large")).unwrap().set_len(LOOP_BYTES).unwrap();
         assert!(put("org/loops/b/run/2").await.is_err());
+    }
+
+    #[tokio::test]
+    async fn colliding_keys_are_rejected() {
+        let dir = tempfile::tempdir().unwrap();
+        let storage = Storage::open(dir.path(), "http://localhost", &SecretString::from("secret")).unwrap();
+        let put = async |key: &str| storage.put(key, Bytes::from_static(b"x")).await;
+        put("org/loops/a/d/e").await.unwrap();
+        let long = format!("org/loops/a/{}", "x".repeat(300));
+        for key in ["org/loops/a/d", "org/loops/a/d/e/f", "org/loops/a/", &long] {
+            let error = put(key).await.unwrap_err();
+            assert_eq!(error.status, StatusCode::BAD_REQUEST, "{key}");
+        }
+        assert_eq!(storage.get("org/loops/a/d").await.unwrap(), None);
+        assert_eq!(storage.get("org/loops/a/d/e/f").await.unwrap(), None);
+        assert!(storage.list("org/loops/a/d/e/f").await.unwrap().is_empty());
+        assert_eq!(storage.list("org/loops/a").await.unwrap(), ["org/loops/a/d/e"]);
     }
 
     #[cfg(unix)]

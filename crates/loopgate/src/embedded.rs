@@ -234,21 +234,17 @@ pub fn stored_web_origin(dir: &Path) -> anyhow::Result<Option<String>> {
 /// Reads the secrets, or creates them at the first start.
 ///
 /// # Errors
-/// Fails when the database is in use and the secrets are missing.
+/// Fails when the database is in use and the secrets are missing. A damaged file has been renamed, and counts as
+/// missing; a warning names it.
 async fn secrets(path: &Path, database_url: &str, subject: &str) -> anyhow::Result<Secrets> {
-    let was_damaged = path.exists();
     if let Some(secrets) = stored_secrets(path)? {
         return Ok(secrets);
-    }
-    // A damaged file has been renamed, and a warning names it: the user can repair it.
-    if was_damaged {
-        return create_secrets(path);
     }
     let is_in_use = Administration::is_in_use(database_url).await;
     let is_in_use = is_in_use.with_context(|| format!("cannot open {subject}"))?;
     anyhow::ensure!(
         !is_in_use,
-        "the database is in use, but its secrets file {} is missing. Restore the file from a backup, or copy it \
+        "the database is in use, but its secrets file {} is missing or damaged. Restore the file from a backup, or copy it \
          from another instance that uses the database. If it is lost, create new secrets with \
          `loopgate control-plane new-secrets`: running loops can then no longer report, and users have to sign in again",
         path.display()

@@ -265,7 +265,7 @@ pub(crate) fn sync(workdir: &Path) -> Result<String, String> {
 }
 
 /// Deletes the records of an earlier loop on a work directory: its rounds, the trees and the evidence of its tasks, and its
-/// blocked tasks. Records which tasks are completed already.
+/// blocked tasks. Derives the lists of the plan from its text, and records which tasks are completed already.
 ///
 /// # Errors
 /// Returns the line to print.
@@ -281,6 +281,7 @@ pub(crate) fn start_over(workdir: &Path) -> Result<(), String> {
     answers::clear(workdir)
         .map_err(|error| format!("Error: cannot remove the answers of agents: {error}"))?;
     task_report::unblock_all(workdir)?;
+    build::derive_lists(workdir)?;
     record_completed(workdir)
 }
 

@@ -156,7 +156,11 @@ export async function acceptInvitation(body: {
 }
 
 /** Sets a new password with the link of an administrator, and signs in. */
-export async function resetPassword(body: { token: string; password: string }): Promise<void> {
+export async function resetPassword(body: {
+  token: string;
+  password: string;
+  replacesSession: boolean;
+}): Promise<void> {
   const signedIn = await unwrap(api.POST("/auth/password-reset", { body }));
   setSessionKey(signedIn.sessionKey);
 }

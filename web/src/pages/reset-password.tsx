@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 
-import { messageOf } from "@/api/errors";
+import { ApiError, messageOf } from "@/api/errors";
 import { resetPassword } from "@/api/queries";
 import { queryClient } from "@/query-client";
 import { Button } from "@/ui/button";
@@ -28,9 +28,13 @@ export function ResetPassword() {
       router.history.replace("/");
     },
   });
+  const presentUser =
+    reset.error instanceof ApiError && reset.error.code === "already_signed_in"
+      ? reset.error.data.email
+      : undefined;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    reset.mutate({ token, password });
+    reset.mutate({ token, password, replacesSession: presentUser !== undefined });
   };
   return (
     <CenteredPage title="Set a new password">
@@ -55,7 +59,7 @@ export function ResetPassword() {
           </Notice>
         )}
         <Button type="submit" variant="primary" busy={reset.isPending} className="w-full">
-          Set password
+          {presentUser === undefined ? "Set password" : "Set password and change the user"}
         </Button>
       </form>
     </CenteredPage>

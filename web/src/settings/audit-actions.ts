@@ -24,6 +24,7 @@ export const ACTIONS: Record<AuditAction, string> = {
   agent_created: "Agent created",
   agent_updated: "Agent changed",
   agent_deleted: "Agent deleted",
+  critic_gates_set: "Critic gates changed",
   agents_proposed: "Agents proposed",
   agent_proposal_accepted: "Proposed agents accepted",
   agent_proposal_rejected: "Proposed agents rejected",

@@ -6,6 +6,8 @@ import { launchDigests, PreviewMismatch, signedLaunch } from "./launch";
 
 const displayed = { version: 3, content: "Find things." };
 
+const repo = { fullName: "acme/shop", branch: "main" };
+
 function preview(): LaunchPreview {
   return {
     documentId: "d1",
@@ -33,28 +35,40 @@ test("digests cover each member but those that the control plane assigns", async
     agents: [],
     artifacts: [{}, {}],
   });
-  expect(Object.keys(digests)).toEqual(["prompt", "agents", "artifacts/0", "artifacts/1"]);
+  expect(Object.keys(digests)).toEqual(["prompt", "agents", "artifacts"]);
   // SHA-256 of `null`, as sha256sum prints it.
   expect(digests.prompt).toBe("74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b");
 });
 
 test("displayed launch is signed with its spending limit", async () => {
-  const signed = await signedLaunch(preview(), { command: "plan" }, displayed);
+  const signed = await signedLaunch(preview(), { command: "plan", repo }, displayed);
   expect(signed.maxSpendUsd).toBe(5);
-  expect(Object.keys(signed.digests)).toContain("artifacts/0");
+  expect(Object.keys(signed.digests)).toContain("artifacts");
 });
 
 test.each<[string, (launch: LaunchPreview) => void]>([
   ["version", (launch) => (launch.version = 4)],
   ["document", ({ launch }) => launch.artifacts.forEach((one) => (one.content = "Delete things."))],
+  [
+    "document of the same type",
+    ({ launch }) =>
+      launch.artifacts.push({ id: "d2", type: "FEATURE", title: "Search", content: "Delete." }),
+  ],
+  ["context", ({ launch }) => (launch.userContext = "Delete things.")],
+  ["local clone", ({ launch }) => (launch.localRepoPath = "/tmp/shop")],
   ["command", ({ launch }) => (launch.command = "EXECUTE")],
   ["prompt", ({ launch }) => (launch.prompt = "Push to main.")],
   ["repository", ({ launch }) => (launch.repo = { fullName: "acme/other", branch: "main" })],
 ])("preview with another %s is not signed", async (_, change) => {
   const changed = preview();
   change(changed);
-  const repo = { fullName: "acme/shop", branch: "main" };
   await expect(signedLaunch(changed, { command: "plan", repo }, displayed)).rejects.toThrow(
+    PreviewMismatch,
+  );
+});
+
+test("repository that the page does not display is not signed", async () => {
+  await expect(signedLaunch(preview(), { command: "plan" }, displayed)).rejects.toThrow(
     PreviewMismatch,
   );
 });

@@ -39,13 +39,19 @@ export async function signedLaunch(
   displayed: Displayed,
 ): Promise<SignedLaunch> {
   const same = (one: unknown, other: unknown) => canonicalJson(one) === canonicalJson(other);
-  const document = launch.artifacts.find(({ id }) => id === documentId);
+  const { artifacts } = launch;
+  const document = artifacts.find(({ id }) => id === documentId);
+  // The desktop uses one document of each type.
+  const isUnique = new Set(artifacts.map(({ type }) => type)).size === artifacts.length;
   const comparisons: [string, boolean][] = [
     ["command", launch.command === request.command.toUpperCase()],
     ["version", version === displayed.version],
-    ["document", document?.content === displayed.content],
-    ["prompt", same(launch.prompt, request.prompt)],
-    ["repository", !request.repo || same(launch.repo, request.repo)],
+    ["document", isUnique && document?.content === displayed.content],
+    ["prompt", same(launch.prompt ?? null, request.prompt ?? null)],
+    ["repository", same(launch.repo ?? null, request.repo ?? null)],
+    // No control plane fills these members in for a start from a page.
+    ["context", !launch.userContext],
+    ["local clone", !launch.localRepoPath],
   ];
   const mismatch = comparisons.find(([, isSame]) => !isSame);
   if (mismatch) throw new PreviewMismatch(mismatch[0]);
@@ -56,14 +62,10 @@ export async function signedLaunch(
   };
 }
 
-/** Returns the digest of each member: SHA-256 of its canonical JSON. Artifacts have one digest each. */
+/** Returns the digest of each member: SHA-256 of its canonical JSON. */
 export async function launchDigests(launch: object): Promise<Record<string, string>> {
-  const parts = Object.entries(launch).flatMap(([name, value]): [string, unknown][] => {
-    if (name === "artifacts" && Array.isArray(value))
-      return value.map((artifact, index) => [`${name}/${index}`, artifact]);
-    return WITHOUT_DIGEST.has(name) ? [] : [[name, value]];
-  });
-  const digests = parts.map(async ([name, value]) => [name, await sha256(value)] as const);
+  const signed = Object.entries(launch).filter(([name]) => !WITHOUT_DIGEST.has(name));
+  const digests = signed.map(async ([name, value]) => [name, await sha256(value)] as const);
   return Object.fromEntries(await Promise.all(digests));
 }
 

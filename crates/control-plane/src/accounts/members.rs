@@ -9,11 +9,12 @@ use uuid::Uuid;
 use crate::audit::{Actor, AuditAction};
 use crate::auth::Caller;
 use crate::credentials::session;
+use crate::dispatch::command;
 use crate::error::{ApiResult, conflict, not_found};
 use crate::store::Store;
 use crate::store::column::StoredEnum;
-use crate::store::entity::organization;
 use crate::store::entity::user::{self, Column, Role};
+use crate::store::entity::{desktop_command, organization};
 
 /// Changes to a member; `None` keeps the value.
 #[derive(Debug, Clone, Copy, Default)]
@@ -78,6 +79,7 @@ pub async fn update(
         actor.record(&tx, organization_id, action, id, json!({})).await?;
     }
     if !active {
+        command::withdraw(&tx, desktop_command::Column::UserId.eq(id)).await?;
         session::revoke_user(&tx, id).await?;
     }
     tx.commit().await?;

@@ -47,19 +47,42 @@ pub async fn create_for_member(store: &Store, caller: &Caller, id: Uuid) -> ApiR
         .one(&tx)
         .await?
         .ok_or_else(|| not_found("Member"))?;
-    // A person has one password for all organizations: with a link, an administrator of one of them could
-    // sign in to the others.
-    let others = user::Entity::find()
-        .filter(user::Column::IdentityId.eq(member.identity_id))
-        .filter(user::Column::OrganizationId.ne(caller.organization_id()));
-    if others.count(&tx).await? > 0 {
+    if belongs_to_others(&tx, &member).await? {
         let text = "This person also belongs to another organization. Only the operator of the control plane can \
                     create a link: loopgate control-plane user reset-password";
         return Err(conflict(text).code("other_organizations"));
     }
-    let reset = create(&tx, &member, &caller.actor(), "page").await?;
+    let reset = create(&tx, &member, &caller.actor(), ResetOrigin::Administrator).await?;
     tx.commit().await?;
     Ok(reset)
+}
+
+// A person has one password for all organizations: with a link, an administrator of one of them could sign in to
+// the others.
+async fn belongs_to_others(tx: &DatabaseTransaction, member: &user::Model) -> Result<bool, DbErr> {
+    let others = user::Entity::find()
+        .filter(user::Column::IdentityId.eq(member.identity_id))
+        .filter(user::Column::OrganizationId.ne(member.organization_id));
+    Ok(others.count(tx).await? > 0)
+}
+
+/// The person who creates a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResetOrigin {
+    /// An administrator of the user's organization, on the page.
+    Administrator,
+    /// The operator of the control plane, on the command line.
+    Operator,
+}
+
+impl ResetOrigin {
+    // Value of the member `origin` in the details of the audit log.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Administrator => "page",
+            Self::Operator => "command_line",
+        }
+    }
 }
 
 /// Creates a link for a user, and revokes earlier ones.
@@ -70,7 +93,7 @@ pub async fn create(
     tx: &DatabaseTransaction,
     user: &user::Model,
     actor: &Actor,
-    origin: &str,
+    origin: ResetOrigin,
 ) -> ApiResult<PasswordReset> {
     if !user.active {
         return Err(conflict("The user is deactivated. Activate the user first.").code("inactive_user"));
@@ -95,12 +118,13 @@ pub async fn create(
     let row = password_reset::ActiveModel {
         token_hash: Set(sha256_hex(&token)),
         user_id: Set(user.id),
+        by_operator: Set(origin == ResetOrigin::Operator),
         created_at: Set(now()),
         expires_at: Set(expires_at),
         consumed_at: Set(None),
     };
     password_reset::Entity::insert(row).exec_without_returning(tx).await?;
-    let (action, details) = (AuditAction::PasswordResetCreated, json!({"origin": origin}));
+    let (action, details) = (AuditAction::PasswordResetCreated, json!({"origin": origin.as_str()}));
     actor.record(tx, user.organization_id, action, user.id, details).await?;
     Ok(PasswordReset { token, expires_at })
 }
@@ -109,13 +133,15 @@ pub async fn create(
 /// one.
 ///
 /// # Errors
-/// Fails with 410 `password_reset_invalid` when the link is unknown, used, replaced or expired, and with 409
+/// Fails with 409 `already_signed_in` like [`session::check_present`], with 410 `password_reset_invalid` when the link is unknown, used, replaced or expired, or an administrator
+/// created it and the person belongs to another organization since, and with 409
 /// `email_taken` when another account uses the e-mail address of a person without a password.
 pub async fn redeem(
     app: &ControlPlaneState,
     browser: &SignInBrowser,
     token: &str,
     password: SecretString,
+    replaces_session: bool,
 ) -> ApiResult<SignedIn> {
     let token_hash = sha256_hex(token);
     // Before the hash, which is slow: a random token must not cost this.
@@ -135,12 +161,17 @@ pub async fn redeem(
     let reset = password_reset::Entity::find_by_id(token_hash).one(&tx).await?;
     let Some(reset) = reset.filter(|_| consumed.rows_affected == 1) else { return Err(invalid()) };
     let user = user::Entity::find_by_id(reset.user_id).one(&tx).await?.ok_or_else(invalid)?;
+    // The person may have joined another organization since the link was created.
+    if !reset.by_operator && belongs_to_others(&tx, &user).await? {
+        return Err(invalid());
+    }
     let signed_in = memberships(&tx, user.identity_id).await?;
     let (user, organization) =
         signed_in.into_iter().find(|(row, _)| row.id == user.id).ok_or_else(invalid)?;
+    session::check_present(browser, &user, replaces_session)?;
     let account = identity::Entity::find_by_id(user.identity_id).one(&tx).await?;
     let account = account.ok_or_else(|| ApiError::internal("user has no identity"))?;
-    set_password(&tx, account, &user, hash).await?;
+    let account = set_password(&tx, account, &user, hash).await?;
     session::revoke_all(&tx, user.identity_id, None).await?;
     let secrets = session::begin(&tx, &user, browser).await?;
     let actor = Actor::signed_in(user.id, &browser.client);
@@ -148,7 +179,7 @@ pub async fn redeem(
     actor.record(&tx, organization.id, AuditAction::PasswordChanged, user.id, details.clone()).await?;
     actor.record(&tx, organization.id, AuditAction::SignIn, user.id, details).await?;
     tx.commit().await?;
-    Ok(SignedIn { secrets, user, organization, account: None })
+    Ok(SignedIn { secrets, user, organization, account: Some(account) })
 }
 
 async fn find_open(

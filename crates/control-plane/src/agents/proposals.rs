@@ -6,7 +6,7 @@
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
-use sea_orm::{DatabaseTransaction, QueryOrder, QuerySelect};
+use sea_orm::{DatabaseConnection, DatabaseTransaction, QueryOrder};
 use serde_json::json;
 
 use super::roster::{self, Roster, RosterOutcome};
@@ -17,7 +17,7 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::agent_proposal::{self, ProposalStatus};
 use crate::store::entity::user::Role;
 use crate::store::entity::{agent, agent_loop, compute_target, user};
-use crate::store::{Store, now};
+use crate::store::{self, RowBatch, Store, now};
 
 // Proposals per list. Older ones become visible when newer ones are decided.
 const LIST_LIMIT: u64 = 100;
@@ -76,18 +76,17 @@ pub async fn propose(
 
 /// Lists the pending proposals of an organization, newest first.
 pub async fn pending(
-    db: &impl sea_orm::ConnectionTrait,
+    db: &DatabaseConnection,
     organization_id: Uuid,
 ) -> Result<Vec<agent_proposal::Model>, DbErr> {
     use agent_proposal::Column;
-    agent_proposal::Entity::find()
+    let pending = agent_proposal::Entity::find()
         .filter(Column::OrganizationId.eq(organization_id))
         .filter(Column::Status.eq(StoredEnum(ProposalStatus::Pending)))
         .order_by_desc(Column::CreatedAt)
-        .order_by_desc(Column::Id)
-        .limit(LIST_LIMIT)
-        .all(db)
-        .await
+        .order_by_desc(Column::Id);
+    let RowBatch { rows, .. } = store::read_batch(db, pending, LIST_LIMIT, |row| &row.roster).await?;
+    Ok(rows)
 }
 
 /// An administrator's decision on a proposal.
@@ -115,12 +114,12 @@ pub async fn accept(
         let mut issues = ValidationIssues::default();
         roster.check(&mut issues);
         issues.into_result()?;
-        match roster::ingest_within(&tx, decision.organization_id, decision.user_id, &roster).await {
+        let (organization_id, user_id) = (decision.organization_id, decision.user_id);
+        match roster::ingest_within(&tx, organization_id, user_id, &roster, &decision.actor).await {
             // A concurrent change of the same agents; the next attempt sees it.
             Err(AgentError::Concurrent | AgentError::RoleTaken) => {}
             Err(error) => return Err(error.into()),
             Ok(agents) => {
-                roster::record(&tx, &decision.actor, &agents).await?;
                 record(&tx, id, decision, AuditAction::AgentProposalAccepted).await?;
                 tx.commit().await?;
                 return Ok(agents);

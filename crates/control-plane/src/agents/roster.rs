@@ -1,6 +1,7 @@
 //! Roster: the agents of a BOOTSTRAP run for one repository, ingested together.
 
 use loopgate_api::bootstrap::{BootstrapOrder, BootstrapResult, BootstrappedRepo};
+use loopgate_api::job::LoopStatus;
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::OnConflict;
@@ -25,6 +26,8 @@ pub const DESCRIPTION_LIMIT: usize = 500;
 /// Longest repository name, in characters.
 pub const REPOSITORY_LIMIT: usize = 200;
 // Agents of one roster; a loop receives all of them.
+// Bytes of the critic gates as JSON: each launch in the repository contains them.
+const GATES_LIMIT: usize = 64 * 1024;
 const AGENTS_LIMIT: usize = 100;
 
 /// An agent of a roster.
@@ -82,6 +85,8 @@ impl Roster {
         for (index, agent) in self.agents.iter().enumerate() {
             agent.check(issues, &format!("agents.{index}"));
         }
+        let gates = self.critic_gates.as_ref().map_or(0, |gates| json!(gates).to_string().len());
+        issues.require(gates <= GATES_LIMIT, "criticGates", "must have at most 65536 bytes");
     }
 
     /// Returns one agent per role: the last one, at the position of the first.
@@ -120,12 +125,11 @@ pub async fn ingest(
 ) -> Result<Vec<(agent::Model, RosterOutcome)>, AgentError> {
     for _ in 1..ATTEMPTS {
         let tx = store.begin().await?;
-        match ingest_within(&tx, organization_id, user_id, roster).await {
+        match ingest_within(&tx, organization_id, user_id, roster, actor).await {
             // A concurrent change took a slug or a role, or updated an agent; the next attempt sees it.
             Err(AgentError::Concurrent | AgentError::RoleTaken) => {}
             Err(error) => return Err(error),
             Ok(agents) => {
-                record(&tx, actor, &agents).await?;
                 tx.commit().await?;
                 return Ok(agents);
             }
@@ -135,7 +139,7 @@ pub async fn ingest(
 }
 
 /// Records created and updated agents in the audit log.
-pub(super) async fn record(
+async fn record(
     tx: &DatabaseTransaction,
     actor: &Actor,
     agents: &[(agent::Model, RosterOutcome)],
@@ -152,12 +156,14 @@ pub(super) async fn record(
     Ok(())
 }
 
-/// Creates and updates the agents of a roster. The caller has checked that `user_id` may change agents.
+/// Creates and updates the agents of a roster, and records the changes in the audit log. The caller has checked
+/// that `user_id` may change agents.
 pub(super) async fn ingest_within(
     tx: &DatabaseTransaction,
     organization_id: Uuid,
     user_id: Uuid,
     roster: &Roster,
+    actor: &Actor,
 ) -> Result<Vec<(agent::Model, RosterOutcome)>, AgentError> {
     let mut agents = Vec::new();
     for (key, member) in roster.by_role() {
@@ -180,8 +186,9 @@ pub(super) async fn ingest_within(
             }
         });
     }
+    record(tx, actor, &agents).await?;
     if let Some(gates) = &roster.critic_gates {
-        store_critic_gates(tx, organization_id, roster, gates).await?;
+        store_critic_gates(tx, organization_id, roster, gates, actor).await?;
     }
     Ok(agents)
 }
@@ -210,8 +217,19 @@ async fn store_critic_gates(
     organization_id: Uuid,
     roster: &Roster,
     gates: &Map<String, Value>,
+    actor: &Actor,
 ) -> Result<(), DbErr> {
     use repository_config::Column;
+    let stored = repository_config::Entity::find()
+        .filter(Column::OrganizationId.eq(organization_id))
+        .filter(Column::RepoFullName.eq(&roster.source_repo))
+        .one(tx)
+        .await?;
+    if stored.is_none_or(|stored| stored.critic_gates.as_object() != Some(gates)) {
+        let details = json!({"bootstrapRunId": roster.bootstrap_run_id});
+        let action = AuditAction::CriticGatesSet;
+        actor.record(tx, organization_id, action, &roster.source_repo, details).await?;
+    }
     let row = repository_config::ActiveModel {
         organization_id: Set(organization_id),
         repo_full_name: Set(roster.source_repo.clone()),
@@ -226,8 +244,8 @@ async fn store_critic_gates(
     Ok(())
 }
 
-/// Ingests the uploads of a BOOTSTRAP loop as part of its completion. Without the permission to change agents,
-/// the rosters become proposals. A repository whose agents are invalid is logged and skipped, because the loop
+/// Ingests the uploads of a BOOTSTRAP loop as part of its completion. Without the permission to change agents, and
+/// after a cancellation, the rosters become proposals. A repository whose agents are invalid is logged and skipped, because the loop
 /// itself has completed.
 pub async fn ingest_uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Result<(), DbErr> {
     let Some(result) = contents::artifact::<BootstrapResult>(tx, row.id, "bootstrapResult").await? else {
@@ -242,7 +260,8 @@ pub async fn ingest_uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) 
         let mut requested = order.iter().flat_map(|order| &order.repos);
         requested.any(|repo| repo.full_name.eq_ignore_ascii_case(name))
     };
-    let is_permitted = proposals::may_change_agents(tx, row).await?;
+    // A person who cancelled the loop may have done so because of these agents.
+    let is_permitted = row.status.0 != LoopStatus::Cancelled && proposals::may_change_agents(tx, row).await?;
     for repo in result.repos.into_iter().filter(|repo| repo.success && !repo.agents.is_empty()) {
         let name = repo.full_name.clone();
         if !is_requested(&name) {
@@ -263,11 +282,9 @@ pub async fn ingest_uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) 
         // Savepoint: on PostgreSQL a failed statement would otherwise abort the transaction of the
         // completion.
         let savepoint = tx.begin().await?;
-        match ingest_within(&savepoint, row.organization_id, row.user_id, &roster).await {
-            Ok(agents) => {
-                record(&savepoint, &Actor::user(row.user_id), &agents).await?;
-                savepoint.commit().await?;
-            }
+        let actor = Actor::user(row.user_id);
+        match ingest_within(&savepoint, row.organization_id, row.user_id, &roster, &actor).await {
+            Ok(_) => savepoint.commit().await?,
             Err(error) => {
                 savepoint.rollback().await?;
                 tracing::warn!(loop_id = %row.id, repository = name, ?error, "failed to store bootstrap agents");

@@ -114,14 +114,7 @@ pub async fn consume_link(
     if !user.active || is_bound_elsewhere {
         return Ok(None);
     }
-    if let Some((_, present)) = &browser.session
-        && present.identity_id != user.identity_id
-        && !replaces_session
-    {
-        let text = format!("You are signed in as {}. Sign in as {} instead?", present.email, user.email);
-        let data = json!({"email": present.email, "newEmail": user.email});
-        return Err(ApiError::typed_conflict(&text, "already_signed_in", data));
-    }
+    check_present(browser, &user, replaces_session)?;
     let secrets = begin(&tx, &user, browser).await?;
     let (actor, details) = (
         Actor::signed_in(user.id, &browser.client),
@@ -130,6 +123,18 @@ pub async fn consume_link(
     actor.record(&tx, user.organization_id, AuditAction::SignIn, user.id, details).await?;
     tx.commit().await?;
     Ok(Some((secrets, user)))
+}
+
+/// Fails with 409 `already_signed_in` when a link would replace the session of another person, who has not agreed.
+pub fn check_present(browser: &SignInBrowser, user: &user::Model, replaces_session: bool) -> ApiResult<()> {
+    match &browser.session {
+        Some((_, present)) if present.identity_id != user.identity_id && !replaces_session => {
+            let text = format!("You are signed in as {}. Sign in as {} instead?", present.email, user.email);
+            let data = json!({"email": present.email, "newEmail": user.email});
+            Err(ApiError::typed_conflict(&text, "already_signed_in", data))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Creates a session for a user who has just authenticated, and ends the browser's former one.

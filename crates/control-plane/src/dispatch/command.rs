@@ -6,9 +6,9 @@ use loopgate_api::link::{Cancel, LinkCommand, Requester, USER_INTENT, canonical_
 use loopgate_api::operation::OperationId;
 use loopgate_link::server::SendError;
 use sea_orm::ActiveValue::Set;
-use sea_orm::ConnectionTrait;
 use sea_orm::prelude::*;
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Expr, IntoCondition};
+use sea_orm::{ConnectionTrait, DbBackend, QuerySelect as _};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -23,7 +23,9 @@ use crate::store::entity::{compute_target, user};
 use crate::store::{is_duplicate, iso, now};
 
 // Open commands per desktop. Equals the size of a desktop's queue: further commands would be rejected there.
-const MAX_OPEN_COMMANDS: u64 = 500;
+const MAX_OPEN_COMMANDS: i64 = 500;
+// Bytes of the open commands per desktop: all of them are read when it connects.
+const MAX_OPEN_BYTES: i64 = 32 * 1024 * 1024;
 
 /// Signature that accompanies a command.
 #[derive(Debug, Clone)]
@@ -61,6 +63,23 @@ pub struct NewCommand {
     pub signature: Option<CommandSignature>,
     /// Request for the gateway; [`store`] sets its id and times.
     pub request: LinkCommand,
+}
+
+/// A command without its request, which may have a megabyte.
+#[derive(Debug, Clone, DerivePartialModel)]
+#[sea_orm(entity = "desktop_command::Entity")]
+pub struct CommandSummary {
+    pub id: Uuid,
+    pub organization_id: Uuid,
+    pub compute_target_id: Uuid,
+    pub operation_id: String,
+    pub status: StoredEnum<CommandStatus>,
+    pub error: Option<String>,
+    pub created_at: i64,
+    pub started_at: Option<i64>,
+    pub finished_at: Option<i64>,
+    pub last_sequence_acked: i64,
+    pub idempotency_key: Option<String>,
 }
 
 /// A command in the table.
@@ -139,6 +158,7 @@ async fn insert_completed(
 ) -> Result<desktop_command::Model, DbErr> {
     let mut request = new.request;
     let fingerprint = fingerprint(&request)?;
+    let is_signed = new.signature.is_some();
     let chosen = new.signature.map(|signature| signature.command_id);
     let (id, created_at) = (chosen.unwrap_or_else(Uuid::now_v7), now());
     request.command_id = id.to_string();
@@ -162,7 +182,7 @@ async fn insert_completed(
     let row = desktop_command::Entity::insert(row).exec_with_returning(db).await?;
     if let Some(actor) = &new.actor {
         let action = AuditAction::CommandSent;
-        actor.record(db, row.organization_id, action, row.id, details(&row, &request)).await?;
+        actor.record(db, row.organization_id, action, row.id, details(&row, &request, is_signed)).await?;
     }
     Ok(row)
 }
@@ -182,7 +202,7 @@ async fn requester(db: &impl ConnectionTrait, new: &NewCommand) -> Result<Option
 }
 
 /// Returns the details of a command for the audit log. Not the body: it may contain file contents.
-fn details(row: &desktop_command::Model, request: &LinkCommand) -> Value {
+fn details(row: &desktop_command::Model, request: &LinkCommand, is_signed: bool) -> Value {
     json!({
         "computeTargetId": row.compute_target_id,
         "operationId": row.operation_id,
@@ -190,18 +210,27 @@ fn details(row: &desktop_command::Model, request: &LinkCommand) -> Value {
         "path": request.path,
         "action": request.body.as_ref().and_then(|body| body.get("action")),
         "requester": request.requester,
-        "signed": request.signature.is_some(),
+        "signed": is_signed,
     })
 }
 
 /// Returns 429 when a desktop has too many open commands.
 pub async fn check_capacity(db: &impl ConnectionTrait, target_id: Uuid) -> ApiResult<()> {
+    // Not the column's type, which is JSON: both databases return its text.
+    let bytes = match db.get_database_backend() {
+        DbBackend::Postgres => {
+            Expr::cust("CAST(coalesce(sum(octet_length(request_payload::text)), 0) AS bigint)")
+        }
+        _ => Expr::cust("coalesce(sum(length(request_payload)), 0)"),
+    };
     let open = desktop_command::Entity::find()
+        .select_only()
+        .column_as(desktop_command::Column::Id.count(), "commands")
+        .column_as(bytes, "bytes")
         .filter(desktop_command::Column::ComputeTargetId.eq(target_id))
-        .filter(desktop_command::Column::Status.is_in(CommandStatus::OPEN.map(StoredEnum)))
-        .count(db)
-        .await?;
-    if open < MAX_OPEN_COMMANDS { Ok(()) } else { Err(too_many_commands()) }
+        .filter(desktop_command::Column::Status.is_in(CommandStatus::OPEN.map(StoredEnum)));
+    let (commands, bytes) = open.into_tuple::<(i64, i64)>().one(db).await?.unwrap_or_default();
+    if commands < MAX_OPEN_COMMANDS && bytes < MAX_OPEN_BYTES { Ok(()) } else { Err(too_many_commands()) }
 }
 
 fn millis(duration: Duration) -> i64 {
@@ -303,7 +332,7 @@ pub fn undelivered(reason: SendError, is_signed: bool) -> String {
 /// terminal event arrives. Returns the current status.
 pub async fn cancel(
     app: &ControlPlaneState,
-    row: &desktop_command::Model,
+    row: &CommandSummary,
     actor: &Actor,
 ) -> Result<CommandStatus, DbErr> {
     use desktop_command::Column;
@@ -325,6 +354,26 @@ pub async fn cancel(
     }
     let row = desktop_command::Entity::find_by_id(row.id).one(app.store.writer()).await?;
     Ok(row.map_or(CommandStatus::Cancelled, |row| row.status.0))
+}
+
+/// Expires the commands of a member, or of all users but the owner, that a desktop has not received: the permission
+/// to send them was withdrawn. Launches and kills are not affected.
+pub async fn withdraw(db: &impl ConnectionTrait, of: impl IntoCondition) -> Result<(), DbErr> {
+    use desktop_command::Column;
+    desktop_command::Entity::update_many()
+        .col_expr(Column::Status, Expr::value(StoredEnum(CommandStatus::Expired)))
+        .col_expr(
+            Column::Error,
+            Expr::value("The permission to send commands to this desktop was withdrawn."),
+        )
+        .col_expr(Column::FinishedAt, Expr::value(now()))
+        .filter(of.into_condition())
+        .filter(Column::Status.eq(StoredEnum(CommandStatus::Queued)))
+        .filter(Column::LoopId.is_null())
+        .filter(Column::OperationId.ne(OperationId::OrchestratorLoopKill.as_str()))
+        .exec(db)
+        .await
+        .map(drop)
 }
 
 /// Marks a command that its desktop has not received as expired. Returns whether it was open.

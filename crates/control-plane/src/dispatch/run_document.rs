@@ -93,7 +93,8 @@ pub struct RunLoop {
     /// Allows another desktop than that of the parent loop, whose worktree is then not available.
     pub backend_override: Option<bool>,
     /// Version of the document that the user has read: of the plan for EXECUTE, REQUEST_CHANGES and
-    /// EVALUATE_PLAN. The start is refused when another one is current.
+    /// EVALUATE_PLAN. The start is refused when another one is current. May be left out only by the author of
+    /// the current version.
     pub version: Option<i64>,
     /// Digests of what the user was shown by the preview; required by desktops that accept only signed
     /// commands. The start is refused when it would run something else.
@@ -193,9 +194,7 @@ pub async fn run(
     };
     let (version, signed_launch) = (body.version, body.launch.take());
     let (subject, new, desktop) = prepare(app, caller, document, body).await?;
-    if version.is_some_and(|version| version != subject.current_version) {
-        return Err(document_changed(db, &subject, version).await?);
-    }
+    check_version(db, caller, &subject, version).await?;
     if let Some(signed) = &signed_launch {
         check_signed(signed, &LaunchInputs::of_new(caller, &new).content(db).await?)?;
     }
@@ -248,29 +247,38 @@ async fn prepare(
     Ok((subject, new, desktop))
 }
 
-/// Returns the error of a start that names another version than the current one. It names who changed the
-/// document.
-async fn document_changed(
+/// Fails with 409 unless the caller has read the current version: names it, or wrote it. The error names who
+/// changed the document.
+async fn check_version(
     db: &impl ConnectionTrait,
+    caller: &Caller,
     subject: &document::Model,
     displayed: Option<i64>,
-) -> Result<ApiError, DbErr> {
+) -> ApiResult<()> {
+    let current = subject.current_version;
+    if displayed == Some(current) {
+        return Ok(());
+    }
     let version = documents::current(db, subject).await?;
     let author = match version.and_then(|version| version.user_id) {
         Some(id) => user::Entity::find_by_id(id).one(db).await?,
         None => None,
     };
-    let (slug, current) = (&subject.slug, subject.current_version);
+    if displayed.is_none() && author.as_ref().is_some_and(|author| author.id == caller.user.id) {
+        return Ok(());
+    }
     let name = author.as_ref().map_or_else(|| "Another user".to_owned(), user::Model::full_name);
-    let text =
-        format!("{name} changed {slug}: version {current} is current. Read it and start the loop again.");
+    let text = format!(
+        "{name} changed {}: version {current} is current. Read it and start the loop again, with this version.",
+        subject.slug
+    );
     let data = json!({
         "documentId": subject.id,
         "displayedVersion": displayed,
         "currentVersion": current,
         "author": author.map(|author| json!({"userId": author.id, "name": author.full_name(), "email": author.email})),
     });
-    Ok(ApiError::typed_conflict(&text, "document_changed", data))
+    Err(ApiError::typed_conflict(&text, "document_changed", data))
 }
 
 /// Returns the document that a command works on. PLAN works on the source of a plan, EXECUTE on the plan of a

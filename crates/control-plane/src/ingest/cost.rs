@@ -58,7 +58,9 @@ pub fn total(event: &RunnerEvent) -> Option<Usd> {
         }
         None => return None,
     };
-    Usd::try_from(dollars).ok()
+    // A limit, because runners report the cost: sums must not exceed the range of their column.
+    let most = Usd::from_micros(COUNT_LIMIT.unsigned_abs());
+    Usd::try_from(dollars).ok().map(|total| total.min(most))
 }
 
 /// Returns the member of the metadata with a reported cost.

@@ -1,14 +1,14 @@
 //! Queries for a loop's events: the first ones, a page, or those after a given event.
 
 use sea_orm::prelude::*;
-use sea_orm::{Condition, QueryOrder, QuerySelect};
+use sea_orm::{Condition, QueryOrder, QuerySelect as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::error::{ApiResult, ValidationIssues};
 use crate::store::entity::loop_event;
-use crate::store::{Store, iso, row_count};
+use crate::store::{self, RowBatch, Store, iso, row_count};
 
 /// Events per read; bounds the memory of a request or stream that reads a long loop.
 pub const BATCH: u64 = 500;
@@ -55,7 +55,8 @@ pub struct EventQuery {
     /// Returns only events of this type.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// Maximum number of events, 1 to 500; 100 for a page, else 500.
+    /// Maximum number of events, 1 to 500; 100 for a page, else 500. A response ends earlier when its events are
+    /// larger than 8 MiB.
     pub limit: Option<u64>,
     /// Number of events to skip; ignored with `after` and `since`.
     pub offset: Option<u64>,
@@ -91,24 +92,22 @@ pub enum EventList {
 /// Returns the events that a query selects.
 pub async fn read(store: &Store, loop_id: Uuid, query: &EventQuery) -> ApiResult<EventList> {
     check(query)?;
-    let all = loop_event::Entity::find().filter(loop_event::Column::LoopId.eq(loop_id));
+    let all = of_loop(loop_id);
     if let Some(after) = query.after {
-        let events = batch(store, loop_id, after, query.limit.unwrap_or(BATCH)).await?;
+        let (events, _) = batch(store, loop_id, after, query.limit.unwrap_or(BATCH)).await?;
         return Ok(EventList::List(events));
     }
     if let Some(since) = &query.since {
         let since: jiff::Timestamp =
             since.parse().map_err(|_| invalid("since", "must be an ISO 8601 instant"))?;
-        let rows = all
+        let events = all
             .filter(after(since.as_millisecond(), query.since_id))
-            .order_by_asc(loop_event::Column::Sequence)
-            .limit(query.limit.unwrap_or(BATCH))
-            .all(store.reader())
-            .await?;
-        return Ok(EventList::List(rows.into_iter().map(StoredEvent::from).collect()));
+            .order_by_asc(loop_event::Column::Sequence);
+        let (events, _) = page(store, events, query.limit.unwrap_or(BATCH)).await?;
+        return Ok(EventList::List(events));
     }
     if query.kind.is_none() && query.limit.is_none() && query.offset.is_none() && query.sort.is_none() {
-        return Ok(EventList::List(batch(store, loop_id, 0, BATCH).await?));
+        return Ok(EventList::List(batch(store, loop_id, 0, BATCH).await?.0));
     }
     let matching = match &query.kind {
         Some(kind) => all.filter(loop_event::Column::Kind.eq(kind)),
@@ -120,12 +119,9 @@ pub async fn read(store: &Store, loop_id: Uuid, query: &EventQuery) -> ApiResult
     } else {
         matching.order_by_asc(loop_event::Column::Sequence)
     };
-    let rows = ordered
-        .limit(query.limit.unwrap_or(100))
-        .offset(row_count(query.offset.unwrap_or(0)))
-        .all(store.reader())
-        .await?;
-    Ok(EventList::Page(EventPage { data: rows.into_iter().map(StoredEvent::from).collect(), total }))
+    let ordered = ordered.offset(row_count(query.offset.unwrap_or(0)));
+    let (data, _) = page(store, ordered, query.limit.unwrap_or(100)).await?;
+    Ok(EventList::Page(EventPage { data, total }))
 }
 
 fn check(query: &EventQuery) -> ApiResult<()> {
@@ -157,16 +153,31 @@ fn after(instant: i64, id: Option<Uuid>) -> Condition {
     }
 }
 
-/// Returns the next batch of at most `limit` events after a position.
-pub async fn batch(store: &Store, loop_id: Uuid, after: i64, limit: u64) -> Result<Vec<StoredEvent>, DbErr> {
-    let rows = loop_event::Entity::find()
-        .filter(loop_event::Column::LoopId.eq(loop_id))
+/// Returns the next batch of at most `limit` events after a position, and whether no further ones are stored.
+pub async fn batch(
+    store: &Store,
+    loop_id: Uuid,
+    after: i64,
+    limit: u64,
+) -> Result<(Vec<StoredEvent>, bool), DbErr> {
+    let events = of_loop(loop_id)
         .filter(loop_event::Column::Sequence.gt(after))
-        .order_by_asc(loop_event::Column::Sequence)
-        .limit(limit)
-        .all(store.reader())
-        .await?;
-    Ok(rows.into_iter().map(StoredEvent::from).collect())
+        .order_by_asc(loop_event::Column::Sequence);
+    page(store, events, limit).await
+}
+
+fn of_loop(loop_id: Uuid) -> Select<loop_event::Entity> {
+    loop_event::Entity::find().filter(loop_event::Column::LoopId.eq(loop_id))
+}
+
+async fn page(
+    store: &Store,
+    events: Select<loop_event::Entity>,
+    limit: u64,
+) -> Result<(Vec<StoredEvent>, bool), DbErr> {
+    let RowBatch { rows, is_last } =
+        store::read_batch(store.reader(), events, limit, |row| &row.data).await?;
+    Ok((rows.into_iter().map(StoredEvent::from).collect(), is_last))
 }
 
 /// Returns the position of an event; 0 for an unknown one, so that the stream restarts from the beginning.

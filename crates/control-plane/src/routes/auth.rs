@@ -224,27 +224,32 @@ pub async fn change_password(
 
 /// Request to set a new password with a link.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ResetPassword {
     /// Token from the link's query.
     pub token: String,
     /// New password, 12 to 256 characters.
     #[schema(value_type = String, format = Password)]
     pub password: SecretString,
+    /// Whether to end the session of another person in this browser.
+    #[serde(default)]
+    pub replaces_session: bool,
 }
 
 /// Sets a new password with the link of an administrator, ends all sessions of the person, and starts a new
-/// one. Returns 410 with `password_reset_invalid` when the link was used, replaced or has expired.
+/// one. Returns 410 with `password_reset_invalid` when the link was used, replaced or has expired, and 409 with
+/// `already_signed_in` when another person is signed in.
 #[utoipa::path(post, path = "/auth/password-reset", tag = "auth", request_body = ResetPassword,
     responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
 pub async fn reset_password(
     State(app): State<ControlPlaneState>,
     browser: SignInBrowser,
-    Body(ResetPassword { token, password }): Body<ResetPassword>,
+    Body(ResetPassword { token, password, replaces_session }): Body<ResetPassword>,
 ) -> ApiResult<impl IntoResponse> {
     let mut issues = ValidationIssues::default();
     password::check_new(&mut issues, "password", &password);
     issues.into_result()?;
-    let signed_in = password_reset::redeem(&app, &browser, &token, password).await;
+    let signed_in = password_reset::redeem(&app, &browser, &token, password, replaces_session).await;
     let signed_in = signed_in.context("Failed to set the password")?;
     Ok(answer(&app, signed_in))
 }

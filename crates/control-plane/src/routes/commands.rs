@@ -21,7 +21,7 @@ use crate::app::ControlPlaneState;
 use crate::auth::{Caller, UserAuth};
 use crate::bus::Topic;
 use crate::credentials::header::header;
-use crate::dispatch::command::{self, CommandSignature, NewCommand, UnstoredSecret};
+use crate::dispatch::command::{self, CommandSignature, CommandSummary, NewCommand, UnstoredSecret};
 use crate::dispatch::signing;
 use crate::dispatch::target::find_operable;
 use crate::envelope::Data;
@@ -32,7 +32,7 @@ use crate::extract::{Body, Id, Query};
 use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};
 use crate::store::entity::{compute_target, desktop_command_event};
-use crate::store::{Store, iso};
+use crate::store::{self, RowBatch, Store, iso};
 
 // Operations that only the control plane itself may send: they change the desktop's trusted browser keys.
 const RESERVED: [&str; 3] = ["browser_key_revoke", "browser_key_approval_request", "github_resync_nudge"];
@@ -225,7 +225,7 @@ fn visible(caller: &Caller, target: &compute_target::Model) -> Select<desktop_co
 /// desktop.
 pub struct PathCommand {
     caller: Caller,
-    row: desktop_command::Model,
+    row: CommandSummary,
 }
 
 #[derive(Deserialize)]
@@ -242,6 +242,7 @@ impl PathCommand {
         // Access was checked for the path's desktop only, so the command must belong to it.
         let row = visible(&caller, &target)
             .filter(desktop_command::Column::Id.eq(id))
+            .into_partial_model::<CommandSummary>()
             .one(app.store.reader())
             .await?;
         row.map(|row| Self { caller, row }).ok_or_else(|| not_found("Desktop command"))
@@ -290,8 +291,8 @@ pub struct CommandRecord {
     pub idempotency_key: Option<String>,
 }
 
-impl From<desktop_command::Model> for CommandRecord {
-    fn from(row: desktop_command::Model) -> Self {
+impl From<CommandSummary> for CommandRecord {
+    fn from(row: CommandSummary) -> Self {
         Self {
             command_id: row.id,
             compute_target_id: row.compute_target_id,
@@ -328,6 +329,7 @@ pub async fn list(
     let rows = visible(&caller, &target)
         .order_by_desc(desktop_command::Column::CreatedAt)
         .limit(100)
+        .into_partial_model::<CommandSummary>()
         .all(app.store.reader())
         .await?;
     Ok(Data::new(rows.into_iter().map(CommandRecord::from).collect()))
@@ -429,8 +431,7 @@ pub async fn events(
         let source = CommandSource { store: app.store.clone(), command_id: row.id };
         return stream::follow(&app, caller, wake, source, resume_after.unwrap_or(after));
     }
-    // Unlimited: this is `i64::MAX`, the largest LIMIT that both databases accept.
-    match batch(&app.store, row.id, after, u64::MAX >> 1).await {
+    match after_sequence(row.id, after).all(app.store.reader()).await {
         Ok(rows) => {
             Data::new(rows.into_iter().map(CommandEventRecord::from).collect::<Vec<_>>()).into_response()
         }
@@ -445,19 +446,12 @@ fn plain(error: &ApiError) -> Response {
     stream::plain(error)
 }
 
-async fn batch(
-    store: &Store,
-    command_id: Uuid,
-    after: i64,
-    limit: u64,
-) -> Result<Vec<desktop_command_event::Model>, DbErr> {
+fn after_sequence(command_id: Uuid, after: i64) -> Select<desktop_command_event::Entity> {
+    use desktop_command_event::Column;
     desktop_command_event::Entity::find()
-        .filter(desktop_command_event::Column::CommandId.eq(command_id))
-        .filter(desktop_command_event::Column::Sequence.gt(after))
-        .order_by_asc(desktop_command_event::Column::Sequence)
-        .limit(limit)
-        .all(store.reader())
-        .await
+        .filter(Column::CommandId.eq(command_id))
+        .filter(Column::Sequence.gt(after))
+        .order_by_asc(Column::Sequence)
 }
 
 struct CommandSource {
@@ -468,10 +462,14 @@ struct CommandSource {
 impl EventReader for CommandSource {
     async fn read(&mut self, after: i64) -> Result<EventBatch, DbErr> {
         // The status is read before the events: if it is terminal here, the batch below cannot miss an event.
-        let row = desktop_command::Entity::find_by_id(self.command_id).one(self.store.reader()).await?;
+        let row = desktop_command::Entity::find_by_id(self.command_id)
+            .into_partial_model::<CommandSummary>()
+            .one(self.store.reader())
+            .await?;
         let ended = row.is_none_or(|row| row.status.0.is_terminal());
-        let rows = batch(&self.store, self.command_id, after, BATCH).await?;
-        let is_last_batch = rows.len() < usize::try_from(BATCH).unwrap_or(usize::MAX);
+        let events = after_sequence(self.command_id, after);
+        let RowBatch { rows, is_last } =
+            store::read_batch(self.store.reader(), events, BATCH, |row| &row.data).await?;
         let position = rows.last().map_or(after, |row| row.sequence);
         let events = rows
             .into_iter()
@@ -481,6 +479,6 @@ impl EventReader for CommandSource {
                 Event::default().id(sequence.to_string()).data(json)
             })
             .collect();
-        Ok(EventBatch { events, position, ended: ended && is_last_batch })
+        Ok(EventBatch { events, position, ended: ended && is_last })
     }
 }

@@ -10,7 +10,7 @@ use loopgate_api::launch::Harness;
 use loopgate_api::link::ServerCapabilities;
 use sea_orm::QueryOrder;
 use sea_orm::prelude::*;
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Condition, Expr};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -22,12 +22,13 @@ use crate::auth::{Caller, UserAuth};
 use crate::bus::Topic;
 use crate::credentials::api_key::revoke_managed;
 use crate::desktops::register::{self, DesktopRegistration, RegisterError};
+use crate::dispatch::command;
 use crate::dispatch::target::{accessible, find_own};
 use crate::envelope::{Data, DeleteResponse};
 use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, conflict};
 use crate::extract::{Body, Id};
 use crate::store::column::StoredEnum;
-use crate::store::entity::{api_key, compute_target, user};
+use crate::store::entity::{api_key, compute_target, desktop_command, user};
 use crate::store::parse_json;
 use crate::store::{is_duplicate, iso, now};
 
@@ -222,8 +223,7 @@ pub async fn register(
     Body(body): Body<RegisterTarget>,
 ) -> ApiResult<Data<RegisterTargetResponse>> {
     let mut issues = ValidationIssues::default();
-    issues.length("machineName", &body.machine_name, 1, 120);
-    issues.length("platform", &body.platform, 1, 80);
+    check_names(&mut issues, Some(&body.machine_name), Some(&body.platform));
     issues.length("pluginVersion", body.plugin_version.as_deref().unwrap_or_default(), 0, 120);
     issues.into_result()?;
     let mut capabilities = body.capabilities.unwrap_or_default();
@@ -274,6 +274,14 @@ pub struct UpdateTarget {
     pub selected_harness: Option<Harness>,
 }
 
+fn check_names(issues: &mut ValidationIssues, machine_name: Option<&str>, platform: Option<&str>) {
+    for (field, text, most) in [("machineName", machine_name, 120), ("platform", platform, 80)] {
+        if let Some(text) = text {
+            issues.length(field, text, 1, most);
+        }
+    }
+}
+
 /// Changes a desktop of the caller.
 #[utoipa::path(put, path = "/compute-targets/{id}", tag = "compute-targets", params(("id" = Uuid, Path)), request_body = UpdateTarget,
     responses((status = 200, body = Data<ComputeTarget>), ErrorResponses))]
@@ -288,6 +296,9 @@ pub async fn update(
     if body == UpdateTarget::default() {
         return Err(bad_request("At least one field must be provided"));
     }
+    let mut issues = ValidationIssues::default();
+    check_names(&mut issues, body.machine_name.as_deref(), body.platform.as_deref());
+    issues.into_result()?;
     let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
     let mut update = compute_target::Entity::update_many()
         .col_expr(Column::UpdatedAt, Expr::value(now()))
@@ -430,6 +441,12 @@ pub async fn share(
         .filter(Column::Id.eq(row.id))
         .exec(&tx)
         .await?;
+    if !grants_commands {
+        use desktop_command::Column;
+        let of_others =
+            Condition::all().add(Column::ComputeTargetId.eq(row.id)).add(Column::UserId.ne(row.user_id));
+        command::withdraw(&tx, of_others).await?;
+    }
     let details = json!({"isSharedWithOrg": is_shared_with_org, "grantsCommands": grants_commands});
     let organization = caller.organization_id();
     caller.actor().record(&tx, organization, AuditAction::TargetSharingChanged, row.id, details).await?;

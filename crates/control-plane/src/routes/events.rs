@@ -81,9 +81,9 @@ impl EventReader for LoopSource {
         // event.
         let ended =
             loops::status(&self.store, self.loop_id).await?.is_none_or(|status| !ACTIVE.contains(&status));
-        let rows = loops::events::batch(&self.store, self.loop_id, after, loops::events::BATCH).await?;
+        let (rows, is_last) =
+            loops::events::batch(&self.store, self.loop_id, after, loops::events::BATCH).await?;
         let position = rows.last().map_or(after, |event| event.sequence);
-        let is_last_batch = rows.len() < usize::try_from(loops::events::BATCH).unwrap_or(usize::MAX);
         let events = rows
             .iter()
             .map(|event| {
@@ -91,6 +91,6 @@ impl EventReader for LoopSource {
                 Event::default().id(event.id.to_string()).data(json)
             })
             .collect();
-        Ok(EventBatch { events, position, ended: ended && is_last_batch })
+        Ok(EventBatch { events, position, ended: ended && is_last })
     }
 }

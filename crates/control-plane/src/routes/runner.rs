@@ -21,7 +21,7 @@ use crate::envelope::Data;
 use crate::error::{
     ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, not_found,
 };
-use crate::extract::{Body, Id, bytes, parse};
+use crate::extract::{Body, Id, body_limit, bytes, parse};
 use crate::ingest::runner_event::RunnerEvent;
 use crate::ingest::{self, HEARTBEAT_THROTTLE, ReceivedView};
 use crate::loop_state::status_values;
@@ -235,11 +235,13 @@ pub async fn upload_artifacts(
 ) -> ApiResult<Data<UploadResponse>> {
     // A loop that the reaper timed out resumes with the next heartbeat, which may arrive later.
     runner.refuse_in(&[LoopStatus::Completed, LoopStatus::Cancelled, LoopStatus::Failed])?;
+    let limit = body_limit(&request);
     let body = bytes(request).await?;
     // Fails only when the semaphore is closed, which never happens.
     let _permit = app.uploads.acquire().await.ok();
     // On a thread of its own: scanning megabytes would delay the requests that share this one.
-    let body = tokio::task::spawn_blocking(move || parse(&body)).await.map_err(ApiError::internal)??;
+    let body =
+        tokio::task::spawn_blocking(move || parse(&body, limit)).await.map_err(ApiError::internal)??;
     let stored = store_artifacts(&app, runner.row.id, body);
     stored.await.context("Failed to upload artifacts")?;
     Ok(Data::new(UploadResponse { stored: true }))

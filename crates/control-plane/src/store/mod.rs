@@ -9,10 +9,11 @@ pub mod migration;
 
 use std::time::Duration;
 
+use futures_util::TryStreamExt as _;
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{
     ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
-    SqlErr, TransactionTrait,
+    EntityTrait, QuerySelect as _, Select, SqlErr, TransactionTrait,
 };
 use sea_orm_migration::{MigratorTrait, SchemaManager};
 use serde::de::DeserializeOwned;
@@ -143,6 +144,37 @@ fn postgres(url: &str, schema: Option<&str>) -> ConnectOptions {
         options.set_schema_search_path(schema);
     }
     options
+}
+
+/// Bytes of JSON after which a batch of rows ends: a row may have megabytes.
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
+
+/// Rows in the order of their query.
+pub struct RowBatch<M> {
+    pub rows: Vec<M>,
+    /// Whether no further row matches the query.
+    pub is_last: bool,
+}
+
+/// Reads rows until there are `limit`, or their JSON values are larger than [`BATCH_BYTES`]. Returns at least one,
+/// if there is one.
+pub async fn read_batch<E: EntityTrait>(
+    db: &DatabaseConnection,
+    query: Select<E>,
+    limit: u64,
+    json: impl Fn(&E::Model) -> &serde_json::Value,
+) -> Result<RowBatch<E::Model>, DbErr> {
+    let mut stream = query.limit(row_count(limit)).stream(db).await?;
+    let (mut rows, mut bytes) = (Vec::new(), 0);
+    while bytes < BATCH_BYTES {
+        let Some(row) = stream.try_next().await? else {
+            let is_last = u64::try_from(rows.len()).is_ok_and(|count| count < limit);
+            return Ok(RowBatch { rows, is_last });
+        };
+        bytes += json(&row).to_string().len();
+        rows.push(row);
+    }
+    Ok(RowBatch { rows, is_last: false })
 }
 
 /// Largest row count that both databases accept, for queries without a limit.

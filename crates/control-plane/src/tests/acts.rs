@@ -261,6 +261,7 @@ impl Scene {
             }
             ("POST", "/agents") => json!({"name": "x", "role": Uuid::new_v4(), "prompt": "p"}),
             ("POST", "/agents/bulk-ingest") => json!({"sourceRepo": "acme/shop", "bootstrapRunId": "r",
+                "criticGates": {"default": {}},
                 "agents": [{"name": "x", "role": Uuid::new_v4(), "prompt": "p"}]}),
             ("PATCH", "/agents/{idOrSlug}") => {
                 fill("{idOrSlug}", &self.agent().await);

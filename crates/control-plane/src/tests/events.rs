@@ -89,6 +89,30 @@ async fn stream_replays_more_events_than_one_batch() {
     assert_eq!(kinds.last().unwrap(), "cancelled");
 }
 
+// Each event has 3 MB, and a response ends at 8 MiB.
+#[tokio::test]
+async fn large_events_are_read_in_smaller_pages() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let (id, runner) = plane.running("PLAN").await;
+    for kind in ["started", "output", "output", "output", "output", "output"] {
+        let chunk = "x".repeat(3_000_000);
+        assert_eq!(runner.event(id, json!({"type": kind, "chunk": chunk})).await.status, 200);
+    }
+    let first = owner.get(&format!("/loops/{id}/events")).await;
+    assert_eq!(first.json["data"].as_array().unwrap().len(), 3);
+    let next = owner.get(&format!("/loops/{id}/events?after=3")).await;
+    assert_eq!(next.json["data"][0]["sequence"], 4);
+    let page = owner.get(&format!("/loops/{id}/events?limit=10")).await;
+    assert_eq!((page.json["data"].as_array().unwrap().len(), &page.json["total"]), (3, &json!(6)));
+    owner.post(&format!("/loops/{id}/cancel"), json!({})).await;
+    assert_eq!(
+        EventStreamReader::open(&owner, id).await.kinds().await.len(),
+        8,
+        "the stream has all of them"
+    );
+}
+
 #[tokio::test]
 async fn stream_errors_are_plain_text() {
     let plane = TestApp::start().await;

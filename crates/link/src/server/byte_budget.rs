@@ -7,8 +7,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Bytes per semaphore permit. [`Semaphore`] counts at most `usize::MAX >> 3` permits, which is too few
 /// single bytes on 32-bit machines.
 const UNIT: usize = 1024;
-/// Total bytes of all connections: 256 MiB. The connections of one key together stay below it (10 connections
-/// of 16 MiB each), so one key cannot starve the others.
+/// Total bytes of all connections: 256 MiB. A frame counts with its text and the estimated memory of its parsed
+/// values. With common frames, the connections of one key together stay below it (10 connections of 16 MiB each).
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 
 /// Bytes that are still available.

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use futures_util::StreamExt as _;
 use futures_util::future::{BoxFuture, OptionFuture};
 use futures_util::stream::SplitStream;
+use loopgate_api::json_size::{VALUE_BYTES, count_values};
 use loopgate_api::link::{
     Analytics, CommandAck, CommandEvent, CommandEventAck, Frame, Hello, HelloAck, HelloNack,
     MAX_MESSAGE_BYTES, NackReason, Presence, ReportAck, ServerCapabilities, TelemetryRejected, close, event,
@@ -20,7 +21,7 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use tokio_tungstenite::tungstenite;
 use uuid::Uuid;
 
-use super::byte_budget::ByteReservation;
+use super::byte_budget::{ByteBudget, ByteReservation};
 use super::host::{DesktopSession, EventOutcome, Host, Identity, OutstandingCommands};
 use super::keyed_tasks::KeyedTasks;
 use super::registry::{CloseHandle, ConnectionHandle, ConnectionRegistry};
@@ -30,6 +31,8 @@ use crate::outbox::{CloseReason, OutboundMessage, SendQueue};
 /// Size limit of a frame before the hello, in bytes. Larger ones are dropped without being parsed: a parsed
 /// JSON text can occupy a hundred times its size. A hello has 2 KiB.
 const MAX_EARLY_FRAME: usize = 64 * 1024;
+/// Size up to which a frame is parsed on the thread that serves the connection; takes about a millisecond.
+const PARSED_INLINE: usize = 64 * 1024;
 /// Frames that are buffered before the hello. Further ones are dropped, because the peer is not registered
 /// yet and must not be able to occupy memory.
 const MAX_EARLY_FRAMES: usize = 100;
@@ -54,7 +57,8 @@ impl ConnectionEnd {
 
 /// A message that was read from the socket.
 enum ReceivedMessage {
-    Frame(Frame, usize),
+    /// The text of a frame.
+    Text(Utf8Bytes),
     Pong,
     Nothing,
 }
@@ -151,7 +155,8 @@ impl<H: Host> Connection<'_, H> {
             let incoming = timeout_at(deadline, read(stream, MAX_EARLY_FRAME))
                 .await
                 .map_err(|_| ConnectionEnd::close(close::NO_HELLO, "no hello"))??;
-            let ReceivedMessage::Frame(frame, bytes) = incoming else { continue };
+            let ReceivedMessage::Text(text) = incoming else { continue };
+            let (frame, bytes) = (parse(&text)?, text.len());
             if frame.event == event::HELLO {
                 break frame;
             }
@@ -287,9 +292,9 @@ impl<H: Host> Connection<'_, H> {
         for frame in early {
             registered_connection.handle(frame, &mut tasks, &mut rate);
         }
-        // A frame that waits for the process-wide byte budget. Reading is paused until it is admitted, which
-        // applies backpressure to the desktop through TCP.
-        let mut admission: Option<BoxFuture<'_, ReservedFrame>> = None;
+        // A frame that waits for the process-wide byte budget and is then parsed. Reading is paused until then,
+        // which applies backpressure to the desktop through TCP.
+        let mut admission: Option<BoxFuture<'_, Result<ReservedFrame, ConnectionEnd>>> = None;
         let mut next_ping = Instant::now() + timing.ping;
         let mut next_touch = Instant::now() + timing.touch;
         let mut pong_due: Option<Instant> = None;
@@ -311,12 +316,14 @@ impl<H: Host> Connection<'_, H> {
                 }
                 Some(frame) = OptionFuture::from(admission.as_mut()) => {
                     admission = None;
-                    registered_connection.handle(frame, &mut tasks, &mut rate);
+                    match frame {
+                        Ok(frame) => registered_connection.handle(frame, &mut tasks, &mut rate),
+                        Err(end) => return end,
+                    }
                 }
                 incoming = read(stream, MAX_MESSAGE_BYTES), if may_read => match incoming {
-                    Ok(ReceivedMessage::Frame(frame, bytes)) => {
-                        let budget = &self.registry.budget;
-                        admission = Some(Box::pin(async move { (frame, budget.reserve(bytes).await) }));
+                    Ok(ReceivedMessage::Text(text)) => {
+                        admission = Some(Box::pin(admit(&self.registry.budget, text)));
                     }
                     Ok(ReceivedMessage::Pong) => pong_due = None,
                     Ok(ReceivedMessage::Nothing) => {}
@@ -499,10 +506,7 @@ async fn read(stream: &mut SplitStream<WebSocket>, most: usize) -> Result<Receiv
             tracing::warn!(bytes = text.len(), most, "frame before the hello exceeds the limit, dropped");
             Ok(ReceivedMessage::Nothing)
         }
-        Some(Ok(Message::Text(text))) => match Frame::parse(&text) {
-            Ok(frame) => Ok(ReceivedMessage::Frame(frame, text.len())),
-            Err(_) => Err(ConnectionEnd::close(close::MALFORMED, "not a frame")),
-        },
+        Some(Ok(Message::Text(text))) => Ok(ReceivedMessage::Text(text)),
         Some(Ok(Message::Binary(_))) => Err(ConnectionEnd::close(close::UNSUPPORTED, "binary frame")),
         Some(Ok(Message::Pong(_))) => Ok(ReceivedMessage::Pong),
         // The WebSocket library answers pings itself.
@@ -510,6 +514,26 @@ async fn read(stream: &mut SplitStream<WebSocket>, most: usize) -> Result<Receiv
         Some(Ok(Message::Close(_))) | None => Err(ConnectionEnd::Lost),
         Some(Err(error)) => Err(read_error(error)),
     }
+}
+
+/// Reserves the memory that a frame occupies once it is parsed, and parses it.
+async fn admit(budget: &ByteBudget, text: Utf8Bytes) -> Result<ReservedFrame, ConnectionEnd> {
+    let values = count_values(text.as_bytes());
+    let reservation = budget.reserve(text.len() + values * VALUE_BYTES).await;
+    if text.len() <= PARSED_INLINE {
+        return Ok((parse(&text)?, reservation));
+    }
+    // On a thread of its own: parsing megabytes would delay the connections that share this one.
+    let parsed = tokio::task::spawn_blocking(move || parse(&text)).await;
+    Ok((parsed.unwrap_or_else(|_| Err(not_a_frame()))?, reservation))
+}
+
+fn parse(text: &str) -> Result<Frame, ConnectionEnd> {
+    Frame::parse(text).map_err(|_| not_a_frame())
+}
+
+fn not_a_frame() -> ConnectionEnd {
+    ConnectionEnd::close(close::MALFORMED, "not a frame")
 }
 
 fn read_error(error: axum::Error) -> ConnectionEnd {

@@ -398,7 +398,10 @@ async fn operator_adds_an_organization_and_backs_up_a_running_control_plane() ->
     start.args(["control-plane", "--listen", &plane.address, "--home"]).arg(&restored);
     let failed = start.output().await?;
     let reason = String::from_utf8(failed.stderr)?;
-    ensure!(!failed.status.success() && reason.contains("control-plane-secrets.json is missing"), "{reason}");
+    ensure!(
+        !failed.status.success() && reason.contains("control-plane-secrets.json is missing or damaged"),
+        "{reason}"
+    );
     ensure!(!secrets.exists(), "new secrets were created");
     std::fs::rename(&moved, &secrets)?;
     let mut child = start.stdout(Stdio::piped()).spawn()?;

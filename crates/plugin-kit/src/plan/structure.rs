@@ -27,7 +27,7 @@ pub const SECTIONS: [&str; 10] = [
 ];
 
 /// Required lists, each with the pattern of its ids.
-const LISTS: [(&str, &LazyLock<Regex>); 6] = [
+pub(super) const LISTS: [(&str, &LazyLock<Regex>); 6] = [
     ("acceptanceCriteria", &CRITERION_ID),
     ("pendingTasks", &TASK_ID),
     ("completedTasks", &TASK_ID),

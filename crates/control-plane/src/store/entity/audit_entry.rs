@@ -56,6 +56,8 @@ pub enum AuditAction {
     AgentUpdated,
     /// An agent was deleted.
     AgentDeleted,
+    /// The critic gates of a repository were replaced; the subject is its name.
+    CriticGatesSet,
     /// A loop of a member proposed agents; the subject is the proposal.
     AgentsProposed,
     /// An administrator accepted proposed agents.

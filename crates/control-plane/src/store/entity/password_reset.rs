@@ -9,6 +9,8 @@ pub struct Model {
     pub token_hash: String,
     // The user as whom the person is signed in afterwards. The password is that of the user's identity.
     pub user_id: Uuid,
+    // Whether the operator created the link, and not an administrator of the user's organization.
+    pub by_operator: bool,
     pub created_at: i64,
     pub expires_at: i64,
     // Also set when a newer link replaces this one.

@@ -22,6 +22,7 @@ impl MigrationTrait for PasswordResets {
         let mut resets = table(name, &["token_hash"]);
         resets.col(string("token_hash"));
         resets.col(uuid("user_id"));
+        resets.col(boolean("by_operator"));
         resets.col(big_integer("created_at"));
         resets.col(big_integer("expires_at"));
         resets.col(big_integer_null("consumed_at"));

@@ -1,6 +1,8 @@
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::tests::TestApp;
+use crate::tests::plane::shop;
 
 #[tokio::test]
 async fn bootstrap_starts_on_the_online_desktop() {
@@ -68,4 +70,26 @@ async fn bootstrap_explores_allowed_repositories_only() {
     assert_eq!(created.failure().2, "REPO_NOT_ALLOWED", "{}", created.text);
     let unnamed = owner.post("/loops", json!({"command": "BOOTSTRAP", "prompt": "everything"})).await;
     assert_eq!(unnamed.refused(), (400, "prompt: must name the repositories to explore"));
+}
+
+#[tokio::test]
+async fn agents_of_a_cancelled_bootstrap_are_only_proposed() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let order = json!({"repos": [{"fullName": "acme/shop"}]}).to_string();
+    let start = json!({"command": "BOOTSTRAP", "prompt": order, "repo": shop()});
+    let id: Uuid = owner.post("/loops", start).await.data("loopId").as_str().unwrap().parse().unwrap();
+    let runner = plane.runner(id).await;
+    let agent = json!({"name": "Bad", "slug": "bad", "role": "bad", "description": "", "prompt": "p"});
+    let result = json!({"repos": [{"fullName": "acme/shop", "branch": "main", "success": true, "agents": [agent],
+        "criticGates": null, "metadata": null, "duration": 0}], "totalDuration": 0});
+    runner.event(id, json!({"type": "started"})).await;
+    let upload = json!({"artifacts": {"bootstrapResult": result}});
+    assert_eq!(runner.post(&format!("/loops/{id}/upload-artifacts"), upload).await.status, 200);
+    assert_eq!(owner.post(&format!("/loops/{id}/cancel"), json!({})).await.status, 200);
+    let end =
+        json!({"type": "completed", "result": {"exitCode": 0}, "tokensUsed": {"input": 1, "output": 1}});
+    assert_eq!(runner.event(id, end).await.status, 200);
+    assert!(!owner.get("/agents").await.text.contains("Bad"));
+    assert_eq!(owner.get("/agent-proposals").await.data("proposals")[0]["agents"][0]["name"], "Bad");
 }

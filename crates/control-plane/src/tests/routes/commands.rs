@@ -164,6 +164,28 @@ async fn open_commands_per_desktop_are_limited() {
 }
 
 #[tokio::test]
+async fn bytes_of_open_commands_per_desktop_are_limited() {
+    let plane = TestApp::start().await;
+    let desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let commands = format!("/compute-targets/{}/commands", desktop.target_id);
+    plane.disconnect(desktop.target_id).await;
+    let mut large = git();
+    large["body"]["message"] = json!("x".repeat(1_000_000));
+    // The limit is 32 MiB.
+    for _ in 0..34 {
+        assert_eq!(owner.post(&commands, large.clone()).await.status, 200);
+    }
+    assert_eq!(owner.post(&commands, large).await.failure().2, "too_many_commands");
+    let listed = owner.get(&commands).await;
+    assert_eq!(listed.json["data"].as_array().unwrap().len(), 34, "the list does not contain the requests");
+    assert!(listed.text.len() < 20_000, "{}", listed.text.len());
+    let mut small_values = git();
+    small_values["body"] = json!(vec![json!({"a": 0}); 10_000]);
+    assert_eq!(owner.post(&commands, small_values).await.failure().2, "too_many_values");
+}
+
+#[tokio::test]
 async fn idempotency_key_deduplicates_commands() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;

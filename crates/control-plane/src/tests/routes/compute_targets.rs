@@ -149,9 +149,15 @@ async fn shared_desktop_permits_commands_of_members_only_with_a_grant() {
     let entry = &log.data("entries")[0]["details"];
     assert_eq!((&entry["requester"]["email"], &entry["action"]), (&json!("ben@example.org"), &json!("diff")));
 
-    // Sharing again without the grant withdraws it.
+    // Sharing again without the grant withdraws it, also for a command that the desktop has not received.
+    plane.disconnect(desktop.target_id).await;
+    let queued = member.post(&commands, git("diff")).await.data("commandId").as_str().unwrap().to_owned();
     share(json!({"isSharedWithOrg": true})).await;
     assert_eq!(member.get(&own).await.refused(), refusal);
+    assert_eq!(owner.get(&format!("{commands}/{queued}")).await.data("status"), "expired");
+    for body in [json!({"machineName": ""}), json!({"platform": "x".repeat(81)})] {
+        assert_eq!(owner.put(&target, body).await.status, 400);
+    }
 }
 
 #[tokio::test]

@@ -210,6 +210,9 @@ async fn start_names_the_version_that_was_read() {
     );
     assert_eq!(data["author"]["email"], "ben@example.org");
     assert!(refused.json["error"].as_str().unwrap().contains("feature-1: version 2 is current"));
+    // Only the author of the current version may leave it out.
+    let without = owner.post("/documents/feature-1/run-loop", json!({"command": "plan"})).await;
+    assert_eq!(without.json["data"]["error"], "document_changed", "{}", without.text);
 
     assert_eq!(start(2).await.status, 200);
     let (command, id, runner) = launched(&plane, &mut desktop).await;

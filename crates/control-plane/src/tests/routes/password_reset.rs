@@ -88,9 +88,12 @@ async fn administrator_cannot_reset_accounts_beyond_the_organization() {
     let stranger = plane.stranger().await;
     assert_eq!(create(&stranger, ben).await.refused(), (404, "Member not found"));
 
+    // A link from before the person joined the other organization is no longer valid, too.
+    let earlier = token_of(&create(&owner, ben).await);
     let elsewhere = plane.organization("other").await;
     plane.join(elsewhere, plane.identity(ben).await, "ben@other.example.org", Role::Admin).await;
     assert_eq!(create(&owner, ben).await.failure().2, "other_organizations");
+    assert_eq!(redeem(&plane, &earlier).await.failure().2, "password_reset_invalid");
 
     let cy = id_of(&plane.member("cy@example.org").await).await;
     let account = external_identity::ActiveModel {
@@ -104,4 +107,20 @@ async fn administrator_cannot_reset_accounts_beyond_the_organization() {
         .await
         .unwrap();
     assert_eq!(create(&owner, cy).await.failure().2, "external_account");
+}
+
+#[tokio::test]
+async fn link_asks_before_it_ends_the_session_of_another_person() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let ben = id_of(&plane.member("ben@example.org").await).await;
+    let token = token_of(&create(&owner, ben).await);
+    let mut body = json!({"token": token, "password": PASSWORD});
+    let asked = owner.post("/auth/password-reset", body.clone()).await;
+    assert_eq!((asked.status.as_u16(), &asked.json["data"]["error"]), (409, &json!("already_signed_in")));
+    assert_eq!(owner.get("/me").await.status, 200);
+    body["replacesSession"] = json!(true);
+    let reset = owner.post("/auth/password-reset", body).await;
+    assert_eq!(reset.data("email"), "ben@example.org", "{}", reset.text);
+    assert_eq!(owner.get("/me").await.status, 401, "the former session has ended");
 }

@@ -91,6 +91,26 @@ async fn daily_limit_counts_all_loops() {
     assert_eq!(limit, json!(0.9), "the remainder of the month is smaller");
 }
 
+// The sum of the reports would exceed the range of the column.
+#[tokio::test]
+async fn excessive_reports_do_not_make_requests_fail() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    set_limits(&owner, json!({"perDayUsd": 5})).await;
+    let mut loops = Vec::new();
+    for _ in 0..2 {
+        let (id, runner) = plane.running("PLAN").await;
+        runner.event(id, json!({"type": "started"})).await;
+        loops.push((id, runner));
+    }
+    for (id, runner) in &loops {
+        spend(runner, *id, 1e13).await;
+    }
+    set_limits(&owner, json!({"perDayUsd": 1e7})).await;
+    let started = owner.post("/loops", json!({"command": "PLAN", "repo": shop()})).await;
+    assert_eq!(started.status, 200, "{}", started.text);
+}
+
 #[tokio::test]
 async fn loop_without_reported_cost_is_charged_at_list_price() {
     let plane = TestApp::start().await;
