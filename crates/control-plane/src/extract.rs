@@ -22,9 +22,10 @@ const BODY_GRACE: Duration = Duration::from_secs(10);
 /// Rate in bytes per second that a client must reach beyond [`BODY_GRACE`]. Together with the size limit of the
 /// route, it bounds the total time of a body: 10 seconds for the smallest, 15 minutes for a file of 50 MiB.
 const MIN_BODY_RATE: usize = 64 * 1024;
-/// JSON values in the largest bodies, and bytes of the limit per value in smaller ones. A value occupies up to a
+/// JSON values in the largest and smallest bodies, and bytes of the limit per value in others. A value occupies up to a
 /// hundred times its text, so that a body of small values would need far more memory than the size limit suggests.
 const MAX_VALUES: usize = 250_000;
+const MIN_VALUES: usize = 2_000;
 const BYTES_PER_VALUE: usize = 64;
 
 /// Size limit of the request bodies of a route, in bytes. The route table sets it. Bodies are buffered in memory.
@@ -33,9 +34,8 @@ pub struct RouteBodyLimit(pub usize);
 
 impl RouteBodyLimit {
     /// Returns the largest number of JSON values in a body.
-    const fn values(self) -> usize {
-        let values = self.0 / BYTES_PER_VALUE;
-        if values < MAX_VALUES { values } else { MAX_VALUES }
+    fn values(self) -> usize {
+        (self.0 / BYTES_PER_VALUE).clamp(MIN_VALUES, MAX_VALUES)
     }
 }
 

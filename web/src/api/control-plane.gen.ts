@@ -320,7 +320,8 @@ export interface paths {
         put?: never;
         /**
          * Sets a new password with the link of an administrator, ends all sessions of the person, and starts a new
-         *     one. Returns 410 with `password_reset_invalid` when the link was used, replaced or has expired.
+         *     one. Returns 410 with `password_reset_invalid` when the link was used, replaced or has expired, and 409 with
+         *     `already_signed_in` when another person is signed in.
          */
         post: operations["auth_reset_password"];
         delete?: never;
@@ -1739,7 +1740,7 @@ export interface components {
          * @description A security-relevant action in the audit log.
          * @enum {string}
          */
-        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "password_reset_created" | "sign_in_link_created" | "organization_created" | "organization_selected" | "key_created" | "key_revoked" | "desktop_permitted" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_joined" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "agents_proposed" | "agent_proposal_accepted" | "agent_proposal_rejected" | "loop_started" | "loop_cancelled" | "manual_loop_recorded" | "document_created" | "document_updated" | "document_version_added" | "command_sent" | "command_cancelled" | "compute_preference_set" | "target_registered" | "target_updated" | "approval_policies_reported" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "browser_key_registered" | "browser_key_removed" | "organization_settings_set" | "feature_flag_set";
+        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "password_reset_created" | "sign_in_link_created" | "organization_created" | "organization_selected" | "key_created" | "key_revoked" | "desktop_permitted" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_joined" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "critic_gates_set" | "agents_proposed" | "agent_proposal_accepted" | "agent_proposal_rejected" | "loop_started" | "loop_cancelled" | "manual_loop_recorded" | "document_created" | "document_updated" | "document_version_added" | "command_sent" | "command_cancelled" | "compute_preference_set" | "target_registered" | "target_updated" | "approval_policies_reported" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "browser_key_registered" | "browser_key_removed" | "organization_settings_set" | "feature_flag_set";
         /** @description An entry of the audit log. */
         AuditEntry: {
             /** @description The action that was performed. */
@@ -4844,6 +4845,8 @@ export interface components {
              * @description New password, 12 to 256 characters.
              */
             password: string;
+            /** @description Whether to end the session of another person in this browser. */
+            replacesSession?: boolean;
             /** @description Token from the link's query. */
             token: string;
         };
@@ -4943,7 +4946,8 @@ export interface components {
             /**
              * Format: int64
              * @description Version of the document that the user has read: of the plan for EXECUTE, REQUEST_CHANGES and
-             *     EVALUATE_PLAN. The start is refused when another one is current.
+             *     EVALUATE_PLAN. The start is refused when another one is current. May be left out only by the author of
+             *     the current version.
              */
             version?: number | null;
         };
@@ -10535,7 +10539,10 @@ export interface operations {
             query?: {
                 /** @description Returns only events after the one with this sequence number, oldest first. */
                 after?: number;
-                /** @description Maximum number of events, 1 to 500; 100 for a page, else 500. */
+                /**
+                 * @description Maximum number of events, 1 to 500; 100 for a page, else 500. A response ends earlier when its events are
+                 *     larger than 8 MiB.
+                 */
                 limit?: number;
                 /** @description Number of events to skip; ignored with `after` and `since`. */
                 offset?: number;

@@ -100,11 +100,12 @@ async fn large_events_are_read_in_smaller_pages() {
         assert_eq!(runner.event(id, json!({"type": kind, "chunk": chunk})).await.status, 200);
     }
     let first = owner.get(&format!("/loops/{id}/events")).await;
-    assert_eq!(first.json["data"].as_array().unwrap().len(), 3);
+    assert_eq!(first.json["data"].as_array().map(Vec::len), Some(3), "{:.300}", first.text);
     let next = owner.get(&format!("/loops/{id}/events?after=3")).await;
     assert_eq!(next.json["data"][0]["sequence"], 4);
     let page = owner.get(&format!("/loops/{id}/events?limit=10")).await;
-    assert_eq!((page.json["data"].as_array().unwrap().len(), &page.json["total"]), (3, &json!(6)));
+    let page = &page.json["data"];
+    assert_eq!((page["data"].as_array().map(Vec::len), &page["total"]), (Some(3), &json!(6)));
     owner.post(&format!("/loops/{id}/cancel"), json!({})).await;
     assert_eq!(
         EventStreamReader::open(&owner, id).await.kinds().await.len(),
