@@ -52,7 +52,7 @@ impl DesktopHost {
 /// What a desktop has to receive of an open command.
 pub enum OutstandingCommand {
     /// The request.
-    Deliver(LinkCommand),
+    Deliver(Box<LinkCommand>),
     /// Its cancellation. A cancelled command is no longer delivered, even when the desktop has not received it.
     Cancel(Cancel),
 }
@@ -80,7 +80,7 @@ impl DesktopHost {
             let Some(token) = self.token_of(loop_id).await? else { return Ok(None) };
             command::add_token(&mut request, &token);
         }
-        Ok(Some(OutstandingCommand::Deliver(request)))
+        Ok(Some(OutstandingCommand::Deliver(Box::new(request))))
     }
 
     async fn token_of(&self, loop_id: Uuid) -> ApiResult<Option<SecretString>> {
@@ -168,7 +168,7 @@ impl Host for DesktopHost {
                 nack(NackReason::PendingCommandsLookupFailed)
             })?;
             match command {
-                Some(OutstandingCommand::Deliver(request)) => outstanding.pending.push(request),
+                Some(OutstandingCommand::Deliver(request)) => outstanding.pending.push(*request),
                 Some(OutstandingCommand::Cancel(cancel)) => outstanding.cancelled.push(cancel),
                 None => {}
             }

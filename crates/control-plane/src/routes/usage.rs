@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use loopgate_api::command::LoopCommand;
-use sea_orm::TransactionTrait;
 use sea_orm::prelude::*;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -122,7 +121,7 @@ pub async fn get(
     let since = instant(query.start_date.as_deref(), "Invalid startDate format")?;
     let until = instant(query.end_date.as_deref(), "Invalid endDate format")?;
     let read = async {
-        let tx = app.store.reader().begin().await?;
+        let tx = app.store.begin_read().await?;
         let period = UsagePeriod {
             organization_id: caller.organization_id(),
             days: since.map(|at| at / DAY_MS)..=until.map(|at| at / DAY_MS),

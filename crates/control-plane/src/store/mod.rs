@@ -105,7 +105,20 @@ impl Store {
 
     /// Begins a transaction; dropping it without a commit rolls back.
     pub async fn begin(&self) -> Result<DatabaseTransaction, DbErr> {
-        self.write.begin().await
+        Self::begin_on(&self.write).await
+    }
+
+    /// Begins a transaction that only reads.
+    pub async fn begin_read(&self) -> Result<DatabaseTransaction, DbErr> {
+        Self::begin_on(&self.read).await
+    }
+
+    // On a task of its own, which completes when the caller is dropped: sqlx would return a connection to the pool
+    // inside the transaction, if the caller were dropped while PostgreSQL responds to BEGIN.
+    async fn begin_on(pool: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
+        let pool = pool.clone();
+        let begun = tokio::spawn(async move { pool.begin().await }).await;
+        begun.map_err(|error| DbErr::Custom(format!("the transaction was not begun: {error}")))?
     }
 
     /// Returns whether this process has the database to itself.
