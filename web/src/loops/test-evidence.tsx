@@ -1,5 +1,6 @@
 /** Results of the repository's tests, before and after the work of a loop. */
 import type { TestEvidence, TestFlag, TestRun } from "@/api/types";
+import { WithCode } from "@/ui/code";
 import { TONE_TEXT } from "@/ui/status-badge";
 
 import type { Tone } from "./status";
@@ -27,7 +28,7 @@ export function TestEvidenceView({ tests }: { tests: TestEvidence }) {
     <div className="mt-3 text-sm">
       {base && head && <Runs command={command} base={base} head={head} />}
       <p className={TONE_TEXT[tone]}>
-        {text} {note}
+        {text} {note && <WithCode text={note} />}
       </p>
       {newFailures.length > 0 && (
         <ul aria-label="New failures" className="mt-0.5 text-bad">
