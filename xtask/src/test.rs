@@ -1,11 +1,12 @@
 //! Runs every check of the project and prints one line of counts.
 //!
 //! A check that cannot run counts as failed, with the reason. The checks after it still run, so that one run
-//! reports every failure.
+//! reports every failure. The durations of the parts are kept for the last runs.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::count::Count;
 use crate::run::{binary, cargo, command, junit, nextest, npm, run};
@@ -23,21 +24,28 @@ const PACKAGES: [(&str, &str); 7] = [
     ("faketime", "faketime"),
 ];
 
+/// Runs whose durations are kept.
+const KEPT_RUNS: usize = 10;
+
 /// Counts of passed and failed checks, with the reasons of failures.
 #[derive(Default)]
 struct Report {
     count: Count,
     problems: Vec<String>,
+    /// Name and duration of each part, in their order.
+    parts: Vec<(String, Duration)>,
 }
 
 impl Report {
     /// Prepares something that the checks need. Counts only if it fails, because it is no check.
     fn prepare(&mut self, name: &str, set_up: impl FnOnce() -> anyhow::Result<()>) {
+        let started_at = Instant::now();
         eprintln!("== {name}");
         if let Err(error) = set_up() {
             self.count.add(Count::one(false));
             self.problem(format!("{name}: {error:#}"));
         }
+        self.parts.push((name.to_owned(), started_at.elapsed()));
     }
 
     /// Runs a single check, which counts as one.
@@ -49,7 +57,9 @@ impl Report {
         if let Err(error) = &result {
             self.problem(format!("{name}: {error:#}"));
         }
-        eprintln!("== {name}: {} in {:.1} s", outcome(result.is_ok()), started_at.elapsed().as_secs_f32());
+        let took = started_at.elapsed();
+        eprintln!("== {name}: {} in {:.1} s", outcome(result.is_ok()), took.as_secs_f32());
+        self.parts.push((name.to_owned(), took));
     }
 
     /// Runs a test suite and adds the counts of its report.
@@ -78,11 +88,20 @@ impl Report {
             count.failed = 1;
         }
         self.count.add(count);
-        let Count { passed, failed } = count;
-        eprintln!(
-            "== {name}: {passed} passed, {failed} failed in {:.1} s",
-            started_at.elapsed().as_secs_f32()
-        );
+        let (Count { passed, failed }, took) = (count, started_at.elapsed());
+        eprintln!("== {name}: {passed} passed, {failed} failed in {:.1} s", took.as_secs_f32());
+        self.parts.push((name.to_owned(), took));
+    }
+
+    /// Returns a table of the parts that took at least a second, and of the whole run.
+    fn durations(&self) -> String {
+        let total = self.parts.iter().map(|(_, took)| *took).sum();
+        let listed = self.parts.iter().filter(|(_, took)| *took >= Duration::from_secs(1));
+        let rows = listed.map(|(name, took)| (name.as_str(), *took)).chain([("total", total)]);
+        rows.fold(String::new(), |mut table, (name, took)| {
+            let _ = writeln!(table, "{:>7.1} s  {name}", took.as_secs_f32());
+            table
+        })
     }
 
     fn problem(&mut self, problem: String) {
@@ -101,8 +120,28 @@ pub fn run_all() -> ExitCode {
     for problem in &report.problems {
         eprintln!("failed: {problem}");
     }
+    let durations = report.durations();
+    eprint!("\n{durations}");
+    if let Err(error) = keep(&target().join("xtask/test-runs"), &durations) {
+        eprintln!("the durations were not stored: {error:#}");
+    }
     println!("{} passed, {} failed", report.count.passed, report.count.failed);
     if report.count.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Stores the durations of a run in a directory, and removes those of the oldest runs.
+fn keep(runs: &Path, durations: &str) -> anyhow::Result<()> {
+    std::fs::create_dir_all(runs)?;
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
+    std::fs::write(runs.join(format!("{seconds}.txt")), durations)?;
+    let mut files: Vec<_> =
+        std::fs::read_dir(runs)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    // The names are times with the same number of digits.
+    files.sort_unstable();
+    for old in files.iter().rev().skip(KEPT_RUNS) {
+        std::fs::remove_file(old)?;
+    }
+    Ok(())
 }
 
 fn set_up(report: &mut Report) {
@@ -166,4 +205,30 @@ fn web_app(report: &mut Report) {
 
 const fn outcome(passed: bool) -> &'static str {
     if passed { "passed" } else { "failed" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_list_the_slow_parts_and_the_total() {
+        let part = |name: &str, millis| (name.to_owned(), Duration::from_millis(millis));
+        let report = Report { parts: vec![part("build", 61_500), part("format", 500)], ..Report::default() };
+        assert_eq!(report.durations(), "   61.5 s  build\n   62.0 s  total\n");
+    }
+
+    #[test]
+    fn durations_of_the_last_ten_runs_are_kept() {
+        let runs = std::env::temp_dir().join(format!("loopgate-test-runs-{}", std::process::id()));
+        std::fs::create_dir_all(&runs).unwrap();
+        for n in 0..12 {
+            std::fs::write(runs.join(format!("{}.txt", 1_000_000_000 + n)), "").unwrap();
+        }
+        keep(&runs, "new").unwrap();
+        let count = std::fs::read_dir(&runs).unwrap().count();
+        let oldest_is_kept = runs.join("1000000000.txt").exists();
+        std::fs::remove_dir_all(&runs).unwrap();
+        assert_eq!((count, oldest_is_kept), (KEPT_RUNS, false));
+    }
 }

@@ -151,7 +151,7 @@ fn quarantined(data: &Path) -> Result<Vec<PathBuf>> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn corrupt_secret_files_are_quarantined_and_temporary_files_removed() -> Result<()> {
-    const BROKEN: [&str; 3] = ["gateway-identity.json", "desktop-secrets.json", "control-plane-secrets.json"];
+    const BROKEN: [&str; 2] = ["gateway-identity.json", "desktop-secrets.json"];
     let home = UserHome::temporary()?;
     let setup = Setup::new(&home)?.binary(PROGRAM).arg("--api-origin").arg("http://127.0.0.1:0");
     let mut first = setup.start().await?;

@@ -81,6 +81,22 @@ async fn commits_of_the_assistant_are_rewritten_without_secrets() -> Result<()> 
     desktop.check_clean(&run, &[]).await
 }
 
+// The base has a key of its own at the name that the lossy text of the other name gives.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_are_found_in_names_and_contents_that_are_not_utf8() -> Result<()> {
+    let command = format!(
+        r#"echo x > more.txt; name="$(printf 'key\377.txt')"; printf '\377 token: {TOKEN}' > "$name"; ls"#
+    );
+    let desktop = TestDesktop::playing([executes(&command), commits_nothing()]).await?;
+    let (lossy, content) = ("key\u{fffd}.txt", format!("token: {TOKEN}\n"));
+    desktop.testbed.remotes.commit(story::REPOSITORY, "main", "Add a fixture", &[(lossy, &content)])?;
+    let run = delivered(&desktop).await?;
+    run.completed("execute")?;
+    ensure!(files(&only_pull_request(&desktop)?)? == ["more.txt"]);
+    ensure!(run.last["results"][0]["heldBack"] == json!([secret(lossy)]), "{}", run.last);
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn delivery_is_skipped_when_all_changes_are_held_back() -> Result<()> {
     let desktop = TestDesktop::playing([executes("echo KEY=1 > .env"), commits_nothing()]).await?;

@@ -1,6 +1,7 @@
 //! Control plane and desktop as separate processes: the control plane serves the page, the desktop connects
 //! to it.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 use std::time::Duration;
 
