@@ -397,13 +397,17 @@ async fn operator_adds_an_organization_and_backs_up_a_running_control_plane() ->
     std::fs::rename(&secrets, &moved)?;
     let mut start = plane.home.command(PROGRAM);
     start.args(["control-plane", "--listen", &plane.address, "--home"]).arg(&restored);
-    let failed = start.output().await?;
-    let reason = String::from_utf8(failed.stderr)?;
-    ensure!(
-        !failed.status.success() && reason.contains("control-plane-secrets.json is missing or damaged"),
-        "{reason}"
-    );
-    ensure!(!secrets.exists(), "new secrets were created");
+    for damaged in [None, Some("{\"half\":")] {
+        if let Some(content) = damaged {
+            std::fs::write(&secrets, content)?;
+            std::fs::set_permissions(&secrets, std::fs::Permissions::from_mode(0o600))?;
+        }
+        let failed = start.output().await?;
+        let reason = String::from_utf8(failed.stderr)?;
+        let is_named = reason.contains("control-plane-secrets.json is missing or damaged");
+        ensure!(!failed.status.success() && is_named, "{reason}");
+        ensure!(!secrets.exists(), "new secrets were created");
+    }
     std::fs::rename(&moved, &secrets)?;
     let mut child = start.stdout(Stdio::piped()).spawn()?;
     let mut lines = BufReader::new(child.stdout.take().context("no stdout")?).lines();
