@@ -184,6 +184,8 @@ async fn loop_whose_heartbeat_the_control_plane_answers_as_ended_is_stopped() ->
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn loop_whose_event_the_control_plane_answers_as_ended_is_stopped() -> Result<()> {
     let desktop = TestDesktop::playing([held_plan()]).await?;
+    // The report of the start is accepted.
+    desktop.cloud.answer_once("events", 200, json!({"success": true, "data": {"received": true}}));
     let ended = json!({"success": true, "data": {"received": true, "ignored": true, "ended": true}});
     desktop.cloud.answer_always("events", 200, ended);
     let (id, _) = desktop.start(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
