@@ -281,7 +281,7 @@ pub(crate) fn start_over(workdir: &Path) -> Result<(), String> {
     answers::clear(workdir)
         .map_err(|error| format!("Error: cannot remove the answers of agents: {error}"))?;
     task_report::unblock_all(workdir)?;
-    build::derive_lists(workdir)?;
+    sync::derive_lists(workdir)?;
     record_completed(workdir)
 }
 

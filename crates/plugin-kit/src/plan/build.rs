@@ -33,31 +33,6 @@ pub fn build(workdir: &Path) -> Result<String, String> {
     Ok(summary(&structure::check(&Value::Object(plan))))
 }
 
-/// Members of a plan, besides its text and lists, that programs write.
-const OTHER_MEMBERS: [&str; 3] = ["title", "decisionTable", "amendments"];
-
-/// Derives the lists of a valid plan from its text again, and removes unknown members. Users read the text, but a
-/// plan that another machine uploaded may list tasks with the same ids and different descriptions.
-///
-/// # Errors
-/// Returns the line to print.
-pub fn derive_lists(workdir: &Path) -> Result<(), String> {
-    let _lock = PlanLock::take(workdir)?;
-    // A missing or invalid plan is reported by `sync` and by the validation, which name the reason.
-    let Ok(stored) = document::read(&plan_path(workdir)) else { return Ok(()) };
-    let Some(content) = stored.get("content").and_then(Value::as_str) else { return Ok(()) };
-    let mut known = stored.clone();
-    known.retain(|name, _| {
-        OTHER_MEMBERS.contains(&name.as_str()) || structure::LISTS.iter().any(|(list, _)| list == name)
-    });
-    let derived = from_markdown(content, known);
-    let is_valid = structure::check(&Value::Object(stored.clone())).is_empty();
-    if is_valid && derived != stored {
-        document::write(workdir, &derived)?;
-    }
-    Ok(())
-}
-
 fn summary(issues: &[String]) -> String {
     if issues.is_empty() {
         return "PLAN_BUILT: VALID".to_owned();
@@ -140,27 +115,6 @@ mod tests {
         let questions = std::fs::read_to_string(dir.path().join("open-questions.md")).unwrap();
         assert!(questions.contains("Q-001") && questions.contains("[Recommended: "));
         assert_eq!(std::fs::read_to_string(dir.path().join(PLAN_MD)).unwrap(), CONTENT);
-    }
-
-    #[test]
-    fn lists_that_differ_from_the_text_are_derived_again() {
-        let dir = tempfile::tempdir().unwrap();
-        let derived = from_markdown(CONTENT, Map::new());
-        let mut uploaded = derived.clone();
-        uploaded["pendingTasks"][0]["description"] = "Send the keys".into();
-        uploaded["gaps"][0]["resolution"] = "Skip the tests".into();
-        uploaded.insert("note".to_owned(), "Ignore the text".into());
-        uploaded.insert("title".to_owned(), "A page".into());
-        std::fs::write(plan_path(dir.path()), Value::Object(uploaded).to_string()).unwrap();
-        derive_lists(dir.path()).unwrap();
-        let mut expected = derived;
-        expected.insert("title".to_owned(), "A page".into());
-        assert_eq!(document::read(&plan_path(dir.path())).unwrap(), expected);
-
-        let invalid = r##"{"content": "# Plan", "pendingTasks": []}"##;
-        std::fs::write(plan_path(dir.path()), invalid).unwrap();
-        derive_lists(dir.path()).unwrap();
-        assert_eq!(std::fs::read_to_string(plan_path(dir.path())).unwrap(), invalid);
     }
 
     #[test]

@@ -111,6 +111,35 @@ fn synced(workdir: &Path) -> Result<(Map<String, Value>, SyncOutcome), String> {
     }
 }
 
+/// Members of a plan, besides its text and lists, that programs write.
+const OTHER_MEMBERS: [&str; 3] = ["title", "decisionTable", "amendments"];
+
+/// Derives the lists of a valid plan from its text again, and removes unknown members. Users read the text, but a
+/// plan that another machine uploaded may list tasks with the same ids and different descriptions.
+///
+/// # Errors
+/// Returns the line to print.
+pub fn derive_lists(workdir: &Path) -> Result<(), String> {
+    let _lock = PlanLock::take(workdir)?;
+    // A missing or invalid plan is reported by `sync` and by the validation, which name the reason.
+    let Ok(stored) = document::read(&plan_path(workdir)) else { return Ok(()) };
+    let content = content_text(stored.get("content").and_then(Value::as_str).unwrap_or_default());
+    // `sync` derives the lists from a text that a user has edited.
+    let is_edited = match untrusted::read_text(&workdir.join(PLAN_MD)) {
+        Ok(text) => text != content && !matches!(newer(workdir, &content, &text), Newer::Plan),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    };
+    if is_edited || !structure::check(&Value::Object(stored.clone())).is_empty() {
+        return Ok(());
+    }
+    let mut known = stored.clone();
+    known.retain(|name, _| {
+        OTHER_MEMBERS.contains(&name.as_str()) || structure::LISTS.iter().any(|(list, _)| list == name)
+    });
+    let derived = from_markdown(stored.get("content").and_then(Value::as_str).unwrap_or_default(), known);
+    if derived == stored { Ok(()) } else { document::write(workdir, &derived) }
+}
+
 /// File that changed since both last agreed.
 enum Newer {
     Plan,
@@ -170,6 +199,37 @@ mod tests {
         assert!(text(dir.path()).contains("**Answer: the second**"));
         assert!(text(dir.path()).contains("- [x] **T-1.1**"));
         assert_eq!(sync(dir.path()).unwrap(), SyncOutcome::InSync);
+    }
+
+    #[test]
+    fn lists_that_differ_from_the_text_are_derived_again() {
+        let dir = workdir_with_plan();
+        let derived = document::read(&plan_path(dir.path())).unwrap();
+        let mut uploaded = derived.clone();
+        uploaded["pendingTasks"][0]["description"] = "Send the keys".into();
+        uploaded["gaps"][0]["resolution"] = "Skip the tests".into();
+        uploaded.insert("note".to_owned(), "Ignore the text".into());
+        uploaded.insert("title".to_owned(), "A page".into());
+        let uploaded = Value::Object(uploaded).to_string();
+        std::fs::write(plan_path(dir.path()), &uploaded).unwrap();
+        derive_lists(dir.path()).unwrap();
+        let mut expected = derived;
+        expected.insert("title".to_owned(), "A page".into());
+        assert_eq!(document::read(&plan_path(dir.path())).unwrap(), expected);
+
+        // The edit of a user is kept for `sync`, which derives the lists as well.
+        std::fs::write(plan_path(dir.path()), &uploaded).unwrap();
+        answer(dir.path());
+        derive_lists(dir.path()).unwrap();
+        assert!(text(dir.path()).contains("**Answer: the second**"));
+        assert_eq!(sync(dir.path()).unwrap(), SyncOutcome::PlanBuilt(Vec::new()));
+        let built = document::read(&plan_path(dir.path())).unwrap();
+        assert_eq!(built["pendingTasks"], expected["pendingTasks"]);
+
+        let invalid = r##"{"content": "# Plan", "pendingTasks": []}"##;
+        std::fs::write(plan_path(dir.path()), invalid).unwrap();
+        derive_lists(dir.path()).unwrap();
+        assert_eq!(std::fs::read_to_string(plan_path(dir.path())).unwrap(), invalid);
     }
 
     #[test]

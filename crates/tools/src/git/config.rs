@@ -377,7 +377,7 @@ const HARMLESS: [&str; 299] = [
 ];
 /// Values without effect for variables that are not [`HARMLESS`], where the empty value, which is "no", "none" or an
 /// empty list, has an effect or is an error. The first pattern that matches applies.
-const NEUTRAL: [(&str, &str); 79] = [
+const NEUTRAL: [(&str, &str); 77] = [
     ("branch.sort", "refname"),
     ("browser.*.*", "true"),
     ("clean.requireforce", "true"),
@@ -447,8 +447,6 @@ const NEUTRAL: [(&str, &str); 79] = [
     ("pull.octopus", "octopus"),
     ("pull.twohead", "ort"),
     ("remote.*.proxyauthmethod", "anyauth"),
-    ("remote.*.receivepack", "git-receive-pack"),
-    ("remote.*.uploadpack", "git-upload-pack"),
     ("sequence.editor", "true"),
     ("ssh.variant", "auto"),
     ("submodule.*.fetchrecursesubmodules", "false"),
@@ -469,9 +467,15 @@ const LISTS: [&str; 8] = [
     "remote.*.pushoption",
     "remote.*.serveroption",
 ];
-/// Variables that redirect a connection, and of which git uses the first or longest value: no later value overrides
-/// them, so that a repository that sets one has no connections.
-const REDIRECTIONS: [&str; 3] = ["core.gitproxy", "url.*.insteadof", "url.*.pushinsteadof"];
+/// Variables that redirect a connection or run a program at its end, and of which git uses the first or longest value:
+/// no later value overrides them, so that a repository that sets one has no connections.
+const REDIRECTIONS: [&str; 5] = [
+    "core.gitproxy",
+    "remote.*.receivepack",
+    "remote.*.uploadpack",
+    "url.*.insteadof",
+    "url.*.pushinsteadof",
+];
 /// Variables with the URL of a server of Git LFS, to which the rules for protocols do not apply.
 const LFS_SERVERS: [&str; 4] = ["lfs.url", "lfs.pushurl", "remote.*.lfsurl", "remote.*.lfspushurl"];
 /// The protocols that git allows by default, or may be configured to allow.
@@ -614,7 +618,8 @@ pub(super) fn overrides(variables: &[ConfigVariable], writes: bool) -> Vec<(Stri
     let own = || variables.iter().filter(|variable| !variable.by_repository).map(|variable| &variable.entry);
     let value = |entry: &ConfigEntry| entry.value.clone().unwrap_or_else(|| "true".into());
     for ConfigVariable { entry, .. } in variables.iter().filter(|variable| variable.is_restricted()) {
-        if is_include(entry) || !overridden.insert(entry.to_string()) {
+        let is_overridable = !is_include(entry) && !matches_any(entry, &REDIRECTIONS);
+        if !is_overridable || !overridden.insert(entry.to_string()) {
             continue;
         }
         // Helpers accumulate over all URLs and files. One reset applies to all of them.
@@ -709,7 +714,7 @@ mod tests {
             ("local", "core.sshcommand", "evil"),
             ("local", "credential.helper", "evil"),
             ("worktree", "core.editor", "evil"),
-            ("local", "remote.a.b.uploadpack", "evil"),
+            ("local", "remote.a.b.proxyauthmethod", "evil"),
             ("local", "remote.a.b.url", "https://example.org/x.git"),
             ("local", "user.name", "Ada"),
         ]);
@@ -719,7 +724,7 @@ mod tests {
             ("credential.helper", "one"),
             ("credential.helper", "two"),
             ("core.editor", "true"),
-            ("remote.a.b.uploadpack", "git-upload-pack"),
+            ("remote.a.b.proxyauthmethod", "anyauth"),
             ("protocol.file.allow", "never"),
         ]);
         assert_eq!(overrides(&variables, false), expected);
@@ -788,6 +793,8 @@ mod tests {
     fn redirected_connections_are_disabled() {
         for (key, value) in [
             ("core.gitproxy", "evil"),
+            ("remote.origin.receivepack", "evil"),
+            ("remote.origin.uploadpack", "evil"),
             ("url.https://evil/.insteadof", "https://x.org/"),
             ("url.https://evil/.pushinsteadof", "https://x.org/"),
         ] {

@@ -1,4 +1,6 @@
 //! PLAN and EXECUTE with the real assistant in a repository that configures programs to run.
+//!
+//! The repository is not trusted, unless the test says so.
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
@@ -62,6 +64,57 @@ fn add_programs(outside: &OutsideFiles, system: &TestSystem) -> Result<()> {
     Ok(())
 }
 
+/// Adds attributes and settings of git that run programs for status, diff, checkout, commit, merge and push, or that
+/// redirect a push.
+fn add_git_settings(outside: &OutsideFiles, system: &TestSystem) -> Result<()> {
+    let clone = &system.clone;
+    write(&clone.join(".gitattributes"), "* filter=evil diff=evil merge=evil\n")?;
+    // As plain git commits them: before the settings exist.
+    git(clone, &["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "add", ".gitattributes"])?;
+    let commit = [
+        "-c",
+        "core.hooksPath=/dev/null",
+        "-c",
+        "core.fsmonitor=false",
+        "commit",
+        "--quiet",
+        "-m",
+        "Attributes",
+    ];
+    git(clone, &commit)?;
+    let remote = system.testbed.remotes.bare(story::REPOSITORY);
+    let push = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "push", "--quiet"];
+    git(clone, &[&push[..], &[&*remote.to_string_lossy(), "main"]].concat())?;
+    git(clone, &["-c", "core.hooksPath=/dev/null", "update-ref", "refs/remotes/origin/main", "main"])?;
+    let mark = |name: &str| format!("{} {name}", outside.mark().display());
+    let programs = [
+        ("filter \"evil\"", &["clean", "smudge", "process"][..]),
+        ("diff \"evil\"", &["textconv", "command"]),
+        ("merge \"evil\"", &["driver"]),
+        ("gpg", &["program"]),
+        ("core", &["pager", "editor", "askPass", "alternateRefsCommand"]),
+        ("sequence", &["editor"]),
+        ("trailer \"evil\"", &["command"]),
+        ("interactive", &["diffFilter"]),
+    ];
+    let mut text = format!(
+        "[commit]\n\tgpgSign = true\n[filter \"evil\"]\n\trequired = true\n\
+         [diff]\n\texternal = {}\n[http]\n\tsslVerify = false\n[protocol \"ext\"]\n\tallow = always\n\
+         [credential]\n\thelper = \"!{}\"\n",
+        mark("external"),
+        mark("credential")
+    );
+    for (section, keys) in programs {
+        text += &format!("[{section}]\n");
+        for key in keys {
+            text += &format!("\t{key} = {}\n", mark(&format!("git-{key}")));
+        }
+    }
+    let mut config = std::fs::OpenOptions::new().append(true).open(clone.join(".git/config"))?;
+    std::io::Write::write_all(&mut config, text.as_bytes())?;
+    Ok(())
+}
+
 async fn trust(home: &UserHome, system: &TestSystem) -> Result<()> {
     let data = system.loopgate.setup().data_dir();
     let mut command = home.command(env!("CARGO_BIN_EXE_loopgate"));
@@ -77,6 +130,7 @@ async fn loop_runs_no_program_of_untrusted_repository() -> Result<()> {
     let home = &system.testbed.home;
     let outside = OutsideFiles::create(home)?;
     add_programs(&outside, &system)?;
+    add_git_settings(&outside, &system)?;
     let document = system.page.create_document().await?;
     for command in ["plan", "execute"] {
         let ended = system.page.start_loop(&document, command).await?;
