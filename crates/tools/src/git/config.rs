@@ -377,7 +377,7 @@ const HARMLESS: [&str; 299] = [
 ];
 /// Values without effect for variables that are not [`HARMLESS`], where the empty value, which is "no", "none" or an
 /// empty list, has an effect or is an error. The first pattern that matches applies.
-const NEUTRAL: [(&str, &str); 77] = [
+const NEUTRAL: [(&str, &str); 76] = [
     ("branch.sort", "refname"),
     ("browser.*.*", "true"),
     ("clean.requireforce", "true"),
@@ -387,7 +387,6 @@ const NEUTRAL: [(&str, &str); 77] = [
     ("core.disambiguate", "none"),
     ("core.editor", "true"),
     ("core.excludesfile", "/dev/null"),
-    ("core.gitproxy", "none"),
     ("core.hookspath", "/dev/null"),
     ("core.maxtreedepth", "2048"),
     ("core.pager", "cat"),

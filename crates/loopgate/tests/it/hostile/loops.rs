@@ -64,11 +64,11 @@ fn add_programs(outside: &OutsideFiles, system: &TestSystem) -> Result<()> {
     Ok(())
 }
 
-/// Adds attributes and settings of git that run programs for status, diff, checkout, commit, merge and push, or that
-/// redirect a push.
+/// Adds attributes and settings of git that run programs for diffs, commits, merges and pushes. A loop does not start
+/// where git runs filters, or where nothing can override a setting.
 fn add_git_settings(outside: &OutsideFiles, system: &TestSystem) -> Result<()> {
     let clone = &system.clone;
-    write(&clone.join(".gitattributes"), "* filter=evil diff=evil merge=evil\n")?;
+    write(&clone.join(".gitattributes"), "* diff=evil merge=evil\n")?;
     // As plain git commits them: before the settings exist.
     git(clone, &["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "add", ".gitattributes"])?;
     let commit = [
@@ -88,8 +88,7 @@ fn add_git_settings(outside: &OutsideFiles, system: &TestSystem) -> Result<()> {
     git(clone, &["-c", "core.hooksPath=/dev/null", "update-ref", "refs/remotes/origin/main", "main"])?;
     let mark = |name: &str| format!("{} {name}", outside.mark().display());
     let programs = [
-        ("filter \"evil\"", &["clean", "smudge", "process"][..]),
-        ("diff \"evil\"", &["textconv", "command"]),
+        ("diff \"evil\"", &["textconv", "command"][..]),
         ("merge \"evil\"", &["driver"]),
         ("gpg", &["program"]),
         ("core", &["pager", "editor", "askPass", "alternateRefsCommand"]),
@@ -98,8 +97,7 @@ fn add_git_settings(outside: &OutsideFiles, system: &TestSystem) -> Result<()> {
         ("interactive", &["diffFilter"]),
     ];
     let mut text = format!(
-        "[commit]\n\tgpgSign = true\n[filter \"evil\"]\n\trequired = true\n\
-         [diff]\n\texternal = {}\n[http]\n\tsslVerify = false\n[protocol \"ext\"]\n\tallow = always\n\
+        "[diff]\n\texternal = {}\n[http]\n\tsslVerify = false\n[protocol \"ext\"]\n\tallow = always\n\
          [credential]\n\thelper = \"!{}\"\n",
         mark("external"),
         mark("credential")
