@@ -117,8 +117,8 @@ impl Store {
     // inside the transaction, if the caller were dropped while PostgreSQL responds to BEGIN.
     async fn begin_on(pool: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
         let pool = pool.clone();
-        let begun = tokio::spawn(async move { pool.begin().await }).await;
-        begun.map_err(|error| DbErr::Custom(format!("the transaction was not begun: {error}")))?
+        let transaction = tokio::spawn(async move { pool.begin().await }).await;
+        transaction.map_err(|error| DbErr::Custom(format!("cannot begin a transaction: {error}")))?
     }
 
     /// Returns whether this process has the database to itself.
