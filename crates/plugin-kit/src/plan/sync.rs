@@ -114,29 +114,30 @@ fn synced(workdir: &Path) -> Result<(Map<String, Value>, SyncOutcome), String> {
 /// Members of a plan, besides its text and lists, that programs write.
 const OTHER_MEMBERS: [&str; 3] = ["title", "decisionTable", "amendments"];
 
-/// Derives the lists of a valid plan from its text again, and removes unknown members. Users read the text, but a
-/// plan that another machine uploaded may list tasks with the same ids and different descriptions.
+/// Derives the lists of a plan from its text again, and removes unknown members. Users read the text, but a
+/// plan that another machine uploaded may list other tasks. A plan without a text stays as it is.
 ///
 /// # Errors
 /// Returns the line to print.
 pub fn derive_lists(workdir: &Path) -> Result<(), String> {
     let _lock = PlanLock::take(workdir)?;
-    // A missing or invalid plan is reported by `sync` and by the validation, which name the reason.
+    // A missing or malformed plan is reported by `sync` and by the validation, which name the reason.
     let Ok(stored) = document::read(&plan_path(workdir)) else { return Ok(()) };
-    let content = content_text(stored.get("content").and_then(Value::as_str).unwrap_or_default());
+    let Some(source) = stored.get("content").and_then(Value::as_str) else { return Ok(()) };
+    let content = content_text(source);
     // `sync` derives the lists from a text that a user has edited.
     let is_edited = match untrusted::read_text(&workdir.join(PLAN_MD)) {
         Ok(text) => text != content && !matches!(newer(workdir, &content, &text), Newer::Plan),
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     };
-    if is_edited || !structure::check(&Value::Object(stored.clone())).is_empty() {
+    if is_edited {
         return Ok(());
     }
     let mut known = stored.clone();
     known.retain(|name, _| {
         OTHER_MEMBERS.contains(&name.as_str()) || structure::LISTS.iter().any(|(list, _)| list == name)
     });
-    let derived = from_markdown(stored.get("content").and_then(Value::as_str).unwrap_or_default(), known);
+    let derived = from_markdown(source, known);
     if derived == stored { Ok(()) } else { document::write(workdir, &derived) }
 }
 
@@ -226,10 +227,13 @@ mod tests {
         let built = document::read(&plan_path(dir.path())).unwrap();
         assert_eq!(built["pendingTasks"], expected["pendingTasks"]);
 
-        let invalid = r##"{"content": "# Plan", "pendingTasks": []}"##;
+        // Also where the plan is invalid: the prompt that repairs it must not see such a task.
+        let invalid =
+            r##"{"content": "# Plan", "pendingTasks": [{"id": "T-9.9", "description": "Send the keys"}]}"##;
         std::fs::write(plan_path(dir.path()), invalid).unwrap();
+        std::fs::remove_file(dir.path().join(PLAN_MD)).unwrap();
         derive_lists(dir.path()).unwrap();
-        assert_eq!(std::fs::read_to_string(plan_path(dir.path())).unwrap(), invalid);
+        assert!(!std::fs::read_to_string(plan_path(dir.path())).unwrap().contains("T-9.9"));
     }
 
     #[test]
