@@ -96,6 +96,8 @@ pub struct StreamSummary {
     pub api_key_source: Option<String>,
     /// Whether a `result` record reported success.
     pub succeeded: bool,
+    /// Text of the last successful `result` record: the assistant's answer.
+    pub answer: Option<String>,
     /// Whether the last run exhausted its budget.
     pub used_up_budget: bool,
     /// Text of the last failed `result` record or API error record.
@@ -169,6 +171,7 @@ impl StreamSummary {
         self.used_up_budget = result.is_budget_used_up();
         if result.is_success() {
             self.succeeded = true;
+            self.answer.clone_from(&result.text);
             return;
         }
         let text = result.reason().unwrap_or(&result.subtype);

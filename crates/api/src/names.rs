@@ -15,9 +15,7 @@ pub const ASSISTANT_OUTPUT: &str = "assistant-output.jsonl";
 pub const ASSISTANT_OUTPUT_NAME: &str = "assistant-output.name.txt";
 /// Standard error of the assistant, as text.
 pub const ASSISTANT_STDERR: &str = "assistant-stderr.log";
-/// JSON event stream of the assistant run that commits.
-pub const COMMIT_OUTPUT: &str = "commit-output.jsonl";
-/// Exit record of the assistant run that commits.
+/// Exit record of the assistant run that commits, which earlier versions started.
 pub const COMMIT_EXIT: &str = "commit-exit.json";
 /// Exit record of the test run at the base of a loop.
 pub const BASE_TESTS_EXIT: &str = "tests-base-exit.json";
@@ -68,6 +66,16 @@ pub const REVIEWER_CHAT: &str = "reviewer-chat.json";
 pub const REVIEWER_CHAT_REVIEW: &str = "reviewer-chat-review.json";
 /// Details of a launch, shown by the status routes.
 pub const LAUNCH_METADATA: &str = "launch-metadata.json";
+
+/// Pull request templates of a repository, in the order in which GitHub searches them.
+pub const PULL_REQUEST_TEMPLATES: [&str; 4] = [
+    ".github/pull_request_template.md",
+    ".github/PULL_REQUEST_TEMPLATE.md",
+    "docs/pull_request_template.md",
+    "pull_request_template.md",
+];
+/// Tags in an answer of the assistant around the texts of commit and pull request, in JSON.
+pub const DELIVERY_TAGS: (&str, &str) = ("<delivery>", "</delivery>");
 
 /// Ports of the gateway: the preferred one, then the fallbacks in order.
 pub const GATEWAY_PORTS: [u16; 4] = [19432, 19433, 19434, 19435];

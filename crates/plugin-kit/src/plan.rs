@@ -12,6 +12,7 @@ mod blocked;
 mod brief;
 mod build;
 mod common_text;
+mod delivery_request;
 mod document;
 pub(crate) mod evaluation;
 mod markdown;

@@ -37,6 +37,9 @@ const COMPARE: [&str; 9] = [
     "-r",
     "--ignore-submodules=none",
 ];
+/// `minimal` compares seconds, but git decides by nanoseconds whether the index may be out of date: a change of equal
+/// size in the second of the last one would be missed.
+const EXACT: [&str; 2] = ["-c", "core.checkStat=default"];
 /// Maximum number of commits that a query lists.
 const MAX_COMMITS: usize = 50;
 
@@ -363,7 +366,7 @@ impl<'a> ProjectGit<'a> {
     async fn query_within(&self, args: &[&str], limit: Duration) -> Option<String> {
         let invocation = Invocation {
             program: "git".into(),
-            args: args.iter().map(OsString::from).collect(),
+            args: EXACT.iter().chain(args).map(OsString::from).collect(),
             cwd: self.dir.to_owned(),
             env: self.env.clone(),
             limit,

@@ -22,8 +22,6 @@ pub struct RuntimeTiming {
     pub refresh_skew: Duration,
     /// Time that a launch request waits for the process before it is answered as accepted.
     pub launch_answer: Duration,
-    /// Timeout for the assistant's commit.
-    pub commit: Duration,
     /// Timeout of a bootstrap, in which the assistant writes the agents of a repository before the loop
     /// starts.
     pub bootstrap: Duration,
@@ -49,7 +47,6 @@ impl Default for RuntimeTiming {
             heartbeat: Duration::from_secs(1800),
             refresh_skew: Duration::from_secs(1800),
             launch_answer: Duration::from_secs(20),
-            commit: Duration::from_secs(1800),
             bootstrap: Duration::from_secs(900),
             mcp: Duration::from_secs(10),
             stuck_after: Duration::from_secs(600),

@@ -13,7 +13,7 @@ use loopgate_runtime::jobs::Job;
 use loopgate_tools::shim;
 use serde_json::json;
 use support::instance::{RuntimeInstance, outer};
-use support::{COMMITS, Desktop, IMPLEMENTS, PLANS, new_id, request, start};
+use support::{Desktop, IMPLEMENTS, PLANS, new_id, request, start};
 
 /// A driver that prints 40 lines slowly and changes a file in between.
 const SLOW_DRIVER: &str = r#"
@@ -38,7 +38,6 @@ const MAX_SECOND_CHANGES: usize = 250;
 fn twenty_loops_killed_at_random_points_end_once() {
     let (outer, desktop) = outer();
     desktop.driver(SLOW_DRIVER);
-    desktop.program("claude", &format!("sleep 0.2\n{COMMITS}\nsleep 0.2"));
     for round in 0..5 {
         let loops: Vec<(LoopId, String)> = (0..4).map(|n| (new_id(), format!("round-{round}-{n}"))).collect();
         let instance = RuntimeInstance::start(&desktop);

@@ -230,3 +230,10 @@ impl UserHome {
         Ok(())
     }
 }
+
+/// Returns the path of an installed program.
+pub fn find_program(name: &str) -> anyhow::Result<PathBuf> {
+    let path = std::env::var_os("PATH").context("PATH is not set")?;
+    let mut candidates = std::env::split_paths(&path).map(|directory| directory.join(name));
+    candidates.find(|path| path.is_file()).with_context(|| format!("{name} is not installed"))
+}

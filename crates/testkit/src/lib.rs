@@ -6,6 +6,7 @@ pub mod code_host;
 pub mod control_plane;
 pub mod git;
 pub mod git_options;
+pub mod held_step;
 pub mod home;
 pub mod home_processes;
 pub mod http_remotes;

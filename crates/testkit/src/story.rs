@@ -1,7 +1,7 @@
 //! The demo story: a dark-mode switch for a small page.
 //!
-//! Contains the sample repository and the model's script for planning, implementing and committing the
-//! change. The assistant is real: it reads, edits, runs the tests and opens the pull request. Prompts are
+//! Contains the sample repository and the model's script for planning and implementing the change. The assistant is
+//! real: it reads, edits, runs the tests, and writes the text of the pull request. Prompts are
 //! matched by patterns of their text, not by the order of requests.
 
 use serde_json::json;
@@ -18,8 +18,9 @@ pub const TITLE: &str = "Add a dark-mode switch";
 pub const PLAN: &str = "plan";
 /// Conversation of the execution loop.
 pub const EXECUTE: &str = "execute";
-/// Conversation that commits, pushes and opens the pull request.
-pub const COMMIT: &str = "commit";
+/// Body of the pull request, without its footer.
+pub const PULL_REQUEST: &str = "The page gets a dark theme and a button in the header that switches to it. The choice is \
+    kept in the browser; until there is one, the page follows the system.\n\nTested with `npm test`.";
 
 pub const FILES: [(&str, &str); 7] = [
     ("README.md", include_str!("../story/repository/README.md")),
@@ -46,15 +47,13 @@ const THEME_TEST: &str = include_str!("../story/change/test/theme.test.js");
 
 /// Patterns of every prompt of a loop: the command's heading, and the configuration printed by its set-up.
 const LOOP_PROMPT: [&str; 2] = ["# Coding loop", r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#];
-/// Patterns that only the prompt for commit and pull request contains.
-const COMMIT_PROMPT: [&str; 2] = [r"git push -u origin HEAD", r"execution-result\.json"];
 
 /// Returns the model's script for the whole story.
 #[must_use]
 pub fn script() -> Script {
     let writers = [plan_writer(), plan_writer_for_other_requests()];
     let subagents = [explorer(), colours(), rules(), button(), tests(), reviewer()];
-    let mut script = Script::new([plan(), execute(), commit()].into_iter().chain(writers).chain(subagents));
+    let mut script = Script::new([plan(), execute()].into_iter().chain(writers).chain(subagents));
     script.otherwise = Some("Nothing to add.".to_owned());
     script
 }
@@ -165,10 +164,12 @@ fn execute() -> Conversation {
             ModelStep::text("Every task is done and the tests pass."),
             ModelStep::bash(&state("Phase 7: Completion", "COMPLETED")),
         ])
-        .says(
+        .says(&format!(
             "The switch is in: a button in the header, a dark set of colours, the choice kept in the browser, \
-             and three tests for the rules.\n\n<promise>COMPLETE</promise>",
-        )
+             and three tests for the rules.\n\n<delivery>{}</delivery>\n\n<promise>COMPLETE</promise>",
+            json!({"subject": TITLE, "body": "The page follows the system until there is a choice.",
+                "pullRequest": PULL_REQUEST})
+        ))
 }
 
 fn colours() -> Conversation {
@@ -210,44 +211,6 @@ fn reviewer() -> Conversation {
     Conversation::when("reviewer", r"Review (?P<task>T-\d\.\d)\.").says("VERIFIED: {{task}}")
 }
 
-/// Commits, pushes and opens the pull request. Idempotent, since a retry may repeat any step.
-fn commit() -> Conversation {
-    let body = "The page gets a dark theme and a button in the header that switches to it. The choice is kept \
-                in the browser; until there is one, the page follows the system.\n\n\
-                Tested with `npm test`.\n\n---\n{{footer}}\n";
-    let result = r#"gh pr view --json url,number,headRefName,headRefOid --jq \
-'{prUrl: .url, prNumber: .number, branchName: .headRefName, commitSha: .headRefOid}' > execution-result.json
-cat execution-result.json"#;
-    let mut conversation = Conversation::when(COMMIT, COMMIT_PROMPT[0])
-        .and(COMMIT_PROMPT[1])
-        .turn([
-            ModelStep::text("I check which files will be committed."),
-            ModelStep::bash("git status --short; git diff --stat"),
-        ])
-        .runs(&format!(
-            // `git commit` fails without changes: an earlier attempt may have committed already.
-            "git add --all -- . ':!.claude' ':!.loopgate' ':!pr-body.md' ':!execution-result.json'\n\
-             git diff --cached --quiet || git commit --quiet -m '{{{{slug}}}}{TITLE}'\ngit log --oneline -1"
-        ))
-        .runs("git push -u origin HEAD")
-        .runs(&heredoc("pr-body.md", body))
-        .runs(&format!(
-            // The pull request of an earlier attempt is updated instead of created.
-            "base='{{{{base}}}}'\n\
-             gh pr edit --title '{{{{slug}}}}{TITLE}' --body-file pr-body.md 2>/dev/null || \
-             gh pr create --title '{{{{slug}}}}{TITLE}' --body-file pr-body.md --base \"${{base:-main}}\" \
-             --label orchestrator"
-        ))
-        .runs(result)
-        .says("Committed, pushed, and opened as a pull request.");
-    conversation.captures = vec![
-        r"(?P<footer>Loop ID: [^\n]+(?:\n[A-Z][a-z]+: [^\n]+)*)".to_owned(),
-        r"--base (?P<base>[A-Za-z0-9._/-]+)".to_owned(),
-        r"subject with `(?P<slug>[A-Za-z0-9_-]+: )`".to_owned(),
-    ];
-    conversation
-}
-
 fn in_loop(name: &str, command: &str) -> Conversation {
     let [page, workdir] = LOOP_PROMPT;
     let command = format!("LOOPGATE_COMMAND=\"{command}\"");
@@ -269,10 +232,6 @@ fn read(path: &str) -> ModelStep {
 fn edit(path: &str, old: &str, new: &str) -> ModelStep {
     let path = format!("{{{{root}}}}/{path}");
     ModelStep::tool("Edit", json!({"file_path": path, "old_string": old, "new_string": new}))
-}
-
-fn heredoc(path: &str, text: &str) -> String {
-    format!("cat > \"{path}\" <<'END_OF_FILE'\n{text}END_OF_FILE")
 }
 
 fn state(phase: &str, status: &str) -> String {

@@ -70,7 +70,7 @@ fn plugin() -> PathBuf {
 }
 
 #[tokio::test]
-async fn request_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
+async fn request_becomes_a_plan_and_a_change_with_its_texts() -> Result<()> {
     let fixture = StoryFixture::new().await?;
 
     let text = fixture.run_loop("PLAN").await?;
@@ -99,32 +99,8 @@ async fn request_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
     let results = fixture.results();
     assert!(results.contains("VALIDATION_PASSED\nnpm test: passed"), "{results}");
 
-    let prompt = "Commit. Begin its subject with `PLAN-7: `. Push with `git push -u origin HEAD`, create the pull \
-                  request with --base main, end its text with these lines:\n\n---\nLoop ID: loop-7\n\
-                  Artifact: http://x/implementation-plans/PLAN-7\n\n6. Then write execution-result.json.";
-    fixture.run_assistant(prompt, "").await?;
-    let pulls = fixture.testbed.host.pull_requests(story::REPOSITORY);
-    assert_eq!(pulls.len(), 1, "{}", fixture.results());
-    let pull = &pulls[0];
-    let title = format!("PLAN-7: {}", story::TITLE);
-    assert_eq!((&pull.title, pull.head.as_str()), (&title, "dark-mode"));
-    let footer = "---\nLoop ID: loop-7\nArtifact: http://x/implementation-plans/PLAN-7";
-    assert!(pull.body.trim_end().ends_with(footer), "{}", pull.body);
-    let commits = pull.commits()?;
-    assert_eq!(commits.iter().map(|c| c.subject.as_str()).collect::<Vec<_>>(), [title.as_str()]);
-    let files: Vec<String> = pull.files()?.into_iter().map(|file| file.path).collect();
-    assert_eq!(files, ["index.html", "styles.css", "test/theme.test.js", "theme.js"]);
-    let result = fixture.json(&fixture.project.join("execution-result.json"))?;
-    assert_eq!(result["prUrl"], pull.url());
-    assert_eq!(result["commitSha"], commits[0].sha);
-
-    // A second run must update the pull request instead of opening another one.
-    fixture.run_assistant(prompt, "").await?;
-    assert_eq!(
-        fixture.testbed.host.pull_requests(story::REPOSITORY).len(),
-        1,
-        "the second run must update the pull request"
-    );
+    let (_, delivery) = text.split_once("<delivery>").context("no texts of the delivery")?;
+    assert!(delivery.contains(story::TITLE), "{delivery}");
     Ok(())
 }
 

@@ -94,14 +94,14 @@ async fn loop_is_delivered_after_loopgate_is_killed_during_the_work() -> Result<
 
 #[tokio::test(flavor = "multi_thread")]
 async fn loop_is_delivered_once_after_loopgate_is_killed_during_delivery() -> Result<()> {
-    let gate = "before the pull request";
-    let (testbed, mut loopgate, session) = start(script_with_gate(story::COMMIT, 4, gate)).await?;
+    let (testbed, mut loopgate, session) = start(story::script()).await?;
     let plan = create_plan(&session).await?;
+    let mut push = testbed.remotes.hold_push(story::REPOSITORY)?;
     let run = session.run(&plan, "execute", story::REPOSITORY).await?;
-    testbed.model.held(gate).await?;
+    push.started().await?;
     loopgate.kill().await?;
-    // The delivery may finish or fail here; the restarted process must not deliver twice.
-    testbed.model.release(gate);
+    // The push may finish or fail here; the restarted process must not deliver twice.
+    push.release()?;
     let loopgate = loopgate.start_again().await?;
     let session = session.at(&loopgate);
     assert_delivered(&testbed, &session.wait_for_end(&run).await?)?;

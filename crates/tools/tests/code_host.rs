@@ -155,14 +155,34 @@ async fn pull_request_is_created_with_literal_arguments() {
     let fixture =
         ScriptedCodeHost::new("echo 'Creating pull request'; echo https://github.com/acme/widget/pull/31");
     let (main, head) = (branch("main"), branch("orchestrator/a"));
-    let new = NewPullRequest { title: "$(rm -rf) \"it\"", body: "Why", base: &main, head: &head };
+    let new =
+        NewPullRequest { title: "$(rm -rf) \"it\"", body: "Why", base: &main, head: &head, label: "loop" };
     let created = fixture.host.pr_create(&fixture.code(), &new).await.unwrap();
     assert_eq!(created.number, 31);
     let words = ["pr", "create", "--title", "$(rm -rf) \"it\"", "--body-file", "-"];
-    let words = words.into_iter().chain(["--base", "main", "--head", "orchestrator/a", "prompt=1"]);
+    let words = words.into_iter().chain([
+        "--base",
+        "main",
+        "--head",
+        "orchestrator/a",
+        "--label",
+        "loop",
+        "prompt=1",
+    ]);
     assert!(fixture.recorded_args().iter().map(String::as_str).eq(words));
     fixture.host.pr_add_label(&fixture.code(), 31, "orchestrator").await.unwrap();
     assert_eq!(fixture.recorded_args()[..5], ["pr", "edit", "31", "--add-label", "orchestrator"]);
+}
+
+#[tokio::test]
+async fn label_that_the_repository_does_not_define_is_left_out() {
+    let fixture = ScriptedCodeHost::new(
+        "case \"$*\" in *--label*) echo \"could not add label: 'loop' not found\" >&2; exit 1;; esac\n\
+         echo https://github.com/acme/widget/pull/31",
+    );
+    let (main, head) = (branch("main"), branch("orchestrator/a"));
+    let new = NewPullRequest { title: "It", body: "Why", base: &main, head: &head, label: "loop" };
+    assert_eq!(fixture.host.pr_create(&fixture.code(), &new).await.unwrap().number, 31);
 }
 
 #[tokio::test]

@@ -81,13 +81,15 @@ async fn pull_request_is_created_from_a_clone() {
     assert_eq!(fixture.remotes.branches("acme/shop").unwrap()["orchestrator/cart"], commit);
 
     let main = branch("main");
-    let new = NewPullRequest { title: "Cart", body: "A cart.\n", base: &main, head: &name };
+    let new =
+        NewPullRequest { title: "Cart", body: "A cart.\n", base: &main, head: &name, label: "orchestrator" };
     let created = gh.pr_create(&place, &new).await.unwrap();
     assert_eq!(created.url, "https://github.com/acme/shop/pull/1");
     assert_eq!(gh.pr_view(&place, &name).await.unwrap(), Some(created.clone()));
     let twice = gh.pr_create(&place, &new).await.unwrap_err();
     assert_eq!(twice.user_message(), "A pull request already exists for this branch.");
 
+    assert_eq!(fixture.host.pull_requests("acme/shop")[0].labels, ["orchestrator"]);
     gh.pr_add_label(&place, created.number, "orchestrator").await.unwrap();
     let body = gh.pr_body(&place, created.number).await.unwrap();
     let body = format!("{body}\n---\nLoop ID: 7\n");

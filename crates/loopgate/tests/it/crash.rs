@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home_processes::HomeProcess;
-use loopgate_testkit::model::{ModelRequest, ModelStep, ModelTurn, Script};
+use loopgate_testkit::model::{ModelStep, ModelTurn, Script};
 use loopgate_testkit::story;
 use loopgate_testkit::wait::Changes;
 use rand::rngs::StdRng;
@@ -21,7 +21,7 @@ const SEED_VARIABLE: &str = "LOOPGATE_CRASH_SEED";
 const LOOPS: usize = 4;
 const KILLS: usize = 5;
 /// Approximate number of model requests between the start of EXECUTE and its pull request.
-const REQUESTS: usize = 44;
+const REQUESTS: usize = 36;
 /// Upper bound of the file changes between a model request and the kill.
 const CHANGES: usize = 24;
 
@@ -120,18 +120,19 @@ async fn execute_is_delivered_when_its_assistant_ends_while_loopgate_is_down() -
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn delivery_is_not_repeated_when_loopgate_is_killed_between_its_steps() -> Result<()> {
-    let mut script = script_with_short_plan();
-    let gates = [(2, "before the push"), (3, "after the push"), (6, "after the pull request")];
-    for (turn, gate) in gates {
-        script = gated(script, story::COMMIT, turn, gate)?;
-    }
-    let mut system = TestSystem::playing(script).await?;
+    let mut system = TestSystem::playing(script_with_short_plan()).await?;
     let document = system.page.create_plan().await?;
+    let remotes = &system.testbed.remotes;
+    let mut steps = [
+        remotes.hold_push(story::REPOSITORY)?,
+        remotes.hold_after_push(story::REPOSITORY)?,
+        system.testbed.home.hold_after_pull_request()?,
+    ];
     let loop_id = system.page.start_loop(&document, "execute").await?;
-    for (_, gate) in gates {
-        system.testbed.model.held(gate).await?;
+    for step in &mut steps {
+        step.started().await?;
         system = system.kill_and_restart().await?;
-        system.testbed.model.release(gate);
+        step.release()?;
     }
     delivered_once(&system, &loop_id, 0).await
 }
@@ -151,8 +152,8 @@ async fn twenty_random_kills() -> Result<()> {
     Ok(())
 }
 
-/// Moment of a kill: after this many model requests since EXECUTE started, or after the assistant reported
-/// its pull request, when only the report to the control plane remains.
+/// Moment of a kill: after this many model requests since EXECUTE started, or after the pull request was opened,
+/// when only the report to the control plane remains.
 enum KillPoint {
     ModelRequests(usize),
     Delivered,
@@ -172,13 +173,19 @@ async fn one_loop_many_kills(random: &mut StdRng) -> Result<usize> {
     let mut in_time = 0;
     for moment in moments {
         let changes = random.random_range(0..CHANGES);
-        let reached = |requests: &[ModelRequest]| match moment {
-            KillPoint::ModelRequests(times) => requests.len() >= before + times,
-            KillPoint::Delivered => requests.iter().any(has_delivered),
+        let reached = async {
+            match moment {
+                KillPoint::ModelRequests(times) => {
+                    system.testbed.model.wait_for(|requests| requests.len() >= before + times).await
+                }
+                KillPoint::Delivered => {
+                    system.testbed.host.wait_for(story::REPOSITORY, |pulls| !pulls.is_empty()).await
+                }
+            }
         };
         let page = system.page.clone();
         tokio::select! {
-            reached = system.testbed.model.wait_for(reached) => reached?,
+            reached = reached => reached?,
             ended = page.wait_for_end(&loop_id) => drop(ended?),
         }
         after_changes(&system, &loop_id, changes).await?;
@@ -204,11 +211,6 @@ async fn after_changes(system: &TestSystem, loop_id: &str, times: usize) -> Resu
         changed = changing => changed,
         ended = system.page.wait_for_end(loop_id) => ended.map(drop),
     }
-}
-
-/// Returns whether a request is the one after the commit, the push and the pull request.
-fn has_delivered(request: &ModelRequest) -> bool {
-    request.conversation.as_deref() == Some(story::COMMIT) && request.tool_results().contains("\"prUrl\"")
 }
 
 // Loopgate is killed between the loop request and its response. A started loop completes; a loop that was not

@@ -6,7 +6,7 @@ use loopgate_testkit::testbed::Testbed;
 use serde_json::json;
 
 use crate::commands::TestDesktop;
-use crate::delivery::{commits_nothing, executes};
+use crate::delivery::executes;
 use crate::page::text;
 use crate::test_system::{TestSystem, git};
 
@@ -22,7 +22,7 @@ fn add(testbed: &Testbed, full_name: &str, branch: &str) -> Result<std::path::Pa
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn repository_starts_from_its_own_default_branch() -> Result<()> {
     let command = "echo x | tee more.txt \"$LOOPGATE_ADD_DIRS/more.txt\"";
-    let desktop = TestDesktop::playing([executes(command), commits_nothing()]).await?;
+    let desktop = TestDesktop::playing([executes(command)]).await?;
     let clone = add(&desktop.testbed, "acme/trunk", "trunk")?;
     // Without `origin/HEAD` this clone does not record its default branch; the other clone does.
     git(&clone, &["remote", "set-head", "origin", "--delete"])?;

@@ -25,11 +25,6 @@ pub fn executes(command: &str) -> Conversation {
         .says("<promise>COMPLETE</promise>")
 }
 
-/// Returns a commit conversation that does nothing, so that the fallback with plain git delivers.
-pub fn commits_nothing() -> Conversation {
-    Conversation::when("commit", "git push -u origin HEAD").says("Not I.")
-}
-
 /// Starts an EXECUTE and waits until its assistant is held at `working`.
 pub async fn started(desktop: &TestDesktop) -> Result<(LoopId, Value)> {
     let started = desktop.start(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
@@ -67,7 +62,7 @@ async fn stop(desktop: &TestDesktop, id: LoopId) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn delivery_is_retried_until_the_network_and_the_code_host_recover() -> Result<()> {
-    let mut desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
+    let mut desktop = TestDesktop::playing([executes("echo x > more.txt")]).await?;
     let order = started(&desktop).await?;
     desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;
     // Two outages in a row: first the push fails, then, after ssh works again, the creation of the pull
@@ -102,7 +97,7 @@ async fn delivery_is_retried_until_the_network_and_the_code_host_recover() -> Re
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn branch_with_newer_remote_commits_counts_as_pushed() -> Result<()> {
-    let mut desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
+    let mut desktop = TestDesktop::playing([executes("echo x > more.txt")]).await?;
     let order = started(&desktop).await?;
     desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;
     desktop.testbed.model.release("working");
@@ -126,7 +121,7 @@ async fn branch_with_newer_remote_commits_counts_as_pushed() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cancelling_ends_a_delivery_that_is_being_retried() -> Result<()> {
-    let desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
+    let desktop = TestDesktop::playing([executes("echo x > more.txt")]).await?;
     let order = started(&desktop).await?;
     desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;
     desktop.testbed.model.release("working");
@@ -141,19 +136,14 @@ async fn cancelling_ends_a_delivery_that_is_being_retried() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn loop_cancelled_during_its_delivery_reports_its_pull_request() -> Result<()> {
-    let script = story::script().conversations;
-    let mut committer = script
-        .into_iter()
-        .find(|conversation| conversation.name == story::COMMIT)
-        .context("no commit conversation")?;
-    // The pull request exists, but the assistant has not reported it yet.
-    let before_the_result = committer.turns.len() - 2;
-    committer.turns[before_the_result].0.insert(0, ModelStep::hold("delivered"));
-    let desktop = TestDesktop::playing([executes("echo x > more.txt"), committer]).await?;
+    let desktop = TestDesktop::playing([executes("echo x > more.txt")]).await?;
+    // The pull request exists, but the program has not reported it yet.
+    let mut created = desktop.testbed.home.hold_after_pull_request()?;
     let order = started(&desktop).await?;
     desktop.testbed.model.release("working");
-    desktop.testbed.model.held("delivered").await?;
+    created.started().await?;
     stop(&desktop, order.0).await?;
+    created.release()?;
     let run = ended(&desktop, order).await?;
     ensure!(run.last["code"] == "CANCELLED", "{}", run.last);
     let pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
@@ -170,7 +160,7 @@ async fn next_execute_of_a_document_continues_its_pull_request() -> Result<()> {
         .and(r#"LOOPGATE_COMMAND="PLAN""#)
         .turn([ModelStep::bash("cat more.txt")])
         .says("<promise>COMPLETE</promise>");
-    let desktop = TestDesktop::playing([plans, executes("echo x >> more.txt"), commits_nothing()]).await?;
+    let desktop = TestDesktop::playing([plans, executes("echo x >> more.txt")]).await?;
     let execute = async || {
         let order = started(&desktop).await?;
         desktop.testbed.model.release("working");

@@ -18,7 +18,6 @@ use uuid::Uuid;
 
 use crate::cli::refusal;
 use crate::commands::{Run, TestDesktop};
-use crate::delivery::commits_nothing;
 use crate::records;
 use crate::test_system::{git, processes_of_loop, wait_for_loop_processes};
 
@@ -274,8 +273,7 @@ async fn full_disk_during_the_work_is_the_reason_of_the_failure() -> Result<()> 
     for (command, gate) in [("PLAN", "full"), ("EXECUTE", "full"), ("EXECUTE", "end")] {
         let scripts = UserHome::temporary()?;
         let program = ignoring_xfsz(&scripts)?;
-        let mut desktop =
-            TestDesktop::with([commits(), commits_nothing()], |setup| setup.binary(program)).await?;
+        let mut desktop = TestDesktop::with([commits()], |setup| setup.binary(program)).await?;
         let (id, started) = committed(&desktop, command).await?;
         if gate == "end" {
             desktop.testbed.model.release("full");
@@ -317,8 +315,7 @@ async fn full_disk_during_the_work_is_the_reason_of_the_failure() -> Result<()> 
 async fn work_is_delivered_when_space_is_freed() -> Result<()> {
     let scripts = UserHome::temporary()?;
     let program = ignoring_xfsz(&scripts)?;
-    let mut desktop =
-        TestDesktop::with([commits(), commits_nothing()], |setup| setup.binary(program)).await?;
+    let mut desktop = TestDesktop::with([commits()], |setup| setup.binary(program)).await?;
     let (id, started) = committed(&desktop, "EXECUTE").await?;
     desktop.testbed.model.release("full");
     desktop.testbed.model.held("end").await?;

@@ -11,7 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::commands::{Run, TestDesktop};
-use crate::delivery::{commits_nothing, ended, executes, started};
+use crate::delivery::{ended, executes, started};
 use crate::test_system::git;
 
 const COMMAND: &str = "python3 -m unittest -v";
@@ -23,7 +23,7 @@ const TOTAL: &str = "test_total (test_shop.Cart.test_total)";
 
 /// Starts a desktop whose repository has these tests and a trusted test command.
 async fn desktop_with_tests(command: &str, trusted: &str, tests: &str) -> Result<TestDesktop> {
-    let desktop = TestDesktop::playing([executes(command), commits_nothing()]).await?;
+    let desktop = TestDesktop::playing([executes(command)]).await?;
     add_tests(&desktop, tests)?;
     trust_command(&desktop, &desktop.clone, trusted)?;
     Ok(desktop)
@@ -144,7 +144,7 @@ async fn failure_at_the_base_is_a_warning() -> Result<()> {
 async fn tests_do_not_run_without_a_trusted_command() -> Result<()> {
     // The repository has an untrusted test command until the second EXECUTE removes it.
     let command = "if [ -e more.txt ]; then rm package.json; fi; date >> more.txt";
-    let desktop = TestDesktop::playing([executes(command), commits_nothing()]).await?;
+    let desktop = TestDesktop::playing([executes(command)]).await?;
     let not_run = async |reason: &str| {
         let run = delivered(&desktop).await?;
         run.completed("execute")?;
@@ -169,7 +169,7 @@ async fn tests_that_exceed_the_time_limit_are_inconclusive() -> Result<()> {
         assert!(written.is_ok(), "{written:?}");
         setup
     };
-    let desktop = TestDesktop::with([executes("echo x > more.txt"), commits_nothing()], limited).await?;
+    let desktop = TestDesktop::with([executes("echo x > more.txt")], limited).await?;
     trust_command(&desktop, &desktop.clone, "echo started; sleep 1000")?;
     let run = delivered(&desktop).await?;
     run.completed("execute")?;
@@ -197,7 +197,7 @@ async fn wait_for_runs(home: &Path, times: usize) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn test_run_is_reattached_after_a_kill() -> Result<()> {
-    let mut desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
+    let mut desktop = TestDesktop::playing([executes("echo x > more.txt")]).await?;
     let home = desktop.testbed.home.path().to_owned();
     trust_command(&desktop, &desktop.clone, &blocking_command(&home, "gate"))?;
     let order = started(&desktop).await?;
@@ -216,8 +216,8 @@ async fn test_run_is_reattached_after_a_kill() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn cancelling_terminates_the_tests_and_reports_the_pull_request() -> Result<()> {
-    let desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
+async fn cancelling_terminates_the_tests_and_reports_the_pushed_branch() -> Result<()> {
+    let desktop = TestDesktop::playing([executes("echo x > more.txt")]).await?;
     let home = desktop.testbed.home.path().to_owned();
     trust_command(&desktop, &desktop.clone, &blocking_command(&home, "never"))?;
     let order = started(&desktop).await?;
@@ -227,6 +227,9 @@ async fn cancelling_terminates_the_tests_and_reports_the_pull_request() -> Resul
     let answer = kill.json(&json!({"loopId": order.0})).send().await?;
     ensure!(answer.status() == 200, "{}", answer.status());
     let run = ended(&desktop, order).await?;
-    ensure!(run.last["code"] == "CANCELLED" && run.last["result"]["prNumber"] == 1, "{}", run.last);
+    ensure!(run.last["code"] == "CANCELLED", "{}", run.last);
+    let message = run.last["message"].as_str().unwrap_or_default();
+    ensure!(message.contains("already reached the code host (orchestrator/shop-7"), "{}", run.last);
+    ensure!(desktop.testbed.host.pull_requests(story::REPOSITORY).is_empty(), "a pull request");
     is_clean(&desktop, &run).await
 }

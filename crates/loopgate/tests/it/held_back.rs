@@ -6,7 +6,7 @@ use loopgate_testkit::story;
 use serde_json::{Value, json};
 
 use crate::commands::{Run, TestDesktop};
-use crate::delivery::{commits_nothing, ended, executes, started};
+use crate::delivery::{ended, executes, started};
 use crate::test_system::git;
 
 /// A token in the code host's format. It is split so that secret scanners do not flag this file.
@@ -41,7 +41,7 @@ async fn secrets_and_generated_files_are_held_back_from_a_delivery() -> Result<(
          echo 'Signature: 8a477f597d28d172789f06886806bc55' > build/CACHEDIR.TAG; echo y > build/out; git add .env"
     );
     // The assistant could commit and push the held-back files itself, so plain git delivers in its place.
-    let desktop = TestDesktop::playing([executes(&command), commits_nothing()]).await?;
+    let desktop = TestDesktop::playing([executes(&command)]).await?;
     let run = delivered(&desktop).await?;
     run.completed("execute")?;
     ensure!(files(&only_pull_request(&desktop)?)? == [".env.example", "more.txt"]);
@@ -63,7 +63,7 @@ async fn secrets_and_generated_files_are_held_back_from_a_delivery() -> Result<(
 async fn commits_of_the_assistant_are_rewritten_without_secrets() -> Result<()> {
     let command = "echo KEY=1 > .env; echo x > more.txt; git add -A; git commit -qm 'Add a page'; \
                    git rm -q .env; git commit -qm 'Remove the key'";
-    let desktop = TestDesktop::playing([executes(command), commits_nothing()]).await?;
+    let desktop = TestDesktop::playing([executes(command)]).await?;
     let run = delivered(&desktop).await?;
     run.completed("execute")?;
     let pull = only_pull_request(&desktop)?;
@@ -87,7 +87,7 @@ async fn keys_are_found_in_names_and_contents_that_are_not_utf8() -> Result<()> 
     let command = format!(
         r#"echo x > more.txt; name="$(printf 'key\377.txt')"; printf '\377 token: {TOKEN}' > "$name"; ls"#
     );
-    let desktop = TestDesktop::playing([executes(&command), commits_nothing()]).await?;
+    let desktop = TestDesktop::playing([executes(&command)]).await?;
     let (lossy, content) = ("key\u{fffd}.txt", format!("token: {TOKEN}\n"));
     desktop.testbed.remotes.commit(story::REPOSITORY, "main", "Add a fixture", &[(lossy, &content)])?;
     let run = delivered(&desktop).await?;
@@ -99,7 +99,7 @@ async fn keys_are_found_in_names_and_contents_that_are_not_utf8() -> Result<()> 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn delivery_is_skipped_when_all_changes_are_held_back() -> Result<()> {
-    let desktop = TestDesktop::playing([executes("echo KEY=1 > .env"), commits_nothing()]).await?;
+    let desktop = TestDesktop::playing([executes("echo KEY=1 > .env")]).await?;
     let run = delivered(&desktop).await?;
     let result = run.completed("execute")?;
     ensure!(result["executeFinalizationStatus"] == "no-changes", "{}", run.last);
@@ -113,9 +113,7 @@ async fn delivery_is_skipped_when_all_changes_are_held_back() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tracked_files_and_the_setting_bypass_holding_back() -> Result<()> {
-    let desktop =
-        TestDesktop::playing([executes("echo KEY=2 > tracked/.env; echo x > more.txt"), commits_nothing()])
-            .await?;
+    let desktop = TestDesktop::playing([executes("echo KEY=2 > tracked/.env; echo x > more.txt")]).await?;
     desktop.testbed.remotes.commit(story::REPOSITORY, "main", "Track it", &[("tracked/.env", "KEY=1\n")])?;
     let run = delivered(&desktop).await?;
     run.completed("execute")?;
@@ -132,7 +130,7 @@ async fn tracked_files_and_the_setting_bypass_holding_back() -> Result<()> {
         assert!(written.is_ok(), "{written:?}");
         setup
     };
-    let desktop = TestDesktop::with([executes("echo KEY=1 > .env"), commits_nothing()], off).await?;
+    let desktop = TestDesktop::with([executes("echo KEY=1 > .env")], off).await?;
     let run = delivered(&desktop).await?;
     run.completed("execute")?;
     ensure!(files(&only_pull_request(&desktop)?)? == [".env"], "the setting has no effect");

@@ -31,12 +31,6 @@ fn implementer() -> Conversation {
         .says("Done.\n\n<promise>COMPLETE</promise>")
 }
 
-/// Returns the story's conversation that commits, pushes and opens a pull request.
-fn committer() -> Result<Conversation> {
-    let script = story::script();
-    script.conversations.into_iter().find(|one| one.name == story::COMMIT).context("the story commits")
-}
-
 fn worktrees(desktop: &TestDesktop, name: &str) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(desktop.testbed.sandbox())?.flatten().map(|entry| entry.path());
     let prefix = format!("{name}-loop-");
@@ -54,7 +48,7 @@ fn results(run: &Run) -> Result<&Vec<Value>> {
 // LR-33
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_repository_is_delivered_separately() -> Result<()> {
-    let desktop = TestDesktop::playing([implementer(), committer()?]).await?;
+    let desktop = TestDesktop::playing([implementer()]).await?;
     let names = ["acme/web", "acme/docs", "acme/locked"];
     let mut clones = Vec::new();
     for name in names {
@@ -149,19 +143,17 @@ async fn each_repository_is_delivered_separately() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn interrupted_delivery_resumes_at_its_repository() -> Result<()> {
-    let mut peer_committer = committer()?.and(r"[Ww]orking directory: [^\n]*/web-loop-");
-    peer_committer.name = "commit peer".to_owned();
-    peer_committer.turns[0].0.insert(0, ModelStep::hold("peer"));
-    let mut desktop = TestDesktop::playing([implementer(), peer_committer, committer()?]).await?;
+    let mut desktop = TestDesktop::playing([implementer()]).await?;
     desktop.testbed.add_repository("acme/web", &FILES)?;
     let peers = json!([{"fullName": "acme/web", "branch": "main"}]);
     let order = json!({"command": "EXECUTE", "prompt": "Add a file", "additionalRepos": peers});
+    let mut push = desktop.testbed.remotes.hold_push("acme/web")?;
     let (id, started) = desktop.start(order).await?;
-    desktop.testbed.model.held("peer").await?;
+    push.started().await?;
     // The main repository is delivered, the peer's delivery is held: the crash falls between the two.
     desktop.loopgate.kill().await?;
     let desktop = desktop.restart().await?;
-    desktop.testbed.model.release("peer");
+    push.release()?;
     let last = desktop.wait_finished(id).await;
     desktop.wait_released(id).await?;
     let run = Run { id, started, last };
@@ -171,9 +163,6 @@ async fn interrupted_delivery_resumes_at_its_repository() -> Result<()> {
         let pulls = desktop.testbed.host.pull_requests(name);
         ensure!(pulls.len() == 1 && pulls[0].commits()?.len() == 1, "{name}: {pulls:?}");
     }
-    let first_turns =
-        |name: &str| desktop.testbed.model.requests_of(name).iter().filter(|one| one.turn == 0).count();
-    ensure!(first_turns(story::COMMIT) == 1 && first_turns("commit peer") == 1, "a commit was repeated");
     ensure!(desktop.cloud.events(id, "completed").len() == 1);
     desktop.check_clean(&run, &[]).await
 }

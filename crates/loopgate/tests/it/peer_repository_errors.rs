@@ -121,9 +121,7 @@ async fn execution_fails_when_agents_cannot_be_written() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn peer_without_remote_is_changed_but_not_delivered() -> Result<()> {
-    let script = story::script();
-    let committer = script.conversations.into_iter().find(|one| one.name == story::COMMIT);
-    let desktop = TestDesktop::playing([implementer(), committer.context("the story commits")?]).await?;
+    let desktop = TestDesktop::playing([implementer()]).await?;
     let unnamed = desktop.testbed.add_repository("acme/alone", &FILES)?;
     git(&unnamed, &["remote", "remove", "origin"])?;
     let run = desktop.run(order("EXECUTE", json!({"localRepoPath": unnamed, "branch": "main"}))).await?;

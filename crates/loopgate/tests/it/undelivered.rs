@@ -6,7 +6,6 @@ use loopgate_testkit::story;
 use serde_json::{Value, json};
 
 use crate::commands::{Run, TestDesktop};
-use crate::delivery::commits_nothing;
 use crate::test_system::git;
 
 /// A plan with one task.
@@ -33,7 +32,7 @@ fn script(commands: &[&str]) -> Vec<Conversation> {
         .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
         .says("Everything is done.\n\n<promise>COMPLETE</promise>");
     let reviewer = Conversation::when("reviewer", r"Review T-1\.1\.").says("VERIFIED: T-1.1");
-    vec![execute, reviewer, commits_nothing()]
+    vec![execute, reviewer]
 }
 
 async fn execute(desktop: &TestDesktop) -> Result<Run> {

@@ -1,8 +1,7 @@
 //! Detects commands that deliver work: `git push`, and opening or merging a pull request with `gh`.
 //!
 //! The runtime delivers once, at the end of a loop, after it has excluded secrets and build output. An
-//! earlier push by the assistant would bypass that check, so it is denied. The commit stage of the runtime
-//! starts the assistant without the loop driver and is not restricted.
+//! earlier push by the assistant would bypass that check, so it is denied.
 
 use std::path::Path;
 

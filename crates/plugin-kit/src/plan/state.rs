@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::{PlanLock, tasks};
 use super::paths::plan_path;
-use super::{agreement, task_changes};
+use super::{agreement, delivery_request, task_changes};
 use crate::clock::now;
 use crate::config_env::ConfigEnv;
 use crate::perf::Perf;
@@ -66,7 +66,8 @@ pub struct SetStateArgs {
 }
 
 impl SetStateArgs {
-    /// Writes the state and its timing event, and returns the state as JSON.
+    /// Writes the state and its timing event. Returns the state as JSON, followed by the request for the texts of
+    /// the delivery if an EXECUTE is complete.
     ///
     /// # Errors
     /// Returns the line to print.
@@ -90,7 +91,8 @@ impl SetStateArgs {
         untrusted::write(&self.workdir.join(STATE_JSON), format!("{text}\n").as_bytes())
             .map_err(|error| format!("Error: cannot write the state: {error}"))?;
         record_phase(&self.workdir, &state);
-        Ok(text)
+        let request = (self.status == PlanStatus::Completed).then(delivery_request::of_environment).flatten();
+        Ok(text + &request.map(|request| format!("\n{request}")).unwrap_or_default())
     }
 
     fn state(&self) -> Result<Map<String, Value>, String> {

@@ -57,7 +57,7 @@ pub(super) fn delivers_nothing(delivered: &DeliveryOutcome, parts: &[RepositoryW
                 })
         }
     };
-    ended && delivered.auth_challenge.is_none() && !delivered.no_work && entries.iter().all(is_old)
+    ended && !delivered.no_work && entries.iter().all(is_old)
 }
 
 /// Describes the contradiction and where work was found.

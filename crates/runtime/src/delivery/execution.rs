@@ -128,7 +128,7 @@ async fn examine(
 /// Adds a `failed` entry for work that was not delivered. Without an entry, clients would display the loop as
 /// one without changes.
 async fn with_failure_entry(job: &Job, name: &str, delivered: DeliveryOutcome) -> DeliveryOutcome {
-    let failed = delivered.status == DeliveryStatus::Error && delivered.auth_challenge.is_none();
+    let failed = delivered.status == DeliveryStatus::Error;
     if !failed || delivered.result.is_some() {
         return delivered;
     }

@@ -5,9 +5,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use loopgate_api::agent_failure::{self, FailureKind};
-use loopgate_api::assistant_record::{AssistantRecord, RecordKind};
-use loopgate_api::assistant_stream::{StreamSummary, is_auth_failure, is_context_limit};
+use loopgate_api::assistant_stream::{is_auth_failure, is_context_limit};
 use loopgate_api::command::{LoopCommand, Runner};
 use loopgate_api::event::{AbortReason, ErrorEvent, LoopEvent, code};
 use loopgate_api::execution_result::ResultEntry;
@@ -324,24 +322,3 @@ pub(super) fn diagnostics(job: &Job, outcome: &LoopOutcome<'_>, event: &LoopEven
     }
     diagnostics
 }
-
-/// Scans a stream for an error about the assistant's account, other than a usage limit of a subscription: then git delivers
-/// without the assistant. Performs blocking I/O.
-pub(super) fn auth_challenge_in(stream: &Path) -> Option<String> {
-    use std::io::{BufRead as _, BufReader, Read as _};
-    let file = loopgate_home::untrusted::open(stream).ok()?;
-    let mut summary = StreamSummary::default();
-    let mut is_limited = false;
-    for line in BufReader::new(file.take(MAX_SCAN)).lines().map_while(Result::ok) {
-        let Ok(record) = serde_json::from_str::<AssistantRecord>(&line) else { continue };
-        // A request that the API rejected is an error of the account, also because of its rate.
-        let is_api_error = matches!(&record.kind, RecordKind::Assistant(message) if message.is_api_error);
-        let failure = agent_failure::in_record(&record).filter(|_| !is_api_error);
-        is_limited |= failure.is_some_and(|failure| failure.kind == FailureKind::RateLimit);
-        summary.feed_record(&record);
-    }
-    summary.auth_failure.filter(|_| !is_limited)
-}
-
-// 64 MiB: far more than any commit prints, and a bound for a file that an untrusted process writes.
-pub(super) const MAX_SCAN: u64 = 64 * 1024 * 1024;

@@ -1,48 +1,43 @@
-//! Delivers a repository with git and the code host's CLI, without the assistant: commits the working tree,
-//! pushes the branch, and creates or reuses the pull request. All steps are idempotent.
+//! Delivers a repository with git and the code host's CLI: commits the working tree, pushes the branch, runs the
+//! tests, and creates or reuses the pull request. All steps are idempotent.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use loopgate_api::execution_result::ExecutionResult;
+use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
 use loopgate_api::held_back::HeldBackFile;
 use loopgate_api::ids::BranchName;
+use loopgate_api::test_evidence::TestEvidence;
+use loopgate_evidence::markdown;
 use loopgate_tools::code_host::{NewPullRequest, PullRequest};
-use loopgate_tools::git::{remove_stale_locks, time};
+use loopgate_tools::git::{GitError, remove_stale_locks, time};
 
+use super::delivery_text::{DeliveryText, generated_title, write_body};
 use super::held_back::{self, HeldBack};
-use super::large_files;
 use super::outcome::LoopOutcome;
-use super::pr_text::{commit_title, write_body};
+use super::repository::RepositoryWork;
 use super::result::{DeliveryContext, DeliveryOutcome, NO_CHANGES, git_failed};
-use super::result_file;
 use super::retry::{DeliveryError, repeat, unless_cancelled};
+use super::{evidence, large_files, result_file};
 use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
 
 const LABEL: &str = "orchestrator";
-/// Delivers the work of one repository.
+
+/// Delivers the work of one repository, except for the files that are held back.
 pub(super) async fn deliver(
     outcome: &LoopOutcome<'_>,
     job: &Job,
+    part: &RepositoryWork,
     context: &DeliveryContext,
+    held: &HeldBack,
 ) -> Result<DeliveryOutcome, DeliveryError> {
     let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
-    // The assistant may have failed in the middle of a merge while it delivered.
-    git.ensure_finished(directory).await?;
-    let title = commit_title(job);
-    let held = held_back::find(outcome, context).await?;
+    let text = DeliveryText::of(outcome, context);
     held.announce(outcome, context).await?;
-    let message = held.remove_from_commits(outcome, context).await?.unwrap_or_else(|| title.clone());
-    let commit = async || {
-        // A git process of the assistant that was killed may have left an index.lock behind.
-        remove_stale_locks(outcome.finalizer.sandbox.clone(), directory).await;
-        let committer = job.launch.committer.as_ref();
-        Ok(git.commit_all_except(directory, &message, committer, &held.paths).await?)
-    };
-    repeat(outcome, "committing", commit).await?;
+    commit(outcome, job, context, held, text.as_ref()).await?;
     // With held-back files only, or changes inside of a submodule, the commit above is a no-op; the branch may have no
     // commits to push.
     if git.ahead_of(directory, &context.base_revision).await? == 0 {
-        return Ok(no_changes(outcome, context, &held));
+        return Ok(no_changes(outcome, context, held));
     }
     let branch = match delivery_branch(outcome, context).await {
         Ok(branch) => branch,
@@ -51,15 +46,69 @@ pub(super) async fn deliver(
     git.ensure_submodules_published(directory, &context.base_revision).await?;
     // Before the push, as the hook of git-lfs does it.
     large_files::upload(outcome, context, &branch).await?;
-    let branch = push(outcome, job, context, branch).await?;
-    let head = git.head(directory).await?;
-    let open = || pull_request(outcome, job, context, &branch, &title);
-    let opened = repeat(outcome, "opening the pull request", open).await;
-    let pull_request = opened.map_err(|error| match error {
-        DeliveryError::Cancelled => DeliveryError::CancelledAfterPush(branch.clone()),
+    let pushed = push(outcome, job, context, branch).await?;
+    let after_push = |error| match error {
+        DeliveryError::Cancelled => DeliveryError::CancelledAfterPush(pushed.branch.clone()),
         error => error,
-    })?;
-    Ok(by_git(success(context, &pull_request, &branch, &head, held.entries.clone()), &held))
+    };
+    let head = git.head(directory).await?;
+    // Before the pull request, which contains the results. The work is safe at the remote.
+    let tests = evidence::of_pushed_commit(outcome, job, part, context).await.map_err(after_push)?;
+    let new = PullRequestText { text: text.as_ref(), tests: tests.as_ref() };
+    let open = || pull_request(outcome, job, context, &pushed, &new);
+    let opened = repeat(outcome, "opening the pull request", open).await.map_err(after_push)?;
+    let mut result = success(context, &opened, &pushed.branch, &head, held.entries.clone());
+    if let Some(ResultEntry::Success(entry)) = result.results.first_mut() {
+        entry.tests = tests.map(Box::new);
+    }
+    let path = if text.is_some() { DeliveryPath::Llm } else { DeliveryPath::GitFallback };
+    let delivered = DeliveryOutcome::new(DeliveryStatus::Success, path).with_result(result);
+    if held.entries.is_empty() {
+        return Ok(delivered);
+    }
+    Ok(DeliveryOutcome { held_back: true, ..delivered }
+        .with_reason(format!("held back: {}", held.describe())))
+}
+
+/// Commits the working tree except for the held-back files.
+async fn commit(
+    outcome: &LoopOutcome<'_>,
+    job: &Job,
+    context: &DeliveryContext,
+    held: &HeldBack,
+    text: Option<&DeliveryText>,
+) -> Result<(), DeliveryError> {
+    let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
+    let message = match held.remove_from_commits(outcome, context).await? {
+        Some(message) => message,
+        None => text.map_or_else(|| generated_title(job), |text| text.message(job)),
+    };
+    let commit = async || {
+        // A git process of the assistant that was killed may have left an index.lock behind.
+        remove_stale_locks(outcome.finalizer.sandbox.clone(), directory).await;
+        let committer = job.launch.committer.as_ref();
+        Ok(git.commit_all_except(directory, &message, committer, &held.paths).await?)
+    };
+    match repeat(outcome, "committing", commit).await {
+        // Hooks that format the code change files and fail the commit, so that the user adds the files again.
+        Err(DeliveryError::Git(error))
+            if !matches!(error, GitError::TimedOut { .. })
+                && has_unstaged_changes(outcome, context, held).await? =>
+        {
+            repeat(outcome, "committing", commit).await.map(drop)
+        }
+        result => result.map(drop),
+    }
+}
+
+/// Returns whether files differ from the index, although all of them were staged before the commit.
+async fn has_unstaged_changes(
+    outcome: &LoopOutcome<'_>,
+    context: &DeliveryContext,
+    held: &HeldBack,
+) -> Result<bool, DeliveryError> {
+    let changes = outcome.finalizer.git.changed_files(&context.directory).await?;
+    Ok(changes.iter().any(|change| change.tree != ' ' && !held.paths.contains(&change.path)))
 }
 
 fn success(
@@ -102,7 +151,7 @@ pub(super) async fn commit_unfinished(
     context: &DeliveryContext,
 ) -> Result<(), String> {
     delivery_branch(outcome, context).await?;
-    let title = format!("{} (unfinished)", commit_title(job));
+    let title = format!("{} (unfinished)", generated_title(job));
     let held = held_back::find(outcome, context).await.map_err(|error| error.to_string())?;
     let (git, committer) = (&outcome.finalizer.git, job.launch.committer.as_ref());
     let commit = git.commit_all_except(&context.directory, &title, committer, &held.paths).await;
@@ -124,6 +173,13 @@ async fn delivery_branch(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -
     Ok(branch)
 }
 
+/// A branch at the remote.
+struct PushedBranch {
+    branch: BranchName,
+    /// Whether the clone knew no such branch of the remote before the push.
+    is_new: bool,
+}
+
 /// Pushes the branch and returns the name under which it was pushed. When the remote branch has diverged, the
 /// work is pushed to a new branch named after the loop. Never force-pushes.
 async fn push(
@@ -131,16 +187,19 @@ async fn push(
     job: &Job,
     context: &DeliveryContext,
     branch: BranchName,
-) -> Result<BranchName, DeliveryError> {
+) -> Result<PushedBranch, DeliveryError> {
     let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
-    let Err(rejected) = push_branch(outcome, directory, &branch).await else { return Ok(branch) };
+    let is_new = git.commit_of(directory, &context.remotes.pushed_ref(branch.as_str())).await?.is_none();
+    let Err(rejected) = push_branch(outcome, directory, &branch).await else {
+        return Ok(PushedBranch { branch, is_new });
+    };
     if !diverged(&rejected) {
         return Err(rejected);
     }
     let step = format!("pushing {branch}");
     // The remote branch may contain this commit already, followed by newer ones: nothing to push then.
     if repeat(outcome, &step, async || Ok(git.is_pushed(directory, &branch).await?)).await? {
-        return Ok(branch);
+        return Ok(PushedBranch { branch, is_new: false });
     }
     let Ok(fallback) = format!("{branch}-{}", job.id.short()).parse::<BranchName>() else {
         return Err(rejected);
@@ -153,7 +212,7 @@ async fn push(
     // -C resets a branch of that name that a previous attempt created.
     git.text(directory, &["switch", "--quiet", "-C", fallback.as_str()], time::LOCAL).await?;
     push_branch(outcome, directory, &fallback).await?;
-    Ok(fallback)
+    Ok(PushedBranch { branch: fallback, is_new: false })
 }
 
 /// Pushes a branch until it succeeds or the loop is cancelled. A cancellation ends the push that is running; the branch
@@ -184,15 +243,26 @@ fn diverged(error: &DeliveryError) -> bool {
         .is_some_and(|printed| ["non-fast-forward", "fetch first"].iter().any(|text| printed.contains(text)))
 }
 
+/// What a pull request says.
+struct PullRequestText<'a> {
+    text: Option<&'a DeliveryText>,
+    tests: Option<&'a TestEvidence>,
+}
+
+/// Returns the open pull request of a branch; creates it if there is none.
 async fn pull_request(
     outcome: &LoopOutcome<'_>,
     job: &Job,
     context: &DeliveryContext,
-    branch: &BranchName,
-    title: &str,
+    pushed: &PushedBranch,
+    new: &PullRequestText<'_>,
 ) -> Result<PullRequest, DeliveryError> {
     let (host, directory) = (&outcome.finalizer.code_host, context.directory.as_path());
-    let existing = match host.pr_view(directory, branch).await {
+    let branch = &pushed.branch;
+    // A new branch has no pull request. If the clone only did not know the branch, the host refuses to create
+    // a second one.
+    let existing = if pushed.is_new { Ok(None) } else { host.pr_view(directory, branch).await };
+    let existing = match existing {
         // Without knowing whether a pull request exists, creating one could produce a duplicate: retry.
         Err(error) if error.is_transient() => return Err(error.into()),
         result => result.unwrap_or_else(|error| {
@@ -200,18 +270,20 @@ async fn pull_request(
             None
         }),
     };
-    let body_file = context.work_dir.join("pr-body.md");
-    let pull_request = match existing {
-        Some(existing) => {
-            ensure_footer(outcome, job, context, &existing, body_file).await;
-            existing
-        }
+    let existing = match existing {
+        Some(existing) => existing,
         None => {
-            let body = write_body(job, context, body_file, None).await?;
-            let title = subject(outcome, context).await.unwrap_or_else(|| title.to_owned());
-            let new = NewPullRequest { title: &title, body: &body, base: &context.base, head: branch };
+            let body = body(job, context, new, None).await?;
+            let title = title(outcome, job, context, new.text).await;
+            let new = NewPullRequest {
+                title: &title,
+                body: &body,
+                base: &context.base,
+                head: branch,
+                label: LABEL,
+            };
             match host.pr_create(directory, &new).await {
-                Ok(created) => created,
+                Ok(created) => return Ok(created),
                 // Another process may have created it, or the response was lost after the code host had
                 // created it.
                 Err(error) => match host.pr_view(directory, branch).await {
@@ -221,41 +293,62 @@ async fn pull_request(
             }
         }
     };
-    // Best-effort: the repository may not define this label.
-    if let Err(error) = host.pr_add_label(directory, pull_request.number, LABEL).await {
-        tracing::debug!(%error, "failed to label the pull request");
-    }
-    Ok(pull_request)
+    update(outcome, job, context, &existing, new).await;
+    Ok(existing)
 }
 
-/// Adds the loop's footer to an existing pull request. Best-effort: failures are logged.
-async fn ensure_footer(
+async fn body(
+    job: &Job,
+    context: &DeliveryContext,
+    new: &PullRequestText<'_>,
+    present: Option<String>,
+) -> std::io::Result<String> {
+    let section = new.tests.map(markdown);
+    write_body(job, context, new.text, present, section.as_deref()).await
+}
+
+/// Returns the title of a new pull request. The subject of the last commit describes the change better than a
+/// generated title.
+async fn title(
     outcome: &LoopOutcome<'_>,
     job: &Job,
     context: &DeliveryContext,
-    pull_request: &PullRequest,
-    body_file: PathBuf,
+    text: Option<&DeliveryText>,
+) -> String {
+    if let Some(text) = text {
+        return text.title(job);
+    }
+    let args = ["log", "-1", "--format=%s"];
+    let subject = outcome.finalizer.git.text(&context.directory, &args, time::LOCAL).await;
+    subject.ok().filter(|subject| !subject.is_empty()).unwrap_or_else(|| generated_title(job))
+}
+
+/// Adds the loop's text, footer and test results to an existing pull request, and labels it. Best-effort:
+/// failures are logged.
+async fn update(
+    outcome: &LoopOutcome<'_>,
+    job: &Job,
+    context: &DeliveryContext,
+    existing: &PullRequest,
+    new: &PullRequestText<'_>,
 ) {
     let (host, directory) = (&outcome.finalizer.code_host, context.directory.as_path());
-    let Ok(body) = host.pr_body(directory, pull_request.number).await else { return };
-    // A repeated delivery must not append the footer again.
-    if body.contains(&format!("Loop ID: {}", job.id)) {
+    // The repository may not define this label.
+    if let Err(error) = host.pr_add_label(directory, existing.number, LABEL).await {
+        tracing::debug!(%error, "failed to label the pull request");
+    }
+    let Ok(present) = host.pr_body(directory, existing.number).await else { return };
+    // A repeated delivery must not append its text again.
+    if present.contains(&format!("Loop ID: {}", job.id)) {
         return;
     }
-    let result = match write_body(job, context, body_file, Some(body)).await {
-        Ok(body) => host.pr_edit_body(directory, pull_request.number, &body).await.map_err(|e| e.to_string()),
+    let result = match body(job, context, new, Some(present)).await {
+        Ok(body) => host.pr_edit_body(directory, existing.number, &body).await.map_err(|e| e.to_string()),
         Err(error) => Err(error.to_string()),
     };
     if let Err(error) = result {
         tracing::debug!(error, "failed to add the footer to the pull request");
     }
-}
-
-/// Returns the subject of the last commit, which describes the change better than the generated title.
-async fn subject(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Option<String> {
-    let args = ["log", "-1", "--format=%s"];
-    let text = outcome.finalizer.git.text(&context.directory, &args, time::LOCAL).await.ok()?;
-    Some(text).filter(|text| !text.is_empty())
 }
 
 /// Returns the outcome of a repository without changes, or whose changes are all held back.
@@ -274,13 +367,4 @@ pub(super) fn no_changes(
     delivered.no_work = outcome.summary.ledger.usage().is_zero();
     delivered.held_back = !held.entries.is_empty();
     delivered.with_result(result_file::skipped(&context.full_name, &reason))
-}
-
-fn by_git(result: ExecutionResult, held: &HeldBack) -> DeliveryOutcome {
-    let delivered =
-        DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::GitFallback).with_result(result);
-    if held.entries.is_empty() {
-        return delivered;
-    }
-    DeliveryOutcome { held_back: true, ..delivered }.with_reason(format!("held back: {}", held.describe()))
 }

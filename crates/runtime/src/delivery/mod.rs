@@ -5,9 +5,9 @@
 //! reused.
 
 mod artifacts;
-mod assistant_commit;
 mod completion;
 pub(crate) mod contradiction;
+mod delivery_text;
 pub(crate) mod diagnostics;
 mod early_push;
 mod evidence;
@@ -20,7 +20,6 @@ mod judges;
 mod large_files;
 mod outcome;
 mod peers;
-mod pr_text;
 mod repository;
 mod result;
 mod result_file;
@@ -106,8 +105,6 @@ impl LoopOutcome<'_> {
 
     async fn succeed(&self, mut job: Job) -> Result<(), StoreError> {
         let mut delivered = None;
-        let summary;
-        let mut context = *self;
         if job.command == LoopCommand::Execute {
             // The driver exits with 0 when the assistant asks the user a question. The work is unfinished
             // then.
@@ -117,19 +114,13 @@ impl LoopOutcome<'_> {
                 return self.fail(&job, LoopFailure::awaiting_user(question)).await;
             }
             let outcome = Box::pin(execution::deliver(self, &job)).await?;
-            // The commits consume tokens as well, so the usage is computed after the delivery.
-            summary = assistant_commit::with_spend(self.summary, &job).await;
-            context.summary = &summary;
             // The delivery takes minutes and changes the record. Load it again.
             job = self.finalizer.jobs.store.job(self.id).await?.ok_or(StoreError::NoJob)?;
             if job.is_cancelled() {
-                return context.cancel(&job, Some(&outcome)).await;
-            }
-            if let Some(text) = &outcome.auth_challenge {
-                return context.fail(&job, LoopFailure::auth(text)).await;
+                return self.cancel(&job, Some(&outcome)).await;
             }
             if outcome.no_work {
-                return context.fail(&job, LoopFailure::no_work()).await;
+                return self.fail(&job, LoopFailure::no_work()).await;
             }
             let results = outcome.result.as_ref().map(|result| result.results.clone());
             let contradiction = outcome.contradiction.as_deref();
@@ -138,10 +129,10 @@ impl LoopOutcome<'_> {
             let failed_tests = || Some(LoopFailure::new_test_failures(evidence::failure(&job)?, results));
             if let Some(failure) = failure.or_else(failed_tests) {
                 // The failed loop has a result, so its delivery warnings must be reported as well.
-                let warnings = context.warnings(&job, Some(&outcome), None).await;
+                let warnings = self.warnings(&job, Some(&outcome), None).await;
                 let warn = |job: &mut Job| warnings.iter().for_each(|code| job.warn(code));
                 let job = self.finalizer.jobs.store.update(self.id, warn).await?;
-                return context.fail(&job, failure).await;
+                return self.fail(&job, failure).await;
             }
             delivered = Some(outcome);
         }
@@ -152,19 +143,19 @@ impl LoopOutcome<'_> {
         }
         let warnings = self.warnings(&job, delivered.as_ref(), verdict.as_ref()).await;
         let files = artifacts::collect(&job, self).await;
-        let mut completed = completion::event(&job, &context, delivered.as_ref(), &warnings).await;
+        let mut completed = completion::event(&job, self, delivered.as_ref(), &warnings).await;
         if let Some(verdict) = verdict {
             // Without a verdict the member is null, so that clients cannot mistake the review for an
             // approval.
             completed.members["result"]["verdict"] = verdict.unwrap_or_default();
         }
-        match context.store(&job, JobEvent::Completed, Some(files), completed, &warnings, None).await? {
+        match self.store(&job, JobEvent::Completed, Some(files), completed, &warnings, None).await? {
             StoreResult::Stored(job) => {
                 let lifecycle = json!({"lifecycle": {"command": job.command}});
                 self.report(&job, Severity::Info, self.category(), "loop completed", lifecycle);
                 Ok(())
             }
-            StoreResult::Cancelled => context.cancel(&job, delivered.as_ref()).await,
+            StoreResult::Cancelled => self.cancel(&job, delivered.as_ref()).await,
         }
     }
 

@@ -22,10 +22,8 @@ pub(super) async fn deliver(
     job: &Job,
     primary: DeliveryOutcome,
 ) -> Result<DeliveryOutcome, StoreError> {
-    // A result with several entries was written by an earlier, complete delivery. With an unusable account,
-    // the commits in the peers would fail as well.
-    let is_complete = primary.result.as_ref().is_some_and(|result| result.results.len() > 1);
-    if is_complete || primary.auth_challenge.is_some() {
+    // A result with several entries was written by an earlier, complete delivery.
+    if primary.result.as_ref().is_some_and(|result| result.results.len() > 1) {
         return Ok(primary);
     }
     let primary_name = job.workspace.primary_repo_full_name.clone().unwrap_or_default();

@@ -2,14 +2,17 @@
 //! deliver. Can be repeated after an interruption at any point.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use loopgate_api::event::LoopEvent;
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
 use loopgate_api::ids::{BranchName, RepoFullName};
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_home::untrusted;
 use loopgate_tools::git::remove_stale_locks;
+use loopgate_tools::shim;
+use serde_json::json;
 
-use super::assistant_commit::{self, CommitOutcome};
 use super::contradiction;
 use super::git_delivery::{self, no_changes};
 use super::held_back;
@@ -18,10 +21,12 @@ use super::outcome::{LoopOutcome, worktree};
 use super::peers;
 use super::result::{DeliveryContext, DeliveryOutcome, PR_BODY, git_failed, store_result};
 use super::result_file::{self, ReportedPullRequest};
-use super::retry::{DeliveryError, ensure_not_cancelled};
+use super::retry::DeliveryError;
 use crate::jobs::store::StoreError;
-use crate::jobs::{DeliveryPath, DeliveryStatus, Job, StartState};
+use crate::jobs::{DeliveryPath, DeliveryStatus, Job, ProcessKind, StartState};
 use crate::workspace::worktree::deliver_from_branch;
+
+const REAP_GRACE: Duration = Duration::from_secs(3);
 
 /// One repository of a loop, as recorded in the job.
 #[derive(Debug, Clone)]
@@ -97,7 +102,7 @@ pub(super) async fn deliver_repository(
         Ok(context) => context,
         Err(refused) => return Ok(refused),
     };
-    match deliver_from(outcome, job, &context).await {
+    match deliver_from(outcome, job, part, &context).await {
         Ok(delivered) => Ok(store_result(&context.work_dir, delivered).await),
         Err(DeliveryError::Store(error)) => Err(error),
         Err(DeliveryError::Cancelled) => Ok(cancelled_outcome(outcome, &context).await),
@@ -216,62 +221,45 @@ pub(super) async fn inspect(
 async fn deliver_from(
     outcome: &LoopOutcome<'_>,
     job: &Job,
+    part: &RepositoryWork,
     context: &DeliveryContext,
 ) -> Result<DeliveryOutcome, DeliveryError> {
-    let git = &outcome.finalizer.git;
-    // A commit process that was running when the runtime was restarted takes precedence.
-    let commit_process = assistant_commit::process(outcome, job, context);
-    let commit = if job.run.process.as_ref() == Some(&commit_process) {
-        assistant_commit::resume(outcome, job, context).await
-    } else {
-        // The main process may have committed and pushed by itself, which is accepted if the remote confirms
-        // it.
-        let pushed = verified_claim(outcome, context).await;
-        clear_scratch(outcome, context).await;
-        if let Some(result) = pushed {
-            upload_large_files(outcome, context, &result).await?;
-            return Ok(DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::ArtifactExisting)
-                .with_result(result));
-        }
-        let held = held_back::find(outcome, context).await?;
-        let ahead = git.ahead_of(&context.directory, &context.base_revision).await? > 0;
-        if !held.others_changed && !ahead {
-            held.announce(outcome, context).await?;
-            return Ok(no_changes(outcome, context, &held));
-        }
-        // Without uncommitted changes there is nothing for the assistant to do. With held-back files it is
-        // not started: it would stage and push them.
-        if !held.others_changed || !held.entries.is_empty() {
-            return git_delivery::deliver(outcome, job, context).await;
-        }
-        assistant_commit::run(outcome, job, context).await?
-    };
-    match commit {
-        CommitOutcome::Auth(text) => {
-            let mut delivered =
-                DeliveryOutcome::new(DeliveryStatus::Error, DeliveryPath::Llm).with_reason(&text);
-            delivered.auth_challenge = Some(text);
-            return Ok(delivered);
-        }
-        CommitOutcome::Cancelled => return Err(DeliveryError::Cancelled),
-        CommitOutcome::Done => {
-            if let Some(result) = verified_claim(outcome, context).await {
-                clear_scratch(outcome, context).await;
-                upload_large_files(outcome, context, &result).await?;
-                return Ok(
-                    DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::Llm).with_result(result)
-                );
-            }
-        }
-        CommitOutcome::Failed(reason) => {
-            tracing::info!(loop_id = %job.id, reason, "assistant did not commit; falling back to git");
-        }
+    // Earlier versions let an assistant commit. It may have survived the upgrade, and would push concurrently.
+    if job.run.process.as_ref().is_some_and(|process| process.kind == ProcessKind::Commit) {
+        shim::reap(job.id, REAP_GRACE).await;
+        remove_stale_locks(outcome.finalizer.sandbox.clone(), &context.directory).await;
     }
-    // The commit may have failed because the user cancelled the loop. Do not continue with git then.
-    ensure_not_cancelled(outcome).await?;
+    // The assistant may have committed and pushed by itself, which is accepted if the remote confirms it.
+    let pushed = verified_claim(outcome, context).await;
     clear_scratch(outcome, context).await;
-    remove_stale_locks(outcome.finalizer.sandbox.clone(), &context.directory).await;
-    git_delivery::deliver(outcome, job, context).await
+    if let Some(result) = pushed {
+        upload_large_files(outcome, context, &result).await?;
+        return Ok(
+            DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::ArtifactExisting).with_result(result)
+        );
+    }
+    let held = held_back::find(outcome, context).await?;
+    let ahead = outcome.finalizer.git.ahead_of(&context.directory, &context.base_revision).await? > 0;
+    if !held.others_changed && !ahead {
+        held.announce(outcome, context).await?;
+        return Ok(no_changes(outcome, context, &held));
+    }
+    announce(outcome, job, context).await?;
+    git_delivery::deliver(outcome, job, part, context, &held).await
+}
+
+/// Reports the start of a repository's delivery in the loop's output.
+async fn announce(
+    outcome: &LoopOutcome<'_>,
+    job: &Job,
+    context: &DeliveryContext,
+) -> Result<(), DeliveryError> {
+    let several = !job.workspace.additional_worktree_dirs.is_empty();
+    let repository = if several { format!("of {} ", context.full_name) } else { String::new() };
+    let text = format!("Committing the changes {repository}and opening a pull request");
+    let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
+    outcome.finalizer.jobs.enqueue_event(outcome.id, &event).await?;
+    Ok(())
 }
 
 /// Returns what a cancelled delivery has left at the code host.
@@ -282,8 +270,10 @@ async fn cancelled_outcome(outcome: &LoopOutcome<'_>, context: &DeliveryContext)
     };
     clear_scratch(outcome, context).await;
     match pull_request {
-        Some(result) => DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::Llm).with_result(result),
-        None => DeliveryOutcome::new(DeliveryStatus::Error, DeliveryPath::Llm).with_reason("cancelled"),
+        Some(result) => {
+            DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::GitFallback).with_result(result)
+        }
+        None => git_failed("cancelled"),
     }
 }
 

@@ -10,7 +10,7 @@ use loopgate_home::Remotes;
 use super::result_file;
 use crate::jobs::{DeliveryPath, DeliveryStatus};
 
-// File in which an assistant may leave the body of a pull request.
+// Body of the pull request, in the work directory; assistants may leave one in the worktree.
 pub(super) const PR_BODY: &str = "pr-body.md";
 pub(super) const NO_CHANGES: &str = "no_changes";
 
@@ -20,8 +20,6 @@ pub(super) struct DeliveryOutcome {
     pub status: DeliveryStatus,
     pub path: DeliveryPath,
     pub reason: Option<String>,
-    /// Set when the assistant's account was rejected during the commit. Contains the error text.
-    pub auth_challenge: Option<String>,
     /// No tokens were used and nothing changed: the assistant never ran.
     pub no_work: bool,
     pub result: Option<ExecutionResult>,
@@ -41,7 +39,6 @@ impl DeliveryOutcome {
             status,
             path,
             reason: None,
-            auth_challenge: None,
             no_work: false,
             result: None,
             incomplete: status == DeliveryStatus::Error,

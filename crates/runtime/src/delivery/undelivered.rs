@@ -20,12 +20,13 @@ use loopgate_tools::git::{Git, GitError, IgnoreRule, is_loop_branch};
 use serde_json::Value;
 
 use super::early_push::own_commits;
-use super::failure::MAX_SCAN;
 use super::outcome::LoopOutcome;
 use super::repository::RepositoryWork;
 use crate::jobs::Job;
 use crate::transcript::stream_file;
 
+/// 64 MiB of a stream, far more than the calls of any loop need.
+const MAX_SCAN: u64 = 64 * 1024 * 1024;
 /// Maximum number of ignored files that are listed one by one; more are listed by directory.
 const MAX_FILES: usize = 50;
 /// Names of directories that tools write. Files in them are expected if a rule ignores the directory by its name.

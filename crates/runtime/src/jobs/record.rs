@@ -37,7 +37,8 @@ pub enum ProcessKind {
     /// The driver or assistant of the loop.
     #[default]
     Main,
-    /// The assistant that commits the work.
+    /// An assistant that commits the work. Earlier versions started it, so that a job may contain it after an
+    /// upgrade.
     Commit,
     /// The repository's tests at the base commit.
     BaseTests,
@@ -113,9 +114,9 @@ pub enum DeliveryPath {
     None,
     /// A valid result file already existed.
     ArtifactExisting,
-    /// The assistant committed the work.
+    /// With the texts that the assistant wrote.
     Llm,
-    /// Loopgate used git and the CLI of the code host.
+    /// With generated texts.
     GitFallback,
 }
 

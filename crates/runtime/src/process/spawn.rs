@@ -9,8 +9,8 @@ use std::time::SystemTime;
 use loopgate_api::launch::Committer;
 use loopgate_api::mcp::McpRecord;
 use loopgate_api::names::{
-    ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME, ASSISTANT_STDERR, BASE_TESTS_EXIT, COMMIT_EXIT, COMMIT_OUTPUT,
-    EXIT_FILE, HEAD_TESTS_EXIT, LOOP_ERROR, LOOP_LOG, PROCESS_PID, PROCESS_START,
+    ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME, ASSISTANT_STDERR, BASE_TESTS_EXIT, COMMIT_EXIT, EXIT_FILE,
+    HEAD_TESTS_EXIT, LOOP_ERROR, LOOP_LOG, PROCESS_PID, PROCESS_START,
 };
 use loopgate_home::untrusted::{self, write_private};
 use loopgate_tools::git::committer_variables;
@@ -62,16 +62,8 @@ pub(crate) struct PreviousOutput {
 /// Removes files of an earlier run, ensures that the log is writable, and records where the stream and the
 /// timing events of this run begin. Performs blocking I/O.
 pub(crate) fn reset_output_files(work_dir: &Path) -> io::Result<PreviousOutput> {
-    let stale = [
-        LOOP_ERROR,
-        EXIT_FILE,
-        COMMIT_EXIT,
-        BASE_TESTS_EXIT,
-        HEAD_TESTS_EXIT,
-        COMMIT_OUTPUT,
-        PROCESS_PID,
-        PROCESS_START,
-    ];
+    let stale =
+        [LOOP_ERROR, EXIT_FILE, COMMIT_EXIT, BASE_TESTS_EXIT, HEAD_TESTS_EXIT, PROCESS_PID, PROCESS_START];
     // A stale exit file would be taken for the exit of the new process.
     for name in stale {
         match untrusted::remove(&work_dir.join(name)) {

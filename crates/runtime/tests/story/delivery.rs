@@ -3,7 +3,7 @@
 use loopgate_api::job::JobStatus;
 use serde_json::{Value, json};
 
-use crate::support::{COMMITS, Desktop, IMPLEMENTS, new_id, request, start};
+use crate::support::{COMMITS, DESCRIBES, Desktop, IMPLEMENTS, new_id, request, start};
 
 // LR-18
 #[tokio::test(flavor = "multi_thread")]
@@ -93,10 +93,69 @@ async fn execution_continues_in_the_worktree_of_its_plan_and_git_delivers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn assistant_describes_the_change_and_the_runtime_delivers_it() {
+    let desktop = Desktop::new().await;
+    desktop.driver(DESCRIBES);
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Completed);
+    assert_eq!(desktop.pushed("orchestrator/plan-5").await, ["Ada: PLAN-5: Add the feature"]);
+    let message = desktop
+        .git(&desktop.at("remote/acme/api.git"), &["log", "-1", "--format=%b", "orchestrator/plan-5"])
+        .await;
+    assert_eq!(message.trim(), "It was missing.");
+    let argv = desktop.state("gh-argv");
+    let calls: Vec<&str> = argv.lines().filter(|line| line.starts_with("pr ")).collect();
+    assert!(calls[0].starts_with("pr create --title PLAN-5: Add the feature"), "{argv}");
+    assert!(calls.len() == 1 && calls[0].contains("--label orchestrator"), "{argv}");
+    let body = desktop.state("created-body");
+    assert!(body.starts_with("## What\nThe feature.\n\n"), "{body}");
+    let tests = body.find("No tests were run").expect("the tests section");
+    assert!(tests < body.find(&format!("---\nLoop ID: {id}")).unwrap(), "{body}");
+    let completed = &desktop.cloud.events(id, "completed")[0];
+    assert_eq!(completed["result"]["executeFinalizationPath"], "llm");
+    assert_eq!(completed["results"][0]["tests"]["outcome"], "not-run", "{completed}");
+}
+
+// LR-31
+#[tokio::test(flavor = "multi_thread")]
+async fn delivery_needs_no_assistant() {
+    let desktop = Desktop::new().await;
+    desktop.driver(&format!("{DESCRIBES}\nrm \"$STATE/../bin/claude\""));
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Completed);
+    assert_eq!(desktop.state("created").trim(), "orchestrator/plan-5");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commit_is_repeated_with_the_files_that_a_hook_formats() {
+    let desktop = Desktop::new().await;
+    let hook = desktop.at("box/api/.git/hooks/pre-commit");
+    let script = format!(
+        "#!/bin/sh\necho run >> '{}'\ngrep -q formatted feature.txt && exit\necho formatted >> feature.txt\nexit 1\n",
+        desktop.at("state/hook").display()
+    );
+    std::fs::write(&hook, script).unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    desktop.trust().await;
+    desktop.driver(DESCRIBES);
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    desktop.reported(&runtime, id).await;
+    let remote = desktop.at("remote/acme/api.git");
+    let pushed = desktop.git(&remote, &["show", "orchestrator/plan-5:feature.txt"]).await;
+    assert_eq!(pushed, "done by EXECUTE\nformatted");
+    assert_eq!(desktop.state("hook").lines().count(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn delivery_by_the_assistant_is_accepted_after_verification() {
     let desktop = Desktop::new().await;
-    desktop.driver(IMPLEMENTS);
-    desktop.program("claude", COMMITS);
+    desktop.driver(&format!("{IMPLEMENTS}\n{COMMITS}"));
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
@@ -104,7 +163,7 @@ async fn delivery_by_the_assistant_is_accepted_after_verification() {
     assert_eq!(job.status(), JobStatus::Completed);
     assert_eq!(desktop.pushed("orchestrator/plan-5").await, ["Ada: Add the feature"]);
     let completed = &desktop.cloud.events(id, "completed")[0];
-    assert_eq!(completed["result"]["executeFinalizationPath"], "llm");
+    assert_eq!(completed["result"]["executeFinalizationPath"], "artifact-existing");
     assert_eq!(completed["result"]["prNumber"], 7);
     let worktree = desktop.at("box/api-loop-plan-5");
     assert!(!worktree.join("execution-result.json").exists(), "the scratch file is removed");
@@ -113,10 +172,9 @@ async fn delivery_by_the_assistant_is_accepted_after_verification() {
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_push_is_done_by_loopgate() {
     let desktop = Desktop::new().await;
-    desktop.driver(IMPLEMENTS);
     // The assistant reports a push that it did not make.
     let without_push = COMMITS.replace("&& git push -q -u origin HEAD", "");
-    desktop.program("claude", &without_push);
+    desktop.driver(&format!("{IMPLEMENTS}\n{without_push}"));
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();

@@ -163,6 +163,7 @@ async fn successful_exit_after_a_kill_counts_as_cancelled() {
     assert!(desktop.cloud.events(id, "completed").is_empty());
 }
 
+// LR-39
 #[tokio::test(flavor = "multi_thread")]
 async fn cancellation_ends_a_push_and_names_a_branch_that_had_arrived() {
     for (hook, arrived) in [("pre-receive", false), ("post-receive", true)] {
@@ -190,44 +191,6 @@ async fn cancellation_ends_a_push_and_names_a_branch_that_had_arrived() {
         start(&runtime, &request(next, "EXECUTE")).await.unwrap();
         assert_eq!(desktop.reported(&runtime, next).await.status(), JobStatus::Completed);
     }
-}
-
-// LR-31
-#[tokio::test(flavor = "multi_thread")]
-async fn usage_limit_during_the_commit_fails_the_loop() {
-    let desktop = Desktop::new().await;
-    desktop.driver(IMPLEMENTS);
-    desktop.program(
-        "claude",
-        r#"printf '%s\n' '{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","apiErrorStatus":429,"message":{"content":[{"type":"text","text":"limit"}]}}'; exit 1"#,
-    );
-    let runtime = desktop.open().await;
-    let id = new_id();
-    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    let job = desktop.reported(&runtime, id).await;
-    assert_eq!(job.status(), JobStatus::Failed);
-    assert!(job.progress.live_activity.unwrap().starts_with("Auth challenge: "));
-    assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "AUTH_CHALLENGE");
-    assert_eq!(desktop.state("created"), "", "no pull request");
-}
-
-// LR-39
-#[tokio::test(flavor = "multi_thread")]
-async fn loop_can_be_killed_while_its_work_is_committed() {
-    let desktop = Desktop::new().await;
-    desktop.driver(IMPLEMENTS);
-    desktop.program("claude", r#"echo $$ > "$STATE/committing"; while :; do sleep 0.02; done"#);
-    let runtime = desktop.open().await;
-    let id = new_id();
-    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    let pid = desktop
-        .eventually("the commit runs", || async { desktop.state("committing").trim().parse::<u32>().ok() })
-        .await;
-    runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
-    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
-    assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Cancelled);
-    assert!(desktop.cloud.events(id, "completed").is_empty());
-    assert_eq!(desktop.state("created"), "");
 }
 
 // LR-36, LR-37

@@ -44,7 +44,14 @@ echo "done by $LOOPGATE_COMMAND" > feature.txt
 say '{"type":"result","subtype":"success","session_id":"s-2"}'
 "#;
 
-/// An assistant that commits, pushes and opens a pull request as instructed.
+/// A driver that changes the working tree, and describes the change in its last answer.
+pub const DESCRIBES: &str = r###"
+say '{"type":"assistant","message":{"model":"m-large","content":[{"type":"text","text":"Writing"}],"usage":{"input_tokens":10,"output_tokens":5}}}'
+echo "done by $LOOPGATE_COMMAND" > feature.txt
+say '{"type":"result","subtype":"success","session_id":"s-2","result":"Done.\n<delivery>{\"subject\": \"Add the feature\", \"body\": \"It was missing.\", \"pullRequest\": \"## What\\nThe feature.\"}</delivery>\n<promise>COMPLETE</promise>"}'
+"###;
+
+/// Commands that commit, push and open a pull request, and report it.
 pub const COMMITS: &str = r#"
 git add -A -- . ':!.loopgate' && git commit -qm "Add the feature" && git push -q -u origin HEAD
 url=$("$GH" pr create --title "Add the feature" --body-file /dev/null --base main)
@@ -366,6 +373,7 @@ case "$1 $2" in
   file="$STATE/pr-$(key "$branch")"
   if [ -e "$file" ]; then echo "a pull request for branch already exists" >&2; exit 1; fi
   echo "https://github.com/acme/api/pull/7" > "$file"
+  cat > "$STATE/created-body"
   echo "$branch" >> "$STATE/created"
   echo "https://github.com/acme/api/pull/7";;
 "pr edit") exit 0;;

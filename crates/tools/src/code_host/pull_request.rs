@@ -28,7 +28,12 @@ pub struct NewPullRequest<'a> {
     pub base: &'a BranchName,
     /// Head branch, as pushed.
     pub head: &'a BranchName,
+    /// Label, which is left out if the repository does not define it.
+    pub label: &'a str,
 }
+
+/// Part of the message of `gh pr create` and `gh pr edit` about a label that the repository does not define.
+const UNKNOWN_LABEL: &str = "could not add label";
 
 /// An entry of `gh pr list`.
 #[derive(Deserialize)]
@@ -123,7 +128,14 @@ impl CodeHost {
         let (head, base) = (remotes.head(new.head.as_str()), self.base_options(directory).await?);
         args.extend(["--head", &head]);
         args.extend(base.iter().map(String::as_str));
-        let output = self.change_with(directory, &args, new.body.into(), time::CREATE).await?;
+        let labelled = [args.as_slice(), &["--label", new.label]].concat();
+        let output = match self.change_with(directory, &labelled, new.body.into(), time::CREATE).await {
+            // The program looks the label up before it creates anything.
+            Err(CodeHostError::Failed { printed, .. }) if printed.contains(UNKNOWN_LABEL) => {
+                self.change_with(directory, &args, new.body.into(), time::CREATE).await?
+            }
+            output => output?,
+        };
         parse_pull_request(&output.stdout_text()).ok_or(CodeHostError::Unreadable)
     }
 

@@ -27,7 +27,7 @@ pub(super) const ALWAYS: [(&str, &str); 9] = [
 /// Overrides for commands whose output is parsed: git's defaults for each option that changes what a command reports,
 /// or how. An empty output means that there is nothing, so no configuration may hide anything. They come last, and git
 /// passes them on to the processes that it starts in submodules.
-pub(super) const OUTPUT: [(&str, &str); 33] = [
+pub(super) const OUTPUT: [(&str, &str); 34] = [
     ("core.abbrev", "auto"),
     // Marks files as unchanged that a checkout has written.
     ("core.ignoreStat", "false"),
@@ -43,6 +43,9 @@ pub(super) const OUTPUT: [(&str, &str); 33] = [
     ("color.transport", "false"),
     // Drops lines of a message that begin with `#`.
     ("commit.cleanup", "default"),
+    // `minimal` compares seconds, but git decides by nanoseconds whether the index may be out of date: a change of
+    // equal size in the second of the last one would be missed.
+    ("core.checkStat", "default"),
     ("i18n.commitEncoding", "UTF-8"),
     ("i18n.logOutputEncoding", "UTF-8"),
     ("apply.ignoreWhitespace", "no"),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use loopgate_testkit::git::git;
-use loopgate_testkit::home::UserHome;
+use loopgate_testkit::home::{UserHome, find_program};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -208,7 +208,7 @@ async fn concurrent_requests_query_the_remote_once() -> Result<()> {
     let repo = local.clone_of("acme/shop", &[("a.txt", "a\n")])?;
     local.manage(&[&repo], None)?;
     let calls = local.home.path().join("git-calls");
-    let real = crate::git::real_git()?;
+    let real = find_program("git")?;
     let script =
         format!("#!/bin/sh\necho \"$1\" >> '{}'\nexec '{}' \"$@\"\n", calls.display(), real.display());
     local.home.script("git", &script)?;

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, ensure};
 use loopgate_testkit::git::git;
+use loopgate_testkit::home::find_program;
 use serde_json::{Value, json};
 
 use crate::test_gateway::TestGateway;
@@ -125,7 +126,7 @@ async fn lookup_changes_nothing() -> Result<()> {
     let before = (listed()?, git(&clone, &["for-each-ref"])?);
     // Programs are started without a shell, so special characters in git's path are harmless.
     let program = local.home.path().join("my git;touch canary");
-    std::os::unix::fs::symlink(super::real_git()?, &program)?;
+    std::os::unix::fs::symlink(find_program("git")?, &program)?;
     let paths = json!({"git": program}).to_string();
     local.send(reqwest::Method::PATCH, "settings/binary-paths", paths).await?.ok()?;
     for branch in ["main", "missing", "../x", "-b", "$(touch canary)"] {

@@ -17,6 +17,7 @@ mod user_configuration;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use loopgate_testkit::home::find_program;
 use serde_json::{Value, json};
 
 use crate::test_gateway::{Answer, TestGateway};
@@ -35,17 +36,10 @@ pub async fn status(local: &TestGateway, repository: &Path) -> Result<Value> {
     act(local, repository, "status", json!({})).await?.ok()
 }
 
-/// Returns the path of git in the test's search path.
-pub fn real_git() -> Result<PathBuf> {
-    let path = std::env::var_os("PATH").context("a search path")?;
-    let git = std::env::split_paths(&path).map(|dir| dir.join("git")).find(|git| git.is_file());
-    git.context("git is not installed")
-}
-
 /// Installs a `git` that runs a script for one sub-command, and the real git for all others. The script may
 /// end the program by `exit`.
 pub fn instead_of(local: &TestGateway, command: &str, script: &str) -> Result<()> {
-    let real = real_git()?;
+    let real = find_program("git")?;
     let text = format!(
         "#!/bin/sh\nif [ \"$1\" = {command} ]; then\n{script}\nfi\nexec '{}' \"$@\"\n",
         real.display()

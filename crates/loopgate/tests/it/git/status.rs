@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
 use loopgate_testkit::git::git;
+use loopgate_testkit::home::find_program;
 use loopgate_testkit::loopgate::Setup;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{act, instead_of, real_git, status};
+use super::{act, instead_of, status};
 use crate::test_gateway::{TestGateway, write};
 
 const OUTSIDE: &str = "directory not allowed";
@@ -77,7 +78,7 @@ fn logging_git(local: &TestGateway) -> Result<PathBuf> {
         "#!/bin/sh\necho \"$* locks=$GIT_OPTIONAL_LOCKS prompt=$GIT_TERMINAL_PROMPT lang=$LC_ALL\" >> '{}'\n\
          exec '{}' \"$@\"\n",
         log.display(),
-        real_git()?.display()
+        find_program("git")?.display()
     );
     local.home.script("git", &text)?;
     Ok(log)
@@ -216,7 +217,7 @@ async fn configured_git_is_used() -> Result<()> {
     instead_of(&local, "status", "echo 'the wrong one' >&2; exit 3")?;
     for name in ["with space/git", "git;touch canary", "git$(touch canary)"] {
         let program = local.home.path().join("tools").join(name);
-        let script = format!("#!/bin/sh\nexec '{}' \"$@\"\n", real_git()?.display());
+        let script = format!("#!/bin/sh\nexec '{}' \"$@\"\n", find_program("git")?.display());
         write(&program, script)?;
         std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
         let set = local.send(Method::PATCH, "settings/binary-paths", json!({"git": program}).to_string());

@@ -1,14 +1,13 @@
 //! Running loops that are stopped through the routes of tickets, and processes that these routes must not
 //! signal.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::model::{Conversation, ModelStep};
-use loopgate_testkit::{story, wait};
+use loopgate_testkit::story;
 use loopgate_tools::process::identity;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -119,19 +118,11 @@ async fn loop_is_stopped_by_ticket_during_delivery() -> Result<()> {
     let execution = Conversation::when("execute", "# Coding loop")
         .turn([ModelStep::bash("echo x > more.txt")])
         .says("<promise>COMPLETE</promise>");
-    let failing_commit = Conversation::when("commit", "git push -u origin HEAD").says("Not I.");
-    let desktop = TestDesktop::playing([execution, failing_commit]).await?;
-    let push_started = desktop.testbed.home.path().join("pushed");
-    let hook = desktop.testbed.remotes.bare(story::REPOSITORY).join("hooks/pre-receive");
-    // The `pre-receive` hook blocks the push until it is killed.
-    let text =
-        format!("#!/bin/sh\nmkfifo '{0}.pipe'\n: > '{0}'\nread word < '{0}.pipe'\n", push_started.display());
-    std::fs::create_dir_all(hook.parent().context("a parent")?)?;
-    std::fs::write(&hook, text)?;
-    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))?;
+    let desktop = TestDesktop::playing([execution]).await?;
+    let push = desktop.testbed.remotes.hold_push(story::REPOSITORY)?;
     let order = json!({"command": "EXECUTE", "prompt": "Do it", "ticketId": "SHOP-7"});
     let (id, started) = desktop.start(order).await?;
-    wait::until_exists(&push_started).await?;
+    push.started().await?;
     let worktree = started["worktreePath"].as_str().context("a worktree")?.into();
     let running = RunningLoop { pid: started["pid"].as_u64().context("a pid")?, desktop, id, worktree };
     ensure!(running.record().await?["status"] == "RUNNING");

@@ -82,10 +82,3 @@ impl PullsFixture {
         self.host.calls().iter().filter(|call| call.what.contains(what)).count()
     }
 }
-
-/// Returns the path of an installed program.
-pub fn find_program(program: &str) -> Result<PathBuf> {
-    let path = std::env::var_os("PATH").context("PATH is set")?;
-    let mut candidates = std::env::split_paths(&path).map(|directory| directory.join(program));
-    candidates.find(|directory| directory.is_file()).with_context(|| format!("{program} is not installed"))
-}

@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 use loopgate_testkit::git::git;
+use loopgate_testkit::home::find_program;
 use serde_json::json;
 
-use super::{PullsFixture, WIDGET, find_program};
+use super::{PullsFixture, WIDGET};
 use crate::test_gateway::TestGateway;
 
 const NOTHING_NEW: &str = "No commits to create a PR. Make sure changes are committed first.";

@@ -3,9 +3,10 @@
 use anyhow::{Context as _, Result};
 use loopgate_testkit::code_host::{HostFault, HostedInlineComment};
 use loopgate_testkit::git::git;
+use loopgate_testkit::home::find_program;
 use serde_json::{Value, json};
 
-use super::{PullsFixture, WIDGET, find_program};
+use super::{PullsFixture, WIDGET};
 
 /// Starts with `@`, which the CLI would take for a file name if it were passed as a field.
 const TEXT: &str = "@/etc/hostname is what I mean";

@@ -1,7 +1,7 @@
 //! Evidence about the tests of a delivered repository: test runs at the base and at the head, and changes
 //! that weaken the tests. The assistant cannot influence it.
 //!
-//! A step of the delivery that follows the pull request. Evidence is stored in the job record before it is
+//! A step of the delivery between push and pull request. Evidence is stored in the job record before it is
 //! published, so that a restarted runtime reuses it. Only test commands that the user trusts are run.
 
 mod memory;
@@ -29,7 +29,7 @@ use super::repository::{RepositoryWork, inspect};
 use super::result::{DeliveryContext, DeliveryOutcome, store_result};
 use super::retry::{DeliveryError, ensure_not_cancelled, repeat};
 use crate::jobs::store::{OutboxMessage, StoreError};
-use crate::jobs::{DeliveryStatus, Job};
+use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
 
 // Upper bounds for the job record: entries per list, and characters of a test name.
 const MAX_ENTRIES: usize = 500;
@@ -52,15 +52,40 @@ const NOT_TRUSTED: &str = "The tests were not run because the test command is no
 const NO_TESTS: &str = "No tests were run because no test command was detected. \
     Run `loopgate trust --tests 'COMMAND'` in the clone to set one.";
 
-/// Adds test evidence to the result of a delivered repository, to its pull request and to the job record.
-/// Failures are logged and leave the delivery unchanged.
+/// Returns the evidence of the checked-out commit, and stores it in the job record. `None` if it cannot be
+/// collected.
+pub(super) async fn of_pushed_commit(
+    outcome: &LoopOutcome<'_>,
+    job: &Job,
+    part: &RepositoryWork,
+    context: &DeliveryContext,
+) -> Result<Option<TestEvidence>, DeliveryError> {
+    if let Some(recorded) = recorded(outcome).await?.remove(&context.full_name) {
+        return Ok(Some(recorded));
+    }
+    // Boxed: the future of a whole test run is large.
+    match Box::pin(collect(outcome, job, part, context)).await {
+        Err(error @ (DeliveryError::Store(_) | DeliveryError::Cancelled)) => Err(error),
+        Err(error) => {
+            tracing::warn!(loop_id = %job.id, %error, "failed to collect test evidence");
+            Ok(None)
+        }
+        Ok(evidence) => {
+            record(outcome, &context.full_name, &evidence).await?;
+            Ok(Some(evidence))
+        }
+    }
+}
+
+/// Adds test evidence to a reused result, to its pull request and to the job record. Failures are logged and
+/// leave the delivery unchanged.
 pub(super) async fn attach(
     outcome: &LoopOutcome<'_>,
     job: &Job,
     part: &RepositoryWork,
     delivered: DeliveryOutcome,
 ) -> Result<DeliveryOutcome, StoreError> {
-    if delivered.status != DeliveryStatus::Success {
+    if delivered.status != DeliveryStatus::Success || delivered.path != DeliveryPath::ArtifactExisting {
         return Ok(delivered);
     }
     // Boxed: the future of a whole test run is large.
@@ -158,30 +183,40 @@ async fn update_pull_request(
     }
 }
 
-/// Collects the evidence of one repository. Errors of git and the file system make it inconclusive.
+/// Collects the evidence of a repository whose location is not known yet.
 async fn repository_evidence(
     outcome: &LoopOutcome<'_>,
     job: &Job,
     part: &RepositoryWork,
 ) -> Result<TestEvidence, DeliveryError> {
-    let inconclusive = |reason: &str| {
-        evidence(
-            TestOutcome::Inconclusive,
-            Some(format!("The tests could not be run: {}", redact::cause(reason))),
-        )
-    };
     let context = match inspect(outcome, part).await {
         Ok(context) => context,
         Err(refused) => return Ok(inconclusive(&refused.reason.unwrap_or_default())),
     };
-    match collect(outcome, job, part, &context).await {
+    collect(outcome, job, part, &context).await
+}
+
+/// Collects the evidence of one repository. Errors of git and the file system make it inconclusive.
+async fn collect(
+    outcome: &LoopOutcome<'_>,
+    job: &Job,
+    part: &RepositoryWork,
+    context: &DeliveryContext,
+) -> Result<TestEvidence, DeliveryError> {
+    match run(outcome, job, part, context).await {
         Err(DeliveryError::Git(error)) => Ok(inconclusive(&error.to_string())),
         Err(DeliveryError::Io(error)) => Ok(inconclusive(&error.to_string())),
         collected => collected,
     }
 }
 
-async fn collect(
+fn inconclusive(reason: &str) -> TestEvidence {
+    let note = format!("The tests could not be run: {}", redact::cause(reason));
+    evidence(TestOutcome::Inconclusive, Some(note))
+}
+
+/// Runs the trusted tests of a repository at its base and at the checked-out commit.
+async fn run(
     outcome: &LoopOutcome<'_>,
     job: &Job,
     part: &RepositoryWork,

@@ -15,6 +15,7 @@ mod past;
 mod pulse;
 mod stream;
 mod table;
+mod tokens;
 mod wrk;
 
 use std::path::{Path, PathBuf};
@@ -66,6 +67,8 @@ enum BenchPart {
     Hooks,
     /// Control plane with many desktops and loops.
     ControlPlane,
+    /// Bytes that a plan and its execution send to the model.
+    Tokens,
 }
 
 /// Samples for the median of the start time.
@@ -104,6 +107,7 @@ async fn measure(binary: &Path, options: &BenchOptions) -> anyhow::Result<()> {
             BenchPart::Chats => chats::measure(binary, &mut table).await?,
             BenchPart::ControlPlane => control_plane::measure(binary, load, &mut table).await?,
             BenchPart::Hooks => hooks::measure(binary, &mut table)?,
+            BenchPart::Tokens => tokens::measure(binary, &mut table).await?,
         }
     }
 

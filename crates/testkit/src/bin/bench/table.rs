@@ -48,6 +48,13 @@ impl Table {
         self.push(name, format!("{figure:.1} MB"), floor, ratio);
     }
 
+    /// Adds an amount of bytes with its limit.
+    #[expect(clippy::cast_precision_loss, reason = "printed with two decimals")]
+    pub fn bytes(&mut self, name: &str, figure: usize, limit: usize) {
+        let ratio = format!("{:.2} ×", figure as f64 / limit as f64);
+        self.push(name, format!("{} KB", figure / 1000), format!("limit {} KB", limit / 1000), ratio);
+    }
+
     /// Adds the average number of busy processors, with a limit.
     pub fn cores(&mut self, name: &str, figure: f64, limit: f64) {
         let ratio = format!("{:.2} ×", figure / limit);

@@ -1,6 +1,6 @@
 //! Script of the model: the minimum for the real assistant to plan, implement and deliver.
 
-use loopgate_testkit::model::{Conversation, ModelStep, ModelTurn, Script};
+use loopgate_testkit::model::{Conversation, ModelStep, Script};
 use loopgate_testkit::story;
 
 use crate::fault::{Fault, Misbehavior, QUESTION, Scenario};
@@ -19,7 +19,7 @@ const PLAN: &str = "plan";
 const PROMISE: &str = "Done.\n\n<promise>COMPLETE</promise>";
 
 pub fn script(scenario: &Scenario) -> Script {
-    let mut script = Script::new([planner(), implementer(scenario)].into_iter().chain(committer()));
+    let mut script = Script::new([planner(), implementer(scenario)]);
     script.otherwise = Some("Nothing to add.".to_owned());
     script
 }
@@ -74,18 +74,4 @@ fn command(misbehavior: Misbehavior) -> String {
         }
         Misbehavior::DeletedWorktree => "rm -rf \"$PWD\"".to_owned(),
     }
-}
-
-/// Returns the demo story's conversation for the delivery, with several tool calls per response, which
-/// shortens the run.
-fn committer() -> Option<Conversation> {
-    let script = story::script();
-    let mut commit =
-        script.conversations.into_iter().find(|conversation| conversation.name == story::COMMIT)?;
-    let last = commit.turns.pop()?;
-    let steps: Vec<ModelStep> = commit.turns.into_iter().flat_map(|turn| turn.0).collect();
-    let tools = steps.into_iter().filter(|step| matches!(step, ModelStep::Tool { .. }));
-    let tools: Vec<ModelStep> = tools.skip(1).collect();
-    commit.turns = tools.chunks(2).map(|steps| ModelTurn(steps.to_vec())).chain([last]).collect();
-    Some(commit)
 }

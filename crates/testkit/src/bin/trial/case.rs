@@ -43,8 +43,6 @@ pub struct Case {
     pub turns: Vec<ModelTurn>,
     /// Responses in later runs of the assistant in the same loop. Empty: the same as in the first.
     pub later_turns: Vec<ModelTurn>,
-    /// Responses to the commit prompt. Empty: the model declines, and the runtime delivers with git alone.
-    pub commit_turns: Vec<ModelTurn>,
     /// Preconditions that hold when the loop starts.
     pub preconditions: Vec<Precondition>,
     pub intervention: Option<Intervention>,
@@ -174,7 +172,6 @@ impl Case {
             layout: Vec::new(),
             turns: Vec::new(),
             later_turns: Vec::new(),
-            commit_turns: Vec::new(),
             preconditions: Vec::new(),
             intervention: None,
             is_not_awaited: false,
@@ -298,19 +295,6 @@ impl Case {
     /// Executes the intervention right after the launch request.
     pub fn intervene_at_start(mut self, intervention: Intervention) -> Self {
         self.intervention = Some(intervention);
-        self
-    }
-
-    /// Executes the intervention while the assistant commits.
-    pub fn intervene_during_commit(mut self, intervention: Intervention) -> Self {
-        self.commit_turns.push(ModelTurn(vec![ModelStep::hold(GATE), ModelStep::bash("true")]));
-        self.intervention = Some(intervention);
-        self
-    }
-
-    /// Lets the assistant run a shell command in response to the commit prompt.
-    pub fn commits_with(mut self, command: &str) -> Self {
-        self.commit_turns.push(ModelTurn(vec![ModelStep::bash(command)]));
         self
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use loopgate_testkit::git::git;
+use loopgate_testkit::home::find_program;
 use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::{BrowserSession, Loopgate, signal};
 use loopgate_testkit::model::{Conversation, ModelStep, ModelTurn, Script};
@@ -55,7 +56,7 @@ impl TrialRun {
         for precondition in &case.layout {
             establish(precondition, &testbed, &clone).await?;
         }
-        testbed.home.link("real-git", &real_git()?)?;
+        testbed.home.link("real-git", &find_program("git")?)?;
         // Fixed in advance, so that a restarted Loopgate listens on the same port.
         let port = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
         let connection = RemoteConnection::open(case.network, &mut testbed).await?;
@@ -128,11 +129,8 @@ impl TrialRun {
     /// the case does not wait.
     async fn follow(&mut self, case: &Case, id: &str) -> Result<Option<Outcome>> {
         if let Some(intervention) = case.intervention {
-            let is_held = case
-                .turns
-                .iter()
-                .chain(&case.commit_turns)
-                .any(|turn| turn.0.iter().any(|step| matches!(step, ModelStep::Hold(_))));
+            let is_held =
+                case.turns.iter().any(|turn| turn.0.iter().any(|step| matches!(step, ModelStep::Hold(_))));
             if is_held {
                 self.testbed.model.held(GATE).await?;
             }
@@ -334,7 +332,7 @@ async fn shell(testbed: &Testbed, directory: &Path, command: &str) -> Result<()>
     Ok(())
 }
 
-/// Returns the script of the model: a valid plan before EXECUTE, the case's loop, and the commit.
+/// Returns the script of the model: a valid plan before EXECUTE, and the case's loop.
 fn script(case: &Case) -> Script {
     let conversation = |name| in_loop(name, &case.command.to_uppercase());
     let detect_later_run =
@@ -343,24 +341,11 @@ fn script(case: &Case) -> Script {
     let first = Conversation { turns, ..conversation("trial") };
     let later = detect_later_run.into_iter().chain(case.later_turns.clone()).collect();
     let later = Conversation { turns: later, ..conversation("trial, later run").after_result(LATER_RUN) };
-    let commit = if case.commit_turns.is_empty() {
-        vec![ModelTurn(vec![ModelStep::text("I cannot commit.")])]
-    } else {
-        case.commit_turns.clone()
-    };
-    let commit = Conversation { turns: commit, ..Conversation::when("commit", "git push -u origin HEAD") };
     let planner = (case.command == "execute" && case.previous.is_none()).then(planner);
     // A later run matches both conversations of the loop, so the more specific one comes first.
-    let mut script = Script::new([commit, later, first].into_iter().chain(planner));
+    let mut script = Script::new([later, first].into_iter().chain(planner));
     script.otherwise = Some("Nothing to add.".to_owned());
     script
-}
-
-/// Returns the path of the installed git, which replacement scripts call.
-fn real_git() -> Result<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let git = std::env::split_paths(&path).map(|directory| directory.join("git")).find(|git| git.is_file());
-    git.context("git is not installed")
 }
 
 /// Returns the repository member of a launch request.

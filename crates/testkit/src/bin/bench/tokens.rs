@@ -1,0 +1,83 @@
+//! Measures what a plan and its execution send to the model: requests, bytes, and the part that a cache of
+//! prompts can reuse.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use loopgate_testkit::model::ModelRequest;
+use loopgate_testkit::story;
+use loopgate_testkit::testbed::Testbed;
+
+use crate::table::Table;
+
+/// Goal for the bytes of plan and execution together.
+const GOAL: usize = 2_500_000;
+/// Conversations of the orchestrator, one for each loop. All others are those of its agents.
+const LOOPS: [&str; 2] = [story::PLAN, story::EXECUTE];
+
+/// Requests of one conversation.
+#[derive(Default)]
+struct Sent {
+    requests: usize,
+    bytes: usize,
+    /// Bytes that equal the beginning of the previous request of the same conversation.
+    repeated: usize,
+    previous: String,
+}
+
+impl Sent {
+    fn add(&mut self, request: &ModelRequest) {
+        let body = request.body().to_string();
+        self.requests += 1;
+        self.bytes += body.len();
+        self.repeated += body.bytes().zip(self.previous.bytes()).take_while(|(a, b)| a == b).count();
+        self.previous = body;
+    }
+
+    fn sum(all: impl Iterator<Item = Self>) -> Self {
+        all.fold(Self::default(), |sum, sent| Self {
+            requests: sum.requests + sent.requests,
+            bytes: sum.bytes + sent.bytes,
+            repeated: sum.repeated + sent.repeated,
+            previous: String::new(),
+        })
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "printed without decimals")]
+    fn row(&self) -> String {
+        let repeated = 100.0 * self.repeated as f64 / self.bytes.max(1) as f64;
+        format!("{} requests, {} KB, {repeated:.0} % repeated", self.requests, self.bytes / 1000)
+    }
+}
+
+/// Runs the demo story with the pinned assistant and a scripted model.
+pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
+    let testbed = Testbed::story().await?;
+    let mut loopgate = testbed.loopgate()?.binary(binary).start().await?;
+    let session = loopgate.sign_in().await?;
+    let (_, plan) = session.plan(story::REPOSITORY, story::REQUEST).await?;
+    let planned = session.wait_for_end(&plan).await?;
+    let document = planned["producedDocument"]["id"].as_str().context("the loop produced no plan")?;
+    let start = Instant::now();
+    let run = session.run(document, "execute", story::REPOSITORY).await?;
+    let executed = session.wait_for_end(&run).await?;
+    let execution = start.elapsed();
+    ensure!(executed["status"] == "COMPLETED", "{executed:#}");
+
+    let mut conversations: BTreeMap<String, Sent> = BTreeMap::new();
+    for request in testbed.model.requests() {
+        conversations.entry(request.conversation.clone().unwrap_or_default()).or_default().add(&request);
+    }
+    let bytes = conversations.values().map(|sent| sent.bytes).sum();
+    for name in LOOPS {
+        let sent = conversations.remove(name).unwrap_or_default();
+        table.plain(&format!("story: orchestrator, {name}"), sent.row());
+    }
+    table.plain("story: agents and others", Sent::sum(conversations.into_values()).row());
+    table.bytes("story: all requests", bytes, GOAL);
+    table.time("story: execution, to the pull request", execution, Duration::from_secs(60));
+    loopgate.stop().await?;
+    Ok(())
+}
