@@ -626,7 +626,7 @@ export interface paths {
         put?: never;
         /**
          * Registers a desktop that does not use the link. Desktops with a link are registered by their `hello`
-         *     frame.
+         *     frame. Returns 409 with `too_many_desktops` when the caller has 100 others.
          */
         post: operations["compute_targets_register"];
         delete?: never;
@@ -920,7 +920,8 @@ export interface paths {
         put?: never;
         /**
          * Accepts an invitation and starts a session in the organization. Uses a new local account, the existing
-         *     account with the invited address, or, without a password, the signed-in user.
+         *     account with the invited address, or, without a password, the signed-in user. Returns 409 with
+         *     `already_signed_in` when another person is signed in.
          */
         post: operations["invitations_accept"];
         delete?: never;
@@ -1535,6 +1536,8 @@ export interface components {
              *     Absent to accept as the signed-in user.
              */
             password?: string | null;
+            /** @description Whether to end the session of another person in this browser. */
+            replacesSession?: boolean;
             /** @description Secret token from the invitation's URL. */
             token: string;
         };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { ApiError, messageOf } from "./errors";
+import { ApiError, messageOf, presentUserOf } from "./errors";
 
 test("error response sets message, code, status and details", () => {
   const error = new ApiError(403, {
@@ -29,6 +29,15 @@ test("typed conflict sets its code and payload", () => {
 test("message of a typed conflict has precedence over the envelope's", () => {
   const data = { error: "compute_preference_required", message: "Select a target first." };
   expect(messageOf(new ApiError(409, { error: "Conflict", data }))).toBe("Select a target first.");
+});
+
+test("present user is the one whose session a link would replace", () => {
+  const conflict = (data: object) => new ApiError(409, { error: "Conflict", data });
+  const data = { error: "already_signed_in", email: "ada@example.org" };
+  expect(presentUserOf(conflict(data))).toBe("ada@example.org");
+  expect(presentUserOf(conflict({ error: "already_signed_in" }))).toBe("another user");
+  expect(presentUserOf(conflict({ error: "already_member", email: "x" }))).toBeUndefined();
+  expect(presentUserOf(new Error("failed"))).toBeUndefined();
 });
 
 test.each([["text"], [null], [undefined], [[1]], [{ error: 5, details: [], data: "x" }]])(

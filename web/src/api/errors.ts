@@ -31,6 +31,15 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : "Something went wrong.";
 }
 
+/**
+ * Returns the e-mail address of the signed-in person whose session a link would replace; `undefined` for any
+ * other error. The request can be repeated with `replacesSession`.
+ */
+export function presentUserOf(error: unknown): string | undefined {
+  if (!(error instanceof ApiError) || error.code !== "already_signed_in") return undefined;
+  return text(error.data.email) ?? "another user";
+}
+
 function defaultMessage(status: number): string {
   if (status === 0)
     return "Loopgate is not responding. Check that it is still running in your terminal.";

@@ -150,6 +150,7 @@ export async function acceptInvitation(body: {
   firstName: string;
   lastName: string;
   password: string;
+  replacesSession: boolean;
 }): Promise<void> {
   const signedIn = await unwrap(api.POST("/invitations/accept", { body }));
   setSessionKey(signedIn.sessionKey);

@@ -3,7 +3,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 
-import { messageOf } from "@/api/errors";
+import { messageOf, presentUserOf } from "@/api/errors";
 import { acceptInvitation, invitationQuery, signInMethodsQuery } from "@/api/queries";
 import { queryClient } from "@/query-client";
 import { Button, buttonClass } from "@/ui/button";
@@ -56,9 +56,16 @@ function AcceptForm({ token }: { token: string }) {
       router.history.replace("/");
     },
   });
+  const presentUser = presentUserOf(accept.error);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    accept.mutate({ token, firstName: firstName.trim(), lastName: lastName.trim(), password });
+    accept.mutate({
+      token,
+      firstName: firstName.trim(),
+      lastName: lastName.trim(),
+      password,
+      replacesSession: presentUser !== undefined,
+    });
   };
   const inputProps = (value: string, onValue: (value: string) => void, complete: string) => ({
     value,
@@ -108,7 +115,7 @@ function AcceptForm({ token }: { token: string }) {
           </Notice>
         )}
         <Button type="submit" variant="primary" busy={accept.isPending} className="w-full">
-          Join
+          {presentUser === undefined ? "Join" : "Join and change the user"}
         </Button>
       </form>
     </div>

@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 
-import { ApiError, messageOf } from "@/api/errors";
+import { messageOf, presentUserOf } from "@/api/errors";
 import { resetPassword } from "@/api/queries";
 import { queryClient } from "@/query-client";
 import { Button } from "@/ui/button";
@@ -28,10 +28,7 @@ export function ResetPassword() {
       router.history.replace("/");
     },
   });
-  const presentUser =
-    reset.error instanceof ApiError && reset.error.code === "already_signed_in"
-      ? reset.error.data.email
-      : undefined;
+  const presentUser = presentUserOf(reset.error);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     reset.mutate({ token, password, replacesSession: presentUser !== undefined });

@@ -131,14 +131,16 @@ pub struct AccountValues {
     pub last_name: Option<String>,
     /// Password to set or to verify.
     pub password: SecretString,
+    /// Whether to end the session of another person in this browser.
+    pub replaces_session: bool,
 }
 
 /// Accepts an invitation with the local account of the invited address, creating the account when there is
 /// none, and starts a session.
 ///
 /// # Errors
-/// Fails with 410 `invitation_invalid`, 409 `already_member`, or the errors of a sign-in when the account
-/// exists.
+/// Fails with 410 `invitation_invalid`, 409 `already_member`, 409 `already_signed_in` like
+/// [`session::check_present`], or the errors of a sign-in when the account exists. The invitation stays valid.
 pub async fn accept_with_account(
     app: &ControlPlaneState,
     browser: &SignInBrowser,
@@ -146,6 +148,7 @@ pub async fn accept_with_account(
     account: AccountValues,
 ) -> ApiResult<SignedIn> {
     let token_hash = sha256_hex(token);
+    let replaces_session = account.replaces_session;
     let (invitation, _) = find(app.store.reader(), &token_hash).await?;
     let existing = identity::Entity::find()
         .filter(identity::Column::SignInEmail.eq(&invitation.email))
@@ -157,7 +160,8 @@ pub async fn accept_with_account(
         // Verifying the password takes a moment; it may have been changed since.
         sign_in::require_unchanged(&tx, &identity).await?;
         let account = identity.sign_in_email;
-        return join(tx, browser, &token_hash, identity.id, Profile::default(), account).await;
+        let profile = Profile::default();
+        return join(tx, browser, replaces_session, &token_hash, identity.id, profile, account).await;
     }
     let mut issues = ValidationIssues::default();
     password::check_new(&mut issues, "password", &account.password);
@@ -176,7 +180,7 @@ pub async fn accept_with_account(
     result.map_err(|error| if is_duplicate(&error) { invalid() } else { error.into() })?;
     let (first_name, last_name) = (account.first_name, account.last_name);
     let profile = Profile { first_name, last_name, ..Profile::default() };
-    join(tx, browser, &token_hash, identity_id, profile, Some(invitation.email)).await
+    join(tx, browser, replaces_session, &token_hash, identity_id, profile, Some(invitation.email)).await
 }
 
 /// Accepts an invitation as the signed-in user. A new session replaces the current one.
@@ -194,13 +198,14 @@ pub async fn accept_as(
     let (first_name, last_name) = (user.first_name.clone(), user.last_name.clone());
     let profile =
         Profile { first_name, last_name, avatar_url: user.avatar_url.clone(), ..Profile::default() };
-    join(tx, browser, &sha256_hex(token), user.identity_id, profile, None).await
+    join(tx, browser, false, &sha256_hex(token), user.identity_id, profile, None).await
 }
 
-/// Accepts an invitation and starts a session in one transaction.
+/// Accepts an invitation and starts a session in one transaction, which an error rolls back.
 async fn join(
     tx: DatabaseTransaction,
     browser: &SignInBrowser,
+    replaces_session: bool,
     token_hash: &str,
     identity_id: Uuid,
     profile: Profile,
@@ -208,6 +213,7 @@ async fn join(
 ) -> ApiResult<SignedIn> {
     let client = &browser.client;
     let (user, organization) = consume(&tx, client, token_hash, identity_id, profile).await?;
+    session::check_present(browser, &user, replaces_session)?;
     let secrets = session::begin(&tx, &user, browser).await?;
     let (actor, details) = (Actor::signed_in(user.id, client), json!({"method": "invitation"}));
     actor.record(&tx, organization.id, AuditAction::SignIn, user.id, details).await?;

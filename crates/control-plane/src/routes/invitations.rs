@@ -169,10 +169,14 @@ pub struct AcceptInvitation {
     pub first_name: Option<String>,
     /// Last name, at most 100 characters.
     pub last_name: Option<String>,
+    /// Whether to end the session of another person in this browser.
+    #[serde(default)]
+    pub replaces_session: bool,
 }
 
 /// Accepts an invitation and starts a session in the organization. Uses a new local account, the existing
-/// account with the invited address, or, without a password, the signed-in user.
+/// account with the invited address, or, without a password, the signed-in user. Returns 409 with
+/// `already_signed_in` when another person is signed in.
 #[utoipa::path(post, path = "/invitations/accept", tag = "invitations", request_body = AcceptInvitation,
     responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
 pub async fn accept(
@@ -201,7 +205,8 @@ pub async fn accept(
     let signed_in = match (caller, body.password) {
         (Some(caller), _) => invitations::accept_as(&app, &caller, &browser, &body.token).await,
         (None, Some(password)) => {
-            let account = AccountValues { first_name, last_name, password };
+            let replaces_session = body.replaces_session;
+            let account = AccountValues { first_name, last_name, password, replaces_session };
             invitations::accept_with_account(&app, &browser, &body.token, account).await
         }
         (None, None) => Err(crate::error::unauthorized()),

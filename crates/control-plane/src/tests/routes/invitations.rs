@@ -147,3 +147,32 @@ async fn existing_account_accepts_with_its_own_password_only() {
         "one identity in two organizations"
     );
 }
+
+// Otherwise an invitation could put a person who is signed in to work in another account unnoticed.
+#[tokio::test]
+async fn acceptance_asks_before_it_ends_the_session_of_another_person() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let token = invite(&owner, "ben@example.org", "org:member").await;
+    let mut body = json!({"token": token, "password": PASSWORD});
+    let asked = owner.post("/invitations/accept", body.clone()).await;
+    assert_eq!((asked.failure().0, asked.failure().2), (409, "already_signed_in"));
+    assert_eq!(asked.json["data"]["newEmail"], "ben@example.org", "{}", asked.text);
+    assert_eq!(owner.get("/me").await.status, 200);
+    let members = owner.get("/members").await;
+    assert_eq!(members.json["data"].as_array().unwrap().len(), 1, "nothing was created");
+    body["replacesSession"] = json!(true);
+    let accepted = owner.post("/invitations/accept", body).await;
+    assert_eq!(accepted.data("email"), "ben@example.org", "{}", accepted.text);
+    assert_eq!(owner.get("/me").await.status, 401, "the former session has ended");
+
+    // The same for an account that exists. The signed-in person's own account needs no consent.
+    let ben = owner.signed_in(&accepted);
+    let second = plane.organization("second").await;
+    let eve = crate::accounts::insert_identity(plane.app.store.writer()).await.unwrap();
+    let eve = plane.join(second, eve, "eve@example.org", Role::Admin).await;
+    let eve = plane.sign_in(eve).await;
+    let token = invite(&eve, "ben@example.org", "org:member").await;
+    assert_eq!(accept(&eve, &token, PASSWORD).await.failure().2, "already_signed_in");
+    assert_eq!(accept(&ben, &token, PASSWORD).await.status, 200);
+}
