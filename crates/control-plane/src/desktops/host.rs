@@ -123,7 +123,7 @@ impl Host for DesktopHost {
             supported_operations: hello.supported_operations.into_iter().map(text).collect(),
         };
         let row = register::register(&self.store, &registration).await.map_err(|error| match error {
-            error @ RegisterError::Concurrent => HelloNack {
+            error @ (RegisterError::Concurrent | RegisterError::TooMany) => HelloNack {
                 reason: NackReason::ComputeTargetRegisterFailed,
                 message: Some(error.to_string()),
             },

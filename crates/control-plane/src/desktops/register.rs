@@ -44,6 +44,9 @@ pub enum RegisterError {
     /// Concurrent registrations of the owner have repeatedly inserted the same id or name.
     #[error("Other desktops are being registered at the same time; try again")]
     Concurrent,
+    /// The owner has [`MAX_DESKTOPS`] others.
+    #[error("You have {MAX_DESKTOPS} desktops. Remove desktops that you no longer use in Settings, Desktops")]
+    TooMany,
     /// A database query has failed.
     #[error(transparent)]
     Store(DbErr),
@@ -55,6 +58,9 @@ impl From<DbErr> for RegisterError {
     }
 }
 
+/// Desktops of one user in an organization. Each has up to 64 KiB of capabilities, which lists contain, and a
+/// registration reads all of them. Registrations at the same time can exceed the limit by their number.
+const MAX_DESKTOPS: usize = 100;
 // Attempts to register while concurrent registrations insert the same gateway id or name.
 const ATTEMPTS: usize = 5;
 
@@ -96,6 +102,7 @@ async fn find_or_insert(
             delete_stale_check(&tx, row, new).await?;
             compute_target::Entity::update(update(row, new, name)).exec(&tx).await?
         }
+        None if own.len() >= MAX_DESKTOPS => return Err(RegisterError::TooMany),
         None => insert(&tx, new, name).await?,
     };
     tx.commit().await?;

@@ -214,7 +214,7 @@ pub struct RegisterTargetResponse {
 }
 
 /// Registers a desktop that does not use the link. Desktops with a link are registered by their `hello`
-/// frame.
+/// frame. Returns 409 with `too_many_desktops` when the caller has 100 others.
 #[utoipa::path(post, path = "/compute-targets/register", tag = "compute-targets", request_body = RegisterTarget,
     responses((status = 200, body = Data<RegisterTargetResponse>), ErrorResponses))]
 pub async fn register(
@@ -244,6 +244,9 @@ pub async fn register(
     let row = match register::register(&app.store, &registration).await {
         Ok(row) => row,
         Err(error @ RegisterError::Concurrent) => return Err(conflict(error.to_string())),
+        Err(error @ RegisterError::TooMany) => {
+            return Err(conflict(error.to_string()).code("too_many_desktops"));
+        }
         Err(RegisterError::Store(error)) => Err(error.into()).context("Failed to register compute target")?,
     };
     app.bus.publish(Topic::Targets(row.organization_id));

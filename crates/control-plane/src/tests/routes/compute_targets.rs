@@ -299,3 +299,22 @@ async fn renamed_machine_keeps_its_row_when_the_name_is_taken() {
     let taken = owner.put(&target, json!({"machineName": "other"})).await;
     assert_eq!(taken.refused(), (409, "A compute target with that machine name already exists"));
 }
+
+#[tokio::test]
+async fn user_has_a_limited_number_of_desktops() {
+    let plane = TestApp::start().await;
+    let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
+    let path = "/compute-targets/register";
+    let mut ids = Vec::new();
+    for number in 0..100 {
+        let created = owner.post(path, registration(&format!("bench-{number}"), None)).await;
+        ids.push(created.data("id").as_str().unwrap().to_owned());
+    }
+    let refused = owner.post(path, registration("another", None)).await;
+    assert_eq!((refused.failure().0, refused.failure().2), (409, "too_many_desktops"));
+    assert!(refused.text.contains("Remove desktops"), "{}", refused.text);
+    assert_eq!(owner.post(path, registration("bench-7", None)).await.data("id"), &json!(ids[7]));
+    assert_eq!(member.post(path, registration("another", None)).await.status, 200);
+    assert_eq!(owner.delete(&format!("/compute-targets/{}", ids[0])).await.status, 200);
+    assert_eq!(owner.post(path, registration("another", None)).await.status, 200);
+}
