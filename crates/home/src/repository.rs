@@ -6,6 +6,8 @@
 //! the working tree that refers to it. The checked directories stay open, so that git can be given the same
 //! ones.
 
+mod layout;
+
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,6 +17,7 @@ use loopgate_api::ids::RepoFullName;
 use thiserror::Error;
 
 use crate::git_config::{ConfigEntry, parse_git_config};
+use crate::path_resolution::canonical_form;
 use crate::remotes::Remotes;
 use crate::sandbox::{Directory, EntryKind, Sandbox, SandboxedPath};
 
@@ -49,6 +52,22 @@ const GIT_DIR_ENTRIES: [&str; 18] = [
 /// Directories with remotes in the formats before the configuration file. Git reads a remote there that the configuration
 /// does not have, so that its URL would be neither displayed nor checked. `git init` creates an empty `branches`.
 const LEGACY_REMOTES: [&str; 2] = ["branches", "remotes"];
+/// Extensions of the format of a repository, in lower case. Git reads them from the repository only, so that nothing
+/// overrides them. A later one may name a place outside of the repository.
+const EXTENSIONS: [&str; 10] = [
+    "compatobjectformat",
+    "noop",
+    "noop-v1",
+    "objectformat",
+    "partialclone",
+    "preciousobjects",
+    "refstorage",
+    "relativeworktrees",
+    "submodulepathconfig",
+    "worktreeconfig",
+];
+/// Values of `extensions.refStorage`. Git 2.54 and later also accept a format with the URL of a directory.
+const REF_STORAGES: [&str; 2] = ["files", "reftable"];
 /// Files that git reads in a working tree on its own.
 const WORKING_TREE_FILES: [&str; 4] = [".gitattributes", ".gitignore", ".gitmodules", ".mailmap"];
 
@@ -180,7 +199,7 @@ impl Sandbox {
         handle: Directory,
     ) -> Result<Repository, RepositoryError> {
         let pointer = read_path(&handle, ".git")?;
-        let target = pointer.as_deref().and_then(|pointer| strip_keyword(pointer, b"gitdir:"));
+        let target = pointer.as_deref().and_then(|pointer| strip_keyword(pointer, b"gitdir: "));
         let Some(target) = target else { return refused("its .git file cannot be read") };
         let own = self.checked_git_dir(&root.join(target))?;
         let repository = self.with_git_dir(
@@ -257,6 +276,7 @@ impl Sandbox {
         self.check_alternates(&common_path.join("objects"), &common_dir.directory(Path::new("objects"))?, 0)?;
         let mut config = read_config(&common_dir, "config")?;
         config.extend(read_config(&git_dir, "config.worktree")?);
+        check_extensions(&config)?;
         let handles = RepositoryHandles { root: handle, git_dir, common_dir };
         Ok(Repository {
             root,
@@ -271,7 +291,17 @@ impl Sandbox {
 
     /// Checks the path of a git directory that a file of the repository contains.
     fn checked_git_dir(&self, place: &Path) -> Result<SandboxedPath, RepositoryError> {
-        self.check(place).or_else(|_| refused("its git directory is outside of the sandbox"))
+        let checked = self.checked_pointer(place);
+        checked.map_or_else(|| refused("its git directory is outside of the sandbox"), Ok)
+    }
+
+    /// Checks a path that a file of a repository contains; `None` when it is not in the sandbox. The parent of a link
+    /// (`link/..`) is refused: [`Sandbox::check`] and some versions of git remove both names, the system and other versions
+    /// of git resolve the link first. Reads the disk.
+    #[must_use]
+    pub fn checked_pointer(&self, place: &Path) -> Option<SandboxedPath> {
+        let checked = self.check(place).ok()?;
+        (canonical_form(place).as_deref() == Some(checked.canonical())).then_some(checked)
     }
 
     fn check_alternates(
@@ -288,7 +318,7 @@ impl Sandbox {
             let place = objects.join(OsStr::from_bytes(line));
             // Git accepts quoted paths in alternates; they are rare, and unquoting is not worth a second
             // parser.
-            let allowed = if line.starts_with(b"\"") { None } else { self.check(&place).ok() };
+            let allowed = if line.starts_with(b"\"") { None } else { self.checked_pointer(&place) };
             let Some(allowed) = allowed else {
                 return refused("its alternates refer to a directory outside of the sandbox");
             };
@@ -298,7 +328,11 @@ impl Sandbox {
             // Git ignores alternates that do not exist.
             match allowed.open_directory() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                opened => self.check_alternates(allowed.canonical(), &opened?, depth + 1)?,
+                opened => {
+                    let opened = opened?;
+                    layout::check_objects(&opened)?;
+                    self.check_alternates(allowed.canonical(), &opened, depth + 1)?;
+                }
             }
         }
         Ok(())
@@ -371,7 +405,7 @@ pub fn origin_of_clone(clone: &Path) -> Option<RepoFullName> {
 /// Returns whether the file `.git` in a directory, which is at `path` and `above` relative to `base`, names a git directory.
 fn names_git_dir(base: &Directory, above: &Path, path: &Path, git_dir: &Path) -> bool {
     let pointer = base.directory(above).ok().and_then(|handle| read_path(&handle, ".git").ok().flatten());
-    let target = pointer.as_deref().and_then(|pointer| strip_keyword(pointer, b"gitdir:"));
+    let target = pointer.as_deref().and_then(|pointer| strip_keyword(pointer, b"gitdir: "));
     target.is_some_and(|target| path.join(target).components().eq(git_dir.components()))
 }
 
@@ -402,6 +436,21 @@ fn check_kinds(git_dir: &Directory) -> Result<(), RepositoryError> {
     }
 }
 
+/// Refuses extensions that are unknown or store the refs elsewhere.
+fn check_extensions(config: &[ConfigEntry]) -> Result<(), RepositoryError> {
+    for entry in config.iter().filter(|entry| entry.section == "extensions") {
+        let is_known = entry.subsection.is_none() && EXTENSIONS.contains(&entry.name.as_str());
+        let is_elsewhere = entry.name == "refstorage"
+            && entry.text().is_none_or(|value| !REF_STORAGES.contains(&value.to_ascii_lowercase().as_str()));
+        if !is_known || is_elsewhere {
+            return refused(format!(
+                "its configuration has an extension that Loopgate does not know: {entry}"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Reads a file of a git directory; `None` when it does not exist.
 fn read(directory: &Directory, name: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, RepositoryError> {
     match directory.read(Path::new(name), max_bytes) {
@@ -417,7 +466,9 @@ fn read(directory: &Directory, name: &str, max_bytes: u64) -> Result<Option<Vec<
 /// Reads a file that contains exactly one path.
 fn read_path(directory: &Directory, name: &str) -> Result<Option<PathBuf>, RepositoryError> {
     let Some(bytes) = read(directory, name, MAX_POINTER)? else { return Ok(None) };
-    Ok(Some(PathBuf::from(OsStr::from_bytes(bytes.trim_ascii_end()))))
+    // As git does: a blank at the end is part of the path, so that another directory would be checked.
+    let end = bytes.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |last| last + 1);
+    Ok(Some(PathBuf::from(OsStr::from_bytes(&bytes[..end]))))
 }
 
 fn read_config(directory: &Directory, name: &str) -> Result<Vec<ConfigEntry>, RepositoryError> {
@@ -426,7 +477,7 @@ fn read_config(directory: &Directory, name: &str) -> Result<Vec<ConfigEntry>, Re
 }
 
 fn strip_keyword(path: &Path, keyword: &[u8]) -> Option<PathBuf> {
-    let rest = path.as_os_str().as_bytes().strip_prefix(keyword)?.trim_ascii_start();
+    let rest = path.as_os_str().as_bytes().strip_prefix(keyword)?;
     (!rest.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(rest)))
 }
 

@@ -190,6 +190,36 @@ fn git_directory_outside_the_sandbox_or_of_another_clone_is_refused() {
     }
 }
 
+// Some versions of git resolve a link before `..`, others remove both names.
+#[test]
+fn pointers_to_the_parent_of_a_link_are_refused() {
+    let fixture = RepositoryFixture::new();
+    fixture.git_dir("box/clone/.git");
+    fs::create_dir_all(fixture.at("box/clone/a/b/c")).unwrap();
+    fs::create_dir_all(fixture.at("box/clone/a/out")).unwrap();
+    symlink("a/b/c", fixture.at("box/clone/inside")).unwrap();
+    symlink(fixture.at("out"), fixture.at("box/clone/outside")).unwrap();
+    for alternates in ["../../inside/../../../../out", "../../inside/../../out", "../../outside/../data"] {
+        fixture.write("box/clone/.git/objects/info/alternates", alternates);
+        assert!(fixture.refusal("box/clone").contains("alternates"), "{alternates}");
+    }
+    fixture.write("box/clone/.git/objects/info/alternates", "../../a/b/../out\n");
+    fixture.repository("box/clone");
+
+    for name in ["records", "a/records", "a/b/records"] {
+        fixture.git_dir(&format!("box/pointer/{name}"));
+    }
+    fs::create_dir_all(fixture.at("box/pointer/a/b")).unwrap();
+    symlink("a/b", fixture.at("box/pointer/link")).unwrap();
+    for (pointer, is_used) in [("records", true), ("a/../records", true), ("link/../records", false)] {
+        fixture.write("box/pointer/.git", &format!("gitdir: {pointer}\n"));
+        assert_eq!(fixture.sandbox.repository(&fixture.at("box/pointer")).is_ok(), is_used, "{pointer}");
+    }
+    fixture.write("box/clone/.git/objects/info/alternates", "");
+    fixture.write("box/clone/.git/commondir", "../inside/../.git");
+    assert!(fixture.refusal("box/clone").contains("outside of the sandbox"));
+}
+
 #[test]
 fn paths_are_checked_in_their_bytes() {
     let fixture = RepositoryFixture::new();
@@ -265,6 +295,121 @@ fn special_files_in_git_directory_are_refused() {
     fixture.git_dir("box/broken/.git");
     fixture.write("box/broken/.git/config", "[core\n");
     assert!(fixture.refusal("box/broken").contains("malformed"));
+}
+
+// Git writes through `logs/HEAD` and `FETCH_HEAD`, and reads another repository through `objects` and `refs`.
+#[test]
+fn links_that_git_would_follow_are_refused() {
+    let fixture = RepositoryFixture::new();
+    let names = [
+        "FETCH_HEAD",
+        "logs/HEAD",
+        "logs/refs/heads",
+        "objects/4b",
+        "objects/pack/pack-1.pack",
+        "refs/heads/main",
+        "refs/heads/objects/4b/topic",
+        "rr-cache",
+        "worktrees/w/HEAD",
+        "worktrees/w/logs",
+        "lfs/objects",
+    ];
+    for (number, name) in names.iter().enumerate() {
+        let (clone, worktree) = (format!("box/{number}"), format!("box/{number}-worktree"));
+        fixture.git_dir(&format!("{clone}/.git"));
+        fixture.worktree(&clone, &worktree);
+        fs::create_dir_all(fixture.at(&format!("{clone}/.git/objects/aa"))).unwrap();
+        symlink("../scripts", fixture.at(&format!("{clone}/.git/hooks"))).unwrap();
+        symlink("user@host.1:2", fixture.at(&format!("{clone}/.git/.#COMMIT_EDITMSG"))).unwrap();
+        for checkout in [&clone, &worktree] {
+            fixture.repository(checkout).check_layout().unwrap();
+        }
+        let record = fixture.at(&clone).join(".git").join(name);
+        let _ = fs::remove_file(&record);
+        fs::create_dir_all(record.parent().unwrap()).unwrap();
+        symlink(fixture.at("out"), &record).unwrap();
+        for checkout in [&clone, &worktree] {
+            // Resolving the repository refuses some of them before.
+            let result = fixture.sandbox.repository(&fixture.at(checkout)).and_then(|it| it.check_layout());
+            assert!(
+                result
+                    .unwrap_err()
+                    .to_string()
+                    .contains(Path::new(name).file_name().unwrap().to_str().unwrap()),
+                "{name}"
+            );
+        }
+    }
+    fixture.git_dir("box/pipe/.git");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        fixture.at("box/pipe/.git/ORIG_HEAD"),
+        rustix::fs::FileType::Fifo,
+        0o600.into(),
+        0,
+    )
+    .unwrap();
+    assert!(fixture.repository("box/pipe").check_layout().unwrap_err().to_string().contains("ORIG_HEAD"));
+    fixture.git_dir("box/borrower/.git");
+    fs::create_dir(fixture.at("box/store")).unwrap();
+    fixture.write("box/borrower/.git/objects/info/alternates", "../../../store\n");
+    fixture.repository("box/borrower");
+    symlink(fixture.at("out"), fixture.at("box/store/4b")).unwrap();
+    assert!(fixture.refusal("box/borrower").contains("4b"));
+}
+
+// Git takes everything behind `gitdir: ` for the path, except for line ends.
+#[test]
+fn blanks_belong_to_the_paths_of_pointers() {
+    let fixture = RepositoryFixture::new();
+    for name in ["git", " git", "git "] {
+        fixture.git_dir(&format!("box/clone/{name}"));
+    }
+    for (pointer, expected) in [
+        ("gitdir: git\r\n", Some("git")),
+        ("gitdir:  git\n", Some(" git")),
+        ("gitdir: git \n", Some("git ")),
+        ("gitdir:git\n", None),
+    ] {
+        fixture.write("box/clone/.git", pointer);
+        let found = fixture.sandbox.repository(&fixture.at("box/clone")).ok().map(|found| found.git_dir);
+        assert_eq!(found, expected.map(|name| fixture.at("box/clone").join(name)), "{pointer:?}");
+    }
+}
+
+#[test]
+fn git_directory_that_git_does_not_accept_is_refused() {
+    let fixture = RepositoryFixture::new();
+    fixture.git_dir("box/clone/.git");
+    let refusal = || fixture.repository("box/clone").check_layout().unwrap_err().to_string();
+    for head in ["", "ref: heads/main\n", "0123\n", "../HEAD"] {
+        fixture.write("box/clone/.git/HEAD", head);
+        assert!(refusal().contains("no valid HEAD"), "{head:?}");
+    }
+    for head in ["ref:refs/heads/main".to_owned(), format!("{}\n", "0".repeat(40)), "f".repeat(64)] {
+        fixture.write("box/clone/.git/HEAD", &head);
+        fixture.repository("box/clone").check_layout().unwrap();
+    }
+    fs::remove_dir_all(fixture.at("box/clone/.git/refs")).unwrap();
+    assert!(refusal().contains("no refs"));
+}
+
+#[test]
+fn extensions_that_name_another_place_are_refused() {
+    let fixture = RepositoryFixture::new();
+    fixture.git_dir("box/clone/.git");
+    for (extension, is_known) in [
+        ("objectFormat = sha256", true),
+        ("refStorage = reftable", true),
+        ("worktreeConfig = true", true),
+        ("refStorage = reftable:///srv/refs", false),
+        ("refStorage", false),
+        ("laterRelease = /srv", false),
+    ] {
+        fixture.write("box/clone/.git/config", &format!("[extensions]\n\t{extension}\n"));
+        let refused = fixture.sandbox.repository(&fixture.at("box/clone")).is_err();
+        assert_eq!(refused, !is_known, "{extension}");
+    }
 }
 
 #[test]

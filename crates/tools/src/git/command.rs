@@ -22,7 +22,7 @@ use crate::process::Command;
 /// Removed from the environment: variables that point git to a repository, as listed by `git rev-parse
 /// --local-env-vars`, variables that start programs, replace objects or allow protocols that the configuration does not,
 /// and variables that change the meaning of paths or the content of the output.
-const REMOVED_VARIABLES: [&str; 24] = [
+const REMOVED_VARIABLES: [&str; 26] = [
     "GIT_ALLOW_PROTOCOL",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ATTR_SOURCE",
@@ -43,7 +43,9 @@ const REMOVED_VARIABLES: [&str; 24] = [
     "GIT_NOGLOB_PATHSPECS",
     "GIT_OBJECT_DIRECTORY",
     "GIT_PREFIX",
+    "GIT_REFERENCE_BACKEND",
     "GIT_REFLOG_ACTION",
+    "GIT_REF_STORAGE",
     "GIT_REPLACE_REF_BASE",
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
@@ -86,7 +88,12 @@ impl Git {
     /// Fails with [`GitError::Repository`] when there is none, or it is outside the sandbox.
     pub async fn repository(&self, directory: &Path) -> Result<Arc<Repository>, GitError> {
         let (sandbox, directory) = (self.sandbox.clone(), directory.to_owned());
-        let repository = tokio::task::spawn_blocking(move || sandbox.repository(&directory)).await;
+        let resolve = move || {
+            let repository = sandbox.repository(&directory)?;
+            repository.check_layout()?;
+            Ok(repository)
+        };
+        let repository = tokio::task::spawn_blocking(resolve).await;
         let repository = repository.unwrap_or_else(|error| Err(io::Error::other(error).into()));
         repository.map(Arc::new).map_err(GitError::Repository)
     }
