@@ -150,12 +150,16 @@ fn parse(printed: &str, success: bool) -> Option<String> {
     path_text.map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned)
 }
 
+/// Expands `~`, and removes relative directories, of which the empty one is the working directory: programs that git
+/// starts, such as ssh, would be searched for in the checkout that it works in.
 fn expand(path: &str) -> String {
     let segments: Vec<String> = path
         .split(':')
-        .map(|segment| loopgate_home::expand_home(segment).to_string_lossy().into_owned())
+        .map(loopgate_home::expand_home)
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.to_string_lossy().into_owned())
         .collect();
-    segments.join(":")
+    if segments.is_empty() { COMMON_DIRECTORIES.to_owned() } else { segments.join(":") }
 }
 
 #[cfg(test)]
@@ -193,14 +197,14 @@ mod tests {
         // command.
         let script = format!(
             r#"[ "$1" = -ilc ] || exit 9
-echo x >> '{}'; echo "Welcome! ${{npm_config_prefix:-none}}"; PATH="/opt/a:~/b:~:~other/c:/d~/e:/usr/bin:/bin"
+echo x >> '{}'; echo "Welcome! ${{npm_config_prefix:-none}}"; PATH="/opt/a:~/b:~:~other/c:/d~/e::./node_modules/.bin:/usr/bin:/bin:"
 eval "$2"; echo bye; exit 1"#,
             count.display()
         );
         let path = login_path(directory.path(), &script);
         let home = std::env::var("HOME").unwrap();
         let (one, two) = tokio::join!(path.resolve(), path.resolve());
-        assert_eq!(&*one, format!("/opt/a:{home}/b:{home}:~other/c:/d~/e:/usr/bin:/bin"));
+        assert_eq!(&*one, format!("/opt/a:{home}/b:{home}:/d~/e:/usr/bin:/bin"));
         assert_eq!(one, two);
         assert_eq!(std::fs::read_to_string(&count).unwrap(), "x\n");
         path.clear_cache();
@@ -258,6 +262,11 @@ eval "$2"; echo bye; exit 1"#,
         let path = login_path(directory.path(), "trap '' TERM; while :; do sleep 1; done");
         let path = tokio::time::timeout(Duration::from_secs(15), path.resolve()).await.unwrap();
         assert!(path.ends_with(COMMON_DIRECTORIES));
+    }
+
+    #[test]
+    fn path_without_absolute_directories_is_replaced() {
+        assert_eq!(expand(".:bin::"), COMMON_DIRECTORIES);
     }
 
     proptest! {
