@@ -594,6 +594,30 @@ async fn replaced_and_grafted_objects_are_shown_as_they_are_pushed() {
     assert_eq!(subjects().await, "Second\nFirst", "{head}");
     let printed = git.output(clone, &["log", "-1"], time::LOCAL).await.unwrap();
     assert_eq!(printed.stderr_text(), "", "no advice about grafts");
+    fs::remove_file(clone.join(".git/info/grafts")).unwrap();
+    code.run(clone, &["commit-graph", "write", "--reachable"]).await;
+    let file = clone.join(".git/objects/info/commit-graph");
+    let hidden = without_parents(fs::read(&file).unwrap());
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, hidden).unwrap();
+    assert_eq!(code.run(clone, &["log", "--format=%s"]).await, "Second", "as git displays it");
+    assert_eq!(subjects().await, "Second\nFirst");
+}
+
+/// Removes the parents of all commits from a commit-graph file.
+fn without_parents(mut graph: Vec<u8>) -> Vec<u8> {
+    const NONE: [u8; 4] = [0x70, 0, 0, 0];
+    // A table of chunks, each with a name and an offset, follows the header of eight bytes.
+    let offset = |graph: &[u8], entry: &[u8]| {
+        let at = graph.windows(4).position(|name| name == entry).unwrap() + 4;
+        usize::try_from(u64::from_be_bytes(graph[at..at + 8].try_into().unwrap())).unwrap()
+    };
+    let (data, next) = (offset(&graph, b"CDAT"), offset(&graph, b"GDA2"));
+    // A record consists of the hash of the tree, two parents, and eight bytes of dates.
+    for record in graph[data..next].chunks_exact_mut(20 + 4 + 4 + 8) {
+        record[20..24].copy_from_slice(&NONE);
+    }
+    graph
 }
 
 #[tokio::test]

@@ -11,10 +11,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use loopgate_home::{ConfigEntry, GitConfigError, parse_config_line};
 
 /// Overrides for every command and repository.
-pub(super) const ALWAYS: [(&str, &str); 9] = [
+pub(super) const ALWAYS: [(&str, &str); 10] = [
     ("safe.bareRepository", "explicit"),
     ("core.fsmonitor", "false"),
     ("protocol.ext.allow", "never"),
+    // A file with the parents of commits, which git does not compare with the commits: it could hide some of those that
+    // are pushed.
+    ("core.commitGraph", "false"),
     // Submodules are not changed together with the superproject.
     ("submodule.recurse", "false"),
     ("fetch.recurseSubmodules", "false"),
@@ -480,6 +483,11 @@ const REDIRECTIONS: [&str; 5] = [
 ];
 /// Variables with the URL of a server of Git LFS, to which the rules for protocols do not apply.
 const LFS_SERVERS: [&str; 4] = ["lfs.url", "lfs.pushurl", "remote.*.lfsurl", "remote.*.lfspushurl"];
+/// Name in the section `lfs` and value that keep git-lfs from using a directory as its server. A file `.lfsconfig` of the
+/// working tree can name one, and the rules for protocols do not apply to it.
+const NO_LFS_DIRECTORY: (&str, &str) = ("standalonetransferagent", "");
+/// Schemes of URLs that git handles itself.
+const SCHEMES: [&str; 7] = ["file", "git", "git+ssh", "http", "https", "ssh", "ssh+git"];
 /// The protocols that git allows by default, or may be configured to allow.
 const PROTOCOLS: [&str; 6] = ["ext", "file", "git", "http", "https", "ssh"];
 
@@ -517,15 +525,36 @@ fn is_local_url(url: &str) -> bool {
     scheme.map_or(!host, |scheme| scheme.eq_ignore_ascii_case("file"))
 }
 
-/// Returns whether a variable makes a directory of this machine a remote. A push to it would change that
-/// repository and run its hooks.
-fn is_local_remote(entry: &ConfigEntry) -> bool {
+/// Returns the protocol of a URL for which git starts another program, `git-remote-<protocol>`: of `hg::/srv/x` and
+/// `s3://x`, for example. Such a program may run what the address contains.
+fn helper_protocol(url: &str) -> Option<&str> {
+    let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if let Some((name, _)) = url.split_once("::").filter(|(name, _)| is_name(name)) {
+        return Some(name);
+    }
+    let (scheme, _) = url.split_once("://")?;
+    (!SCHEMES.iter().any(|own| own.eq_ignore_ascii_case(scheme))).then_some(scheme)
+}
+
+/// Returns the URL that a variable names as a remote. Where it may also be the name of a remote, only text with a
+/// character that no such name has.
+fn remote_url(entry: &ConfigEntry) -> Option<&str> {
     match (entry.section.as_str(), entry.name.as_str()) {
-        ("remote", "url" | "pushurl") => entry.text().is_some_and(is_local_url),
-        // The name of a remote, or a URL.
+        ("remote", "url" | "pushurl") => entry.text(),
         ("branch", "remote" | "pushremote") | ("remote", "pushdefault") => {
-            entry.text().is_some_and(|name| name.contains('/') && is_local_url(name))
+            entry.text().filter(|name| name.contains(['/', ':']))
         }
+        _ => None,
+    }
+}
+
+/// Returns whether a variable makes a directory of this machine a remote, or an address for a program
+/// `git-remote-<protocol>`. A push to a directory would change that repository and run its hooks.
+fn is_local_remote(entry: &ConfigEntry) -> bool {
+    if let Some(url) = remote_url(entry) {
+        return is_local_url(url) || helper_protocol(url).is_some();
+    }
+    match (entry.section.as_str(), entry.name.as_str()) {
         ("url", "insteadof" | "pushinsteadof") => entry.subsection.as_deref().is_some_and(is_local_url),
         _ => false,
     }
@@ -674,6 +703,9 @@ fn protocol_overrides(variables: &[ConfigVariable]) -> Vec<(String, OsString)> {
     let of = |by_repository: bool| {
         variables.iter().filter(move |variable| variable.by_repository == by_repository).map(|it| &it.entry)
     };
+    let has_agent = of(false).any(|entry| entry.is("lfs", NO_LFS_DIRECTORY.0));
+    let no_lfs_directory =
+        (!has_agent).then(|| (format!("lfs.{}", NO_LFS_DIRECTORY.0), OsString::from(NO_LFS_DIRECTORY.1)));
     if of(true).any(|entry| matches_any(entry, &REDIRECTIONS)) {
         let configured =
             variables.iter().map(|variable| &variable.entry).filter(|entry| entry.section == "protocol");
@@ -681,15 +713,20 @@ fn protocol_overrides(variables: &[ConfigVariable]) -> Vec<(String, OsString)> {
             configured.filter_map(|entry| entry.subsection.as_deref()).collect();
         protocols.extend(PROTOCOLS);
         let general = ("protocol.allow".to_owned(), OsString::from("never"));
-        return [general].into_iter().chain(protocols.into_iter().map(never)).collect();
+        return [general]
+            .into_iter()
+            .chain(protocols.into_iter().map(never))
+            .chain(no_lfs_directory)
+            .collect();
     }
+    let helpers: BTreeSet<&str> = of(true).filter_map(remote_url).filter_map(helper_protocol).collect();
     let is_permission = |entry: &ConfigEntry| {
         entry.to_string() == "protocol.file.allow" || (entry.section == "url" && is_local_remote(entry))
     };
     if of(false).any(is_permission) && !of(true).any(is_local_remote) {
         Vec::new()
     } else {
-        vec![never("file")]
+        helpers.into_iter().chain(["file"]).map(never).chain(no_lfs_directory).collect()
     }
 }
 
@@ -728,6 +765,7 @@ mod tests {
             ("core.editor", "true"),
             ("remote.a.b.proxyauthmethod", "anyauth"),
             ("protocol.file.allow", "never"),
+            ("lfs.standalonetransferagent", ""),
         ]);
         assert_eq!(overrides(&variables, false), expected);
     }
@@ -759,6 +797,7 @@ mod tests {
             ("later.release", ""),
             ("later.release.of.git", ""),
             ("protocol.file.allow", "never"),
+            ("lfs.standalonetransferagent", ""),
         ]);
         assert_eq!(overrides(&variables, false), expected);
     }
@@ -775,6 +814,17 @@ mod tests {
         for url in ["/srv/a.git", "../a", "file:///srv/a", "FILE:///a", "a/b:c", ":a"] {
             assert!(local("remote.origin.url", url) && local("remote.x.pushurl", url), "{url}");
         }
+        for (url, protocol) in
+            [("hg::/srv/a", "hg"), ("ext::sh -c x", "ext"), ("s3://x/y", "s3"), ("A1::", "A1")]
+        {
+            for key in ["remote.origin.url", "remote.x.pushurl", "branch.main.remote", "remote.pushdefault"] {
+                let variables =
+                    variables(&[("local", key, url), ("global", "protocol.file.allow", "always")]);
+                assert!(!executable_variables(&variables).is_empty(), "{key}: {url}");
+                let never = (format!("protocol.{protocol}.allow"), OsString::from("never"));
+                assert!(overrides(&variables, true).contains(&never), "{key}: {url}");
+            }
+        }
         for key in ["branch.main.remote", "branch.main.pushremote", "remote.pushdefault"] {
             assert!(
                 local(key, "./target.git") && local(key, "file:///srv/a") && !local(key, "origin"),
@@ -784,8 +834,14 @@ mod tests {
         for key in ["lfs.url", "remote.origin.lfspushurl"] {
             assert!(local(key, "file:///srv/a") && !local(key, "https://x.org/lfs"), "{key}");
         }
-        let never = keys(&[("protocol.file.allow", "never")]);
+        let never = keys(&[("protocol.file.allow", "never"), ("lfs.standalonetransferagent", "")]);
         assert_eq!(overrides(&variables(&[]), true), never, "whatever the repository contains");
+        let own_agent = variables(&[("global", "lfs.standalonetransferagent", "mine")]);
+        assert_eq!(
+            overrides(&own_agent, true),
+            keys(&[("protocol.file.allow", "never")]),
+            "the user's agent"
+        );
         let redirected = variables(&[("global", "url./srv/.insteadof", "https://x.org/")]);
         assert_eq!(overrides(&redirected, true), [], "the user's own redirection");
     }
@@ -845,6 +901,7 @@ mod tests {
                 ("filter.crypt.required", if writes { "true" } else { "false" }),
                 ("filter.crypt.required", if writes { "true" } else { "false" }),
                 ("protocol.file.allow", "never"),
+                ("lfs.standalonetransferagent", ""),
             ]);
             assert_eq!(overrides(&variables, writes), expected);
         }
