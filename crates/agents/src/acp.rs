@@ -49,6 +49,9 @@ pub struct AcpTurn {
     pub access: FileAccess,
     /// Whether the turn is refused inside a repository, because the user has not trusted it.
     pub outside_repositories: bool,
+    /// Whether the turn is refused, because instructions lead out of the working directory and the user has not agreed to
+    /// them. An agent has no option that leaves them out.
+    pub has_leaving_instructions: bool,
     /// Text that is sent to the agent.
     pub prompt: String,
 }
@@ -61,6 +64,12 @@ pub enum AcpTurnError {
         "this agent runs in trusted repositories only; to trust this one, run: loopgate trust {}", .0.display()
     )]
     NotTrusted(PathBuf),
+    /// Instructions lead out of the working directory.
+    #[error(
+        "instructions in {} lead out of it, and this agent cannot leave them out. Review them with: loopgate trust {}. \
+         Without a repository, remove them", .0.display(), .0.display()
+    )]
+    LeavingInstructions(PathBuf),
     /// The program does not exist.
     #[error("the agent's program {} was not found", .0.display())]
     NotFound(PathBuf),
@@ -88,6 +97,9 @@ impl AcpTurn {
             && let Some(repository) = self.cwd.ancestors().find(|path| path.join(".git").exists())
         {
             return Err(AcpTurnError::NotTrusted(repository.to_owned()));
+        }
+        if self.has_leaving_instructions {
+            return Err(AcpTurnError::LeavingInstructions(self.cwd));
         }
         let program = find_program(&self.program).ok_or(AcpTurnError::NotFound(self.program.clone()))?;
         #[expect(

@@ -10,7 +10,6 @@ use loopgate_api::names::env;
 use serde_json::{Value, json};
 
 use crate::git::{Git, REAL_OBJECTS};
-use crate::instructions::Instructions;
 use crate::programs::Programs;
 
 // Restricts the assistant to the user's settings: hooks, MCP servers, helpers and variables of the
@@ -58,20 +57,21 @@ pub fn prepare_for_assistant(environment: &mut BTreeMap<OsString, OsString>) {
     environment.extend(REAL_OBJECTS.map(|(name, value)| (name.into(), value.into())));
 }
 
-/// Arguments and variables that keep a program from executing anything that its checkouts contain. Empty when
-/// the user trusts all of them.
+/// Arguments and variables that keep a program from executing anything that its checkouts contain, and from reading
+/// instructions that lead out of them. Empty when the user trusts all of it.
 #[derive(Debug, Default)]
 pub struct TrustGuard {
     /// Arguments to put before all others of the assistant, whose working directory is the checkout.
     pub args: Vec<String>,
     variables: Vec<(OsString, OsString)>,
+    has_untrusted: bool,
 }
 
 impl TrustGuard {
-    /// Returns whether the user trusts all checkouts.
+    /// Returns whether the user trusts the executable content of all checkouts.
     #[must_use]
-    pub fn is_trusted(&self) -> bool {
-        self.args.is_empty()
+    pub const fn is_trusted(&self) -> bool {
+        !self.has_untrusted
     }
 
     /// Returns whether any instructions are left out.
@@ -84,27 +84,6 @@ impl TrustGuard {
     pub fn add_to(&self, environment: &mut BTreeMap<OsString, OsString>) {
         environment.extend(self.variables.iter().cloned());
     }
-}
-
-/// Returns the patterns of the instructions of some checkouts that lead out of them. If a checkout cannot be examined, all
-/// of its instructions are excluded.
-async fn excluded_instructions(checkouts: &[&Path]) -> Vec<String> {
-    let mut excluded = Vec::new();
-    for checkout in checkouts {
-        match Instructions::of_checkout(checkout).await {
-            Ok(instructions) => {
-                if let Some(report) = instructions.report() {
-                    tracing::warn!(checkout = %checkout.display(), report, "instructions left out");
-                }
-                excluded.extend(instructions.exclusions());
-            }
-            Err(error) => {
-                tracing::warn!(checkout = %checkout.display(), %error, "cannot examine instructions; left out");
-                excluded.push(format!("{}/**", checkout.display()));
-            }
-        }
-    }
-    excluded
 }
 
 /// Builds the environments of child processes.
@@ -135,28 +114,49 @@ impl ProcessEnvironment {
         for checkout in checkouts {
             trusted = trusted && self.git.trusts(checkout).await;
         }
-        if trusted {
-            return TrustGuard::default();
+        let mut guard = TrustGuard { has_untrusted: !trusted, ..TrustGuard::default() };
+        if !trusted {
+            guard.args = ARGUMENTS.map(str::to_owned).into();
+            let variables = self.git.program_environment(checkouts).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "repository cannot be used; git is disabled for the program");
+                // Fail closed: with an unusable GIT_DIR, git refuses to run instead of following an unchecked
+                // configuration.
+                vec![("GIT_DIR".to_owned(), "/dev/null".into())]
+            });
+            guard.variables = variables.into_iter().map(|(name, value)| (name.into(), value)).collect();
+            let of_assistant = [(READ_INSTRUCTIONS, "1"), (env::SETTING_SOURCES, USER_SETTINGS)];
+            guard.variables.extend(of_assistant.map(|(name, value)| (name.into(), value.into())));
         }
-        let variables = self.git.program_environment(checkouts).await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "repository cannot be used; git is disabled for the program");
-            // Fail closed: with an unusable GIT_DIR, git refuses to run instead of following an unchecked
-            // configuration.
-            vec![("GIT_DIR".to_owned(), "/dev/null".into())]
-        });
-        let assistant_variables = [(READ_INSTRUCTIONS, "1"), (env::SETTING_SOURCES, USER_SETTINGS)];
-        let mut args: Vec<String> = ARGUMENTS.map(str::to_owned).into();
-        let excluded = excluded_instructions(checkouts).await;
-        let excluded = (!excluded.is_empty()).then(|| Value::from(excluded));
-        if let Some(excluded) = &excluded {
-            args.extend(["--settings".to_owned(), json!({EXCLUDED_SETTING: excluded}).to_string()]);
+        let excluded = self.excluded_instructions(checkouts).await;
+        if !excluded.is_empty() {
+            let excluded = Value::from(excluded);
+            guard.args.extend(["--settings".to_owned(), json!({EXCLUDED_SETTING: excluded}).to_string()]);
+            guard.variables.push((env::EXCLUDED_INSTRUCTIONS.into(), excluded.to_string().into()));
         }
-        let owned = |(name, value): (&str, &str)| (OsStr::new(name).to_owned(), OsStr::new(value).to_owned());
-        let variables = variables.into_iter().map(|(name, value)| (OsString::from(name), value));
-        let variables = variables.chain(assistant_variables.into_iter().map(owned));
-        let excluded =
-            excluded.map(|excluded| (env::EXCLUDED_INSTRUCTIONS.into(), excluded.to_string().into()));
-        TrustGuard { args, variables: variables.chain(excluded).collect() }
+        guard
+    }
+
+    /// Returns the patterns of the instructions of some checkouts that lead out of them. If a checkout cannot be examined,
+    /// all of its instructions are excluded.
+    async fn excluded_instructions(&self, checkouts: &[&Path]) -> Vec<String> {
+        let mut excluded = Vec::new();
+        for checkout in checkouts {
+            match self.git.instructions(checkout).await {
+                Ok(instructions) => {
+                    if let Some(report) = instructions.report() {
+                        tracing::warn!(checkout = %checkout.display(), report, "instructions left out");
+                    }
+                    excluded.extend(instructions.exclusions());
+                }
+                Err(error) => {
+                    tracing::warn!(checkout = %checkout.display(), %error, "cannot examine instructions; left out");
+                    let is_root = |path: &&Path| path.join(".git").symlink_metadata().is_ok();
+                    let root = checkout.ancestors().find(is_root).unwrap_or(checkout);
+                    excluded.push(format!("{}/**", root.display()));
+                }
+            }
+        }
+        excluded
     }
 
     /// Returns the environment for a loop's programs in these checkouts, and the guard for the assistant.

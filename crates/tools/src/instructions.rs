@@ -1,11 +1,12 @@
 //! Instructions of a checkout: the files that the assistant and other agents send to the model with each request.
 //!
 //! A link, or an import of such a file, can lead out of the checkout. The model would then receive a file of the user that
-//! is not part of the repository, so these files are left out in a repository that the user has not trusted.
+//! is not part of the repository, so these files are left out until the user has agreed to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;
+use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -35,10 +36,10 @@ pub struct Instructions {
     /// Paths of the instruction files in the checkout, relative to its root, without imported files.
     pub files: BTreeSet<PathBuf>,
     /// Instructions that lead out of the checkout: their path, or the path and the import, and their target.
-    pub leaving: BTreeMap<String, PathBuf>,
+    pub leaving: BTreeSet<(String, PathBuf)>,
     /// Paths that the assistant must not read as instructions, with all files below them; those in the checkout also
-    /// relative to it.
-    excluded: BTreeSet<PathBuf>,
+    /// relative to it. Each with the elements of [`Self::leaving`] for which it is excluded.
+    excluded: BTreeMap<PathBuf, BTreeSet<(String, PathBuf)>>,
 }
 
 impl Instructions {
@@ -50,25 +51,26 @@ impl Instructions {
         let root = checkout.canonicalize()?;
         let mut search =
             ImportSearch { root: &root, entries: 0, pending: Vec::new(), found: Self::default() };
-        search.walk(&Directory::of(&root)?, Path::new(""), Place::Tree)?;
+        search.walk()?;
         search.follow_imports();
         Ok(search.found)
     }
 
-    /// As [`Instructions::of`], without blocking.
-    ///
-    /// # Errors
-    /// Fails as [`Instructions::of`] does.
-    pub async fn of_checkout(checkout: &Path) -> io::Result<Self> {
-        let checkout = checkout.to_owned();
-        let found = tokio::task::spawn_blocking(move || Self::of(&checkout)).await;
-        found.unwrap_or_else(|error| Err(io::Error::other(error)))
+    /// Keeps the instructions to which the user has agreed, by name and target.
+    #[must_use]
+    pub fn with_agreed(mut self, is_agreed: impl Fn(&str, &Path) -> bool) -> Self {
+        self.leaving.retain(|(name, target)| !is_agreed(name, target));
+        self.excluded.retain(|_, causes| {
+            causes.retain(|(name, target)| !is_agreed(name, target));
+            !causes.is_empty()
+        });
+        self
     }
 
     /// Returns the patterns for the assistant's setting `claudeMdExcludes`.
     #[must_use]
     pub fn exclusions(&self) -> Vec<String> {
-        let patterns = self.excluded.iter().flat_map(|path| {
+        let patterns = self.excluded.keys().flat_map(|path| {
             // There is no escape for a character with a meaning in patterns, but `?` matches any.
             let is_plain = |c: char| c.is_alphanumeric() || "/._- ".contains(c);
             let path: String =
@@ -85,7 +87,7 @@ impl Instructions {
             self.leaving.iter().map(|(name, target)| format!("{name} ({})", target.display())).collect();
         (!names.is_empty()).then(|| {
             format!(
-                "Instructions that lead out of the repository are left out, because you have not trusted it: {}.",
+                "Instructions that lead out of the repository are left out, because you have not trusted them: {}.",
                 names.join(", ")
             )
         })
@@ -127,33 +129,48 @@ struct ImportSearch<'a> {
 }
 
 impl ImportSearch<'_> {
-    fn walk(&mut self, directory: &Directory, below: &Path, place: Place) -> io::Result<()> {
-        for entry in directory.entries()? {
-            self.entries += 1;
-            if self.entries > MAX_ENTRIES {
-                return Err(io::Error::other(format!("it has more than {MAX_ENTRIES} files")));
-            }
-            let path = below.join(&entry.name);
-            let subdirectory = place.subdirectory(&entry.name);
-            let is_instruction = place.has_instructions(&entry.name);
-            match entry.kind {
-                EntryKind::Directory if entry.name != GIT_DIRECTORY => {
-                    // A directory that no longer exists has no instructions.
-                    if let Ok(directory) = directory.directory(Path::new(&entry.name)) {
-                        self.walk(&directory, &path, subdirectory)?;
+    /// Examines the whole checkout. Not recursive: the depth of the directories is up to its author.
+    fn walk(&mut self) -> io::Result<()> {
+        let root = Directory::of(self.root)?;
+        let mut directories = vec![(PathBuf::new(), Place::Tree)];
+        while let Some((below, place)) = directories.pop() {
+            let entries = match root.directory(&below).and_then(|directory| directory.entries()) {
+                // It no longer exists.
+                Err(error) if matches!(error.kind(), NotFound | NotADirectory) => continue,
+                Err(error) if error.kind() == PermissionDenied => {
+                    let path = self.root.join(&below);
+                    // Files in it can be opened by their names, although they cannot be listed.
+                    if rustix::fs::access(&path, rustix::fs::Access::EXEC_OK).is_ok() {
+                        self.exclude(&path, &(below.to_string_lossy().into_owned(), PathBuf::new()));
                     }
+                    continue;
                 }
-                EntryKind::File if is_instruction => {
-                    self.pending.push(self.root.join(&path));
-                    self.found.files.insert(path);
+                entries => entries?,
+            };
+            for entry in entries {
+                self.entries += 1;
+                if self.entries > MAX_ENTRIES {
+                    return Err(io::Error::other(format!("it has more than {MAX_ENTRIES} files")));
                 }
-                EntryKind::Link if is_instruction || subdirectory != Place::Tree => {
-                    let name = path.to_string_lossy().into_owned();
-                    if self.is_inside(name, self.root.join(&path), is_instruction) {
+                let path = below.join(&entry.name);
+                let subdirectory = place.subdirectory(&entry.name);
+                let is_instruction = place.has_instructions(&entry.name);
+                match entry.kind {
+                    EntryKind::Directory if entry.name != GIT_DIRECTORY => {
+                        directories.push((path, subdirectory));
+                    }
+                    EntryKind::File if is_instruction => {
+                        self.pending.push(self.root.join(&path));
                         self.found.files.insert(path);
                     }
+                    EntryKind::Link if is_instruction || subdirectory != Place::Tree => {
+                        let name = path.to_string_lossy().into_owned();
+                        if self.is_inside(name, self.root.join(&path), is_instruction) {
+                            self.found.files.insert(path);
+                        }
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
         }
         Ok(())
@@ -168,20 +185,23 @@ impl ImportSearch<'_> {
             }
             // A linked directory: its files would have to be found through the link, which nothing needs.
             Ok(target) => {
-                self.exclude(&path);
-                self.found.excluded.insert(target.clone());
-                self.found.leaving.insert(name, target);
+                let cause = (name, target);
+                self.exclude(&path, &cause);
+                self.found.excluded.entry(cause.1.clone()).or_default().insert(cause.clone());
+                self.found.leaving.insert(cause);
             }
             // The target may be created later.
-            Err(_) => self.exclude(&path),
+            Err(_) => self.exclude(&path, &(name, PathBuf::new())),
         }
         false
     }
 
     /// Excludes a path. The assistant names files of its working directory by their relative paths.
-    fn exclude(&mut self, path: &Path) {
+    fn exclude(&mut self, path: &Path, cause: &(String, PathBuf)) {
         let relative = path.strip_prefix(self.root).map(Path::to_owned).ok();
-        self.found.excluded.extend(relative.into_iter().chain([path.to_owned()]));
+        for path in relative.into_iter().chain([path.to_owned()]) {
+            self.found.excluded.entry(path).or_default().insert(cause.clone());
+        }
     }
 
     fn follow_imports(&mut self) {
@@ -253,7 +273,7 @@ mod tests {
         }
 
         fn leaving(&self) -> Vec<String> {
-            self.found().leaving.into_keys().collect()
+            self.found().leaving.into_iter().map(|(name, _)| name).collect()
         }
     }
 
@@ -329,8 +349,45 @@ mod tests {
     }
 
     #[test]
+    fn deep_directories_are_examined_or_refused() {
+        use rustix::fs::{OFlags, mkdirat, open, openat};
+        let checkout = Checkout::new();
+        let tree = checkout.at("tree");
+        let mut directory = open(&tree, OFlags::DIRECTORY, 0o700.into()).unwrap();
+        let mut descend = |name: &str| {
+            mkdirat(&directory, name, 0o700.into()).unwrap();
+            directory = openat(&directory, name, OFlags::DIRECTORY, 0o700.into()).unwrap();
+        };
+        (0..900).for_each(|_| descend("d"));
+        checkout.link(&format!("tree/{}CLAUDE.md", "d/".repeat(900)), "outside/secret.md");
+        // A recursive search would need a larger stack.
+        let search = std::thread::Builder::new().stack_size(128 * 1024);
+        let found = search.spawn(move || Instructions::of(&tree)).unwrap().join().unwrap();
+        assert_eq!(found.unwrap().leaving.len(), 1);
+        // Longer than any path that a program could open.
+        (0..20).for_each(|_| descend(&"d".repeat(200)));
+        Instructions::of(&checkout.at("tree")).unwrap_err();
+    }
+
+    #[test]
+    fn agreed_instructions_are_not_excluded() {
+        let checkout = Checkout::new();
+        checkout.link("tree/CLAUDE.md", "outside/secret.md");
+        checkout.link("tree/docs/CLAUDE.md", "outside/rules/secret.md");
+        let target = checkout.at("outside/secret.md");
+        let agreed = |name: &str, to: &Path| name == "CLAUDE.md" && to == target;
+        let exclusions = checkout.found().with_agreed(agreed).exclusions();
+        assert!(exclusions.contains(&"docs/CLAUDE.md".to_owned()), "{exclusions:?}");
+        assert!(!exclusions.iter().any(|path| path == "CLAUDE.md" || path.ends_with("outside/secret.md")));
+        // The link has another target than the one that the user has seen.
+        fs::remove_file(checkout.at("tree/CLAUDE.md")).unwrap();
+        checkout.link("tree/CLAUDE.md", "outside/rules/secret.md");
+        assert_eq!(checkout.found().with_agreed(agreed).leaving.len(), 2);
+    }
+
+    #[test]
     fn characters_with_a_meaning_in_patterns_match_any() {
-        let excluded = [PathBuf::from("/a[b]/{c}*/CLAUDE.md")].into();
+        let excluded = [(PathBuf::from("/a[b]/{c}*/CLAUDE.md"), BTreeSet::new())].into();
         let exclusions = Instructions { excluded, ..Instructions::default() }.exclusions();
         assert_eq!(exclusions, ["/a?b?/?c??/CLAUDE.md/**", "/a?b?/?c??/CLAUDE.md"]);
     }

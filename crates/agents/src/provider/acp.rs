@@ -52,10 +52,11 @@ impl Provider for AcpAgent {
             args.push("--write".into());
         }
         // Enforced by the sub-command, which looks for a repository above its working directory.
-        // Loopgate cannot leave out instructions of such an agent.
-        let is_allowed = self.program.any_repository && !guard.leaves_out_instructions();
-        if !guard.is_trusted() && !is_allowed {
+        if !guard.is_trusted() && !self.program.any_repository {
             args.push("--outside-repositories".into());
+        }
+        if guard.leaves_out_instructions() {
+            args.push("--leaving-instructions".into());
         }
         if let Some(session) = &turn.session {
             args.extend(["--session".into(), session.into()]);

@@ -22,6 +22,9 @@ pub struct AgentTurnArgs {
     /// Refuse to run in a git repository.
     #[arg(long)]
     outside_repositories: bool,
+    /// Refuse to run, because instructions lead out of the working directory.
+    #[arg(long)]
+    leaving_instructions: bool,
     /// Program of the agent.
     program: PathBuf,
     /// Arguments of the program.
@@ -40,6 +43,7 @@ impl AgentTurnArgs {
             session: self.session,
             access: if self.write { FileAccess::ReadWrite } else { FileAccess::ReadOnly },
             outside_repositories: self.outside_repositories,
+            has_leaving_instructions: self.leaving_instructions,
             prompt,
         };
         // One turn needs no parallelism: a single-threaded runtime starts faster and uses less memory.

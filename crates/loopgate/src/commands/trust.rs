@@ -11,7 +11,7 @@ use clap::builder::NonEmptyStringValueParser;
 use loopgate_evidence::test_command;
 use loopgate_home::files::create_private_dir;
 use loopgate_home::{Directory, Overrides, Sandbox, SettingsStore, TrustStore};
-use loopgate_tools::git::{ExecutableContent, Git, GitError};
+use loopgate_tools::git::{ExecutableContent, Git, GitError, instruction_part};
 use loopgate_tools::instructions::Instructions;
 use loopgate_tools::programs::Programs;
 use owo_colors::OwoColorize as _;
@@ -104,6 +104,7 @@ impl TrustArgs {
             return Ok(ExitCode::SUCCESS);
         }
         show_instructions(&content);
+        let content = with_instructions(content)?;
         let may_run = self.confirm_content(&content, &store, &data_dir)?;
         confirm_tests(&content, &store, &data_dir)?;
         confirm_deployment(&content, &store, &data_dir)?;
@@ -247,6 +248,15 @@ async fn executable_content(data_dir: PathBuf, path: PathBuf) -> anyhow::Result<
     })
 }
 
+/// Adds the instructions that lead out of the repository to the parts that the user can trust.
+fn with_instructions(mut content: ExecutableContent) -> anyhow::Result<ExecutableContent> {
+    let instructions = Instructions::of(&content.root)
+        .with_context(|| format!("cannot examine the instructions of {}", content.root.display()))?;
+    let leaving = instructions.leaving.iter().map(|(name, target)| instruction_part(name, target));
+    content.parts.extend(leaving);
+    Ok(content)
+}
+
 /// Shows the instructions that agents send to the model, which need no consent, and those that are left out without it.
 fn show_instructions(content: &ExecutableContent) {
     let (Ok(instructions), Ok(tree)) = (Instructions::of(&content.root), Directory::of(&content.root)) else {
@@ -266,7 +276,7 @@ fn show_instructions(content: &ExecutableContent) {
     }
     for (name, target) in &instructions.leaving {
         let text = format!("{name} leads out of the repository, to {}", target.display());
-        println!("{}: left out until you trust the repository.", terminal::escape_control(&text));
+        println!("{}: left out until you trust it.", terminal::escape_control(&text));
     }
 }
 

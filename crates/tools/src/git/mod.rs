@@ -62,7 +62,7 @@ pub use removal::{NamedRemovalError, RemovalMethod};
 pub use saved::SavedWork;
 pub use status::{ChangedFiles, Status, StatusChange, TreeEntry, parse_status};
 pub use submodules::MissingSubmodule;
-pub use trust::{ExecutableContent, ExecutablePart};
+pub use trust::{ExecutableContent, ExecutablePart, instruction_part};
 pub use unfinished::UnfinishedOperation;
 pub use worktree::{RemoveWorktreeError, Worktree, parse_worktrees};
 

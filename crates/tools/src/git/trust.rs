@@ -10,12 +10,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loopgate_home::{Directory, EntryKind, Repository, Sandbox, TrustStore, expand_home};
+use loopgate_home::{Directory, EntryKind, Repository, RepositoryError, Sandbox, TrustStore, expand_home};
 use sha2::{Digest as _, Sha256};
 
 use super::config::{self, ConfigVariable};
 use super::lfs::is_missing;
 use super::{Git, GitError};
+use crate::instructions::Instructions;
 
 /// Files of a working tree that make a program run: read by the assistant or the reviewer, or executed by a
 /// loop to set up its worktree.
@@ -54,7 +55,8 @@ pub struct ExecutableContent {
 
 impl ExecutablePart {
     /// Returns the line that is recorded when the user trusts the part: the hash of its content and its name.
-    fn entry(&self) -> String {
+    #[must_use]
+    pub fn entry(&self) -> String {
         let mut entry = String::new();
         for byte in Sha256::digest(&self.content) {
             let _ = write!(entry, "{byte:02x}");
@@ -99,6 +101,34 @@ impl Git {
     pub async fn trusts(&self, directory: &Path) -> bool {
         let Ok(content) = self.executable_content(directory).await else { return false };
         self.is_content_trusted(content).await
+    }
+
+    /// Finds the instructions of a checkout, of which those that lead out of it are left out until the user agrees to them.
+    /// In a directory of a repository, these are the ones of the whole working tree: agents read those of the directories
+    /// above, too.
+    ///
+    /// # Errors
+    /// Fails when the checkout cannot be examined.
+    pub async fn instructions(&self, checkout: &Path) -> io::Result<Instructions> {
+        let root = match self.repository(checkout).await {
+            Ok(repository) => repository.root.clone(),
+            Err(GitError::Repository(RepositoryError::None)) => checkout.to_owned(),
+            Err(error) => return Err(io::Error::other(error)),
+        };
+        let content = self.executable_content(checkout).await.ok();
+        let store = TrustStore::new(self.sandbox.data_dir());
+        let find = move || {
+            let found = Instructions::of(&root)?;
+            let Some(content) = content.filter(|_| !found.leaving.is_empty()) else { return Ok(found) };
+            let is_trusted = content.is_trusted(&store);
+            let agreed = store.entry(&content.clone).map(|entry| entry.parts).unwrap_or_default();
+            Ok(found.with_agreed(|name, target| {
+                // A link in the root is a part of the content.
+                (is_trusted && INSTRUCTIONS.contains(&name))
+                    || agreed.contains(&instruction_part(name, target).entry())
+            }))
+        };
+        tokio::task::spawn_blocking(find).await.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
     /// Adds a list of the programs that were disabled to the error of a failed command, because the command
@@ -154,6 +184,15 @@ impl Git {
     }
 }
 
+/// Returns the part with which the user agrees to instructions that lead out of the checkout.
+#[must_use]
+pub fn instruction_part(name: &str, target: &Path) -> ExecutablePart {
+    ExecutablePart {
+        name: format!("instruction {name}"),
+        content: target.as_os_str().as_encoded_bytes().to_vec(),
+    }
+}
+
 fn collect(
     sandbox: &Sandbox,
     repository: &Repository,
@@ -174,10 +213,12 @@ fn collect(
         None => Some(repository.common_dir.join("hooks")),
     };
     if let Some(hooks) = hooks {
-        let place = sandbox.check(&hooks).map_err(io::Error::other)?;
+        let place = sandbox.checked_pointer(&hooks).ok_or_else(|| {
+            io::Error::other(format!("its hooks in {} are outside of the sandbox", hooks.display()))
+        })?;
         if let Some(directory) = if_exists(place.open_directory())? {
             let hook = |name: &str| (!name.ends_with(".sample")).then(|| format!("hook {name}"));
-            add_files(&directory, Path::new(""), &hook, &mut parts)?;
+            add_files(&directory, &hook, &mut parts)?;
         }
     }
     if !repository.bare {
@@ -191,7 +232,7 @@ fn collect(
         for name in DIRECTORIES {
             if root.exists(Path::new(name)) {
                 let file = |path: &str| Some(format!("file {name}/{path}"));
-                add_files(&root.directory(Path::new(name))?, Path::new(""), &file, &mut parts)?;
+                add_files(&root.directory(Path::new(name))?, &file, &mut parts)?;
             }
         }
     }
@@ -200,24 +241,26 @@ fn collect(
 }
 
 /// Adds the files of a directory at any depth as parts. `name` maps a path to the name of the part, or omits
-/// it.
+/// it. Not recursive: the depth is up to the repository's author.
 fn add_files(
-    directory: &Directory,
-    below: &Path,
+    root: &Directory,
     name: &dyn Fn(&str) -> Option<String>,
     parts: &mut Vec<ExecutablePart>,
 ) -> io::Result<()> {
-    for entry in directory.entries()? {
-        let path = below.join(&entry.name);
-        if entry.kind == EntryKind::Directory {
-            add_files(&directory.directory(Path::new(&entry.name))?, &path, name, parts)?;
-        } else {
+    let mut directories = vec![PathBuf::new()];
+    while let Some(below) = directories.pop() {
+        for entry in root.directory(&below)?.entries()? {
+            let path = below.join(&entry.name);
+            if entry.kind == EntryKind::Directory {
+                directories.push(path);
+                continue;
+            }
             // Names that differ only in invalid bytes would be the same for the user and in the record of trust.
             let text = path.to_str().ok_or_else(|| {
                 io::Error::other(format!("{} cannot be reviewed: its name is not UTF-8", path.display()))
             })?;
             let Some(name) = name(text) else { continue };
-            add_file(directory, Path::new(&entry.name), name, parts)?;
+            add_file(root, &path, name, parts)?;
         }
     }
     Ok(())

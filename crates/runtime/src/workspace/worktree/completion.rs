@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use loopgate_tools::git::Git;
-use loopgate_tools::instructions::Instructions;
 
 /// Checks out the submodules and copies the files that `.worktreeinclude` names, as far as the clone has them. Returns what
 /// is missing or left out, as sentences for the user and the assistant.
@@ -32,9 +31,7 @@ pub(crate) async fn complete(git: &Git, worktree: &Path) -> Vec<String> {
             ));
         }
     }
-    if !git.trusts(worktree).await
-        && let Ok(instructions) = Instructions::of_checkout(worktree).await
-    {
+    if let Ok(instructions) = git.instructions(worktree).await {
         gaps.extend(instructions.report());
     }
     for gap in &gaps {
