@@ -19,7 +19,7 @@ const HOOKS: &str = "hooks";
 /// Directories that are not entered. Submodules are checked as repositories of their own, before git enters them, and
 /// neither git nor git-lfs reads the others.
 const NOT_ENTERED: [&str; 4] = [HOOKS, "modules", "annex", "sl"];
-/// Socket of git's own file system monitor. Git never starts it for Loopgate.
+/// Socket of git's own file system monitor, one for each worktree. Git does not use it for Loopgate.
 const MONITOR_SOCKET: &str = "fsmonitor--daemon.ipc";
 /// Directories whose subdirectories contain single objects.
 const OBJECTS: [&str; 2] = ["objects", "lfs/objects"];
@@ -29,7 +29,7 @@ impl Repository {
     /// that git would open. Required before git is started. Reads the disk.
     ///
     /// # Errors
-    /// Fails with [`RepositoryError`] when one of this does not hold, or a directory cannot be read.
+    /// Fails with [`RepositoryError`] when one of these does not hold, or a directory cannot be read.
     pub fn check_layout(&self) -> Result<(), RepositoryError> {
         let (git_dir, common_dir) = (&self.handles.git_dir, &self.handles.common_dir);
         check_tree(common_dir, is_entered)?;
@@ -103,7 +103,7 @@ fn check_tree(root: &Directory, is_entered: impl Fn(&Path) -> bool) -> Result<()
                     true
                 }
                 EntryKind::Link => path == Path::new(HOOKS) || is_editor_lock(&entry.name),
-                EntryKind::Other => path == Path::new(MONITOR_SOCKET),
+                EntryKind::Other => entry.name == MONITOR_SOCKET,
             };
             if !is_allowed {
                 return refused(format!(

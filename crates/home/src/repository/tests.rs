@@ -341,14 +341,16 @@ fn links_that_git_would_follow_are_refused() {
         }
     }
     fixture.git_dir("box/pipe/.git");
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        fixture.at("box/pipe/.git/ORIG_HEAD"),
-        rustix::fs::FileType::Fifo,
-        0o600.into(),
-        0,
-    )
-    .unwrap();
+    let pipe = |name: &str| {
+        let path = fixture.at(&format!("box/pipe/.git/{name}"));
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    };
+    fs::create_dir_all(fixture.at("box/pipe/.git/worktrees/w")).unwrap();
+    for directory in ["", "worktrees/w/"] {
+        pipe(&format!("{directory}fsmonitor--daemon.ipc"));
+    }
+    fixture.repository("box/pipe").check_layout().unwrap();
+    pipe("ORIG_HEAD");
     assert!(fixture.repository("box/pipe").check_layout().unwrap_err().to_string().contains("ORIG_HEAD"));
     fixture.git_dir("box/borrower/.git");
     fs::create_dir(fixture.at("box/store")).unwrap();
