@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod cache;
-mod external_files;
 mod repository;
 mod watch_state;
 
@@ -9,7 +8,7 @@ pub use self::cache::GitCache;
 
 use std::io;
 
-use loopgate_tools::git::GitError;
+use loopgate_tools::git::{GitError, UntraceableConfig};
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -26,6 +25,12 @@ enum WatchError {
     /// The file system returned an error, or a limit on watches is reached.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+impl From<UntraceableConfig> for WatchError {
+    fn from(error: UntraceableConfig) -> Self {
+        Self::Unsupported(error.reason())
+    }
 }
 
 #[cfg(test)]

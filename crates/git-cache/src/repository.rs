@@ -8,11 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use loopgate_home::{Repository, Watches};
+use loopgate_home::{FileVersions, Repository, Watches};
 use loopgate_tools::git::{BranchListing, Git, GitError, Status};
 
 use crate::WatchError;
-use crate::external_files::{self, ExternalFiles};
 use crate::watch_state::{Generation, Layout, WatchState};
 
 /// A repository that is being watched.
@@ -33,7 +32,7 @@ pub(crate) struct CachedRepository {
 struct Validity {
     /// Device and inode of the directories when the repository was opened.
     identities: [(PathBuf, Option<(u64, u64)>); 3],
-    external: ExternalFiles,
+    external: FileVersions,
     /// `None` once changes are no longer tracked.
     watch: Mutex<Option<WatchState>>,
     /// Number of watched directories; 0 once `watch` is `None`. Separate from `watch`, whose lock is held
@@ -59,17 +58,14 @@ impl CachedRepository {
         let program = git.executable().await;
         let repository = git.repository(directory).await?;
         let layout = layout(&repository, directory)?;
-        let config = list_config(&git, &repository).await?;
-        let variables = git.print_settings(&repository, &["var", "-l"]).await?;
-        let own_config = [layout.common_dir.join("config"), layout.git_dir.join("config.worktree")];
-        let environment = git.environment().await;
-        let mut files = external_files::paths(&config, &variables, &environment, directory, &own_config)?;
-        files.extend([program.clone(), git.trust_file()]);
+        let config = git.config_listing(&repository).await?;
+        let mut files = config.external_files()?;
+        files.push(git.trust_file());
         let (_, ignored) = git.status_with_ignored(directory).await?;
         let validity = tokio::task::spawn_blocking(move || Validity::open(layout, files, ignored)).await;
         let validity = validity.map_err(io::Error::other)??;
         // The configuration was read before anything was watched, so a change in between was not reported.
-        if list_config(&git, &repository).await? != config {
+        if git.config_listing(&repository).await? != config {
             return Err(WatchError::Changed);
         }
         Ok(Self {
@@ -158,7 +154,7 @@ impl Validity {
             }
         }
         let identities = directories.map(|path| (path.clone(), identity(path)));
-        let external = ExternalFiles::read(files)?.ok_or(WatchError::Changed)?;
+        let external = FileVersions::read(files)?.ok_or(WatchError::Changed)?;
         let watch = WatchState::open(layout, ignored)?;
         let watches = AtomicUsize::new(watch.watches());
         Ok(Self { identities, external, watch: Mutex::new(Some(watch)), watches })
@@ -239,10 +235,6 @@ fn layout(repository: &Repository, directory: &Path) -> Result<Layout, WatchErro
         return Err(WatchError::Unsupported("the git directory is inside the working tree"));
     }
     Ok(Layout { root: directory.to_owned(), git_dir: git_dir.clone(), common_dir: common_dir.clone() })
-}
-
-async fn list_config(git: &Git, repository: &Arc<Repository>) -> Result<Vec<u8>, GitError> {
-    git.print_settings(repository, &["config", "--list", "--show-origin", "-z"]).await
 }
 
 fn identity(directory: &Path) -> Option<(u64, u64)> {

@@ -34,7 +34,7 @@ const RULES: [&str; 9] = [
     "src\n",
     "target\n!target\n",
 ];
-const COMMANDS: [&str; 66] = [
+const COMMANDS: [&str; 72] = [
     "add -A",
     "add -A",
     "add src",
@@ -101,6 +101,13 @@ const COMMANDS: [&str; 66] = [
     "config status.showUntrackedFiles all",
     "config --unset status.showUntrackedFiles",
     "config core.symlinks false",
+    // Not harmless, so that the configuration of the user is listed, too.
+    "config core.pager less",
+    "config --unset core.pager",
+    "config --global core.fileMode false",
+    "config --global --unset core.fileMode",
+    "config --global core.excludesFile ~/excludes",
+    "config --global --unset core.excludesFile",
 ];
 
 /// A change of a repository or its surroundings; a no-op when impossible in the current state.
@@ -448,9 +455,15 @@ fn step() -> impl Strategy<Value = (Vec<Change>, bool)> {
     (proptest::collection::vec(change(), 1..3), proptest::bool::weighted(0.2))
 }
 
+/// Returns the number of test cases, each of about 45 changes. `LOOPGATE_TEST_CHANGES` is a number of changes.
+fn cases() -> u32 {
+    let changes = std::env::var("LOOPGATE_TEST_CHANGES").ok().map(|changes| changes.parse::<u32>().unwrap());
+    changes.map_or(8, |changes| changes.div_ceil(45))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 8,
+        cases: cases(),
         max_shrink_iters: 40,
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -497,6 +510,20 @@ async fn results_are_cached_until_something_changes() {
     let before = fixture.cache.status(&shop).await.unwrap();
     fs::write(shop.join("target/more"), "").unwrap();
     assert!(Arc::ptr_eq(&before, &fixture.cache.status(&shop).await.unwrap()));
+}
+
+/// Git prints these places since version 2.42.
+#[tokio::test]
+async fn configuration_files_in_known_places_are_compared() {
+    let fixture = CacheFixture::new(None).await;
+    let shop = fixture.shop();
+    let repository = fixture.git.repository(&shop).await.unwrap();
+    let files = fixture.git.config_listing(&repository).await.unwrap().external_files().unwrap();
+    let printed = fixture.text(&shop, &["var", "-l"]).await.unwrap();
+    let names = ["GIT_CONFIG_SYSTEM=", "GIT_CONFIG_GLOBAL=", "GIT_ATTR_SYSTEM=", "GIT_ATTR_GLOBAL="];
+    for place in printed.lines().filter_map(|line| names.iter().find_map(|name| line.strip_prefix(name))) {
+        assert!(place == "/dev/null" || files.contains(&place.into()), "{place} is not in {files:?}");
+    }
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod credentials;
 mod data_dir;
 pub mod disk;
 mod environment_files;
+mod file_versions;
 pub mod files;
 mod git_config;
 mod installed_plugins;
@@ -33,6 +34,7 @@ pub use authorized_keys::{AuthorizedKeys, BrowserKey, KeyDecisionError, KeySourc
 pub use credentials::{API_KEY_VARIABLES, ApiKey, Credentials, Provenance};
 pub use data_dir::{DataDir, DataDirError, default_data_dir};
 pub use environment_files::copy_environment_files;
+pub use file_versions::FileVersions;
 pub use git_config::{ConfigEntry, GitConfigError, parse_config_line, parse_config_list, parse_git_config};
 pub use installed_plugins::newest_version_with;
 pub use json_file::{JsonFile, JsonFileError};

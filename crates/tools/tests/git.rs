@@ -543,6 +543,153 @@ async fn proxy_command_of_an_untrusted_repository_does_not_run() {
     assert!(ran.exists());
 }
 
+/// Records the commands of git, and returns the file with one line per command.
+fn record_git(code: &Code) -> PathBuf {
+    let (log, path) = (code.machine.at("commands"), std::env::var_os("PATH").unwrap());
+    let git = std::env::split_paths(&path).map(|directory| directory.join("git")).find(|git| git.is_file());
+    let line = format!("echo \"$1\" >> '{}'; exec '{}' \"$@\"", log.display(), git.unwrap().display());
+    write_script(&code.machine.at("bin/git"), &line);
+    log
+}
+
+/// Requests the status, and returns the commands of git that it took.
+async fn commands_of_status(code: &Code, log: &Path) -> Vec<String> {
+    let _ = fs::remove_file(log);
+    code.git.status(&code.clone).await.unwrap();
+    fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Requests the status until it takes a single command: files that changed just now are not compared by metadata.
+async fn wait_until_known(code: &Code, log: &Path) {
+    while commands_of_status(code, log).await != ["status"] {}
+}
+
+/// Replaces a text in a file by one of the same length, in place, and restores the time of its last modification.
+fn replace_unnoticed(path: &Path, from: &str, to: &str) {
+    let (text, modified) =
+        (fs::read_to_string(path).unwrap(), fs::metadata(path).unwrap().modified().unwrap());
+    assert!(from.len() == to.len() && text.contains(from), "{text}");
+    fs::write(path, text.replace(from, to)).unwrap();
+    fs::File::options().append(true).open(path).unwrap().set_modified(modified).unwrap();
+}
+
+/// The configuration of an untrusted repository decides which overrides git gets.
+#[tokio::test]
+async fn changed_configuration_applies_to_the_next_command() {
+    let code = Code::new().await;
+    let (git, clone, ran) = (&code.git, &code.clone, code.machine.at("ran"));
+    let log = record_git(&code);
+    let (own, clean) = (code.machine.at("home/.gitconfig"), code.machine.at("clean-1"));
+    for name in ["clean-1", "clean-2", "clean-3", "evil-10"] {
+        write_script(&code.machine.at(name), &format!("echo {name} >> '{}'; cat", ran.display()));
+    }
+    let last_run = async || {
+        let _ = fs::remove_file(&ran);
+        // Git runs the filter on a file whose timestamps differ from those in the index.
+        fs::write(clone.join("one"), "2").unwrap();
+        git.status(clone).await.unwrap();
+        fs::read_to_string(&ran).unwrap_or_default().lines().last().map(str::to_owned)
+    };
+    let evil = code.machine.at("evil-10");
+    // Overridden by the user's own value, so that the configuration of the user is listed for each command.
+    code.run(clone, &["config", "filter.f.clean", evil.to_str().unwrap()]).await;
+    fs::write(clone.join(".git/info/attributes"), "one filter=f\n").unwrap();
+    code.configure(&format!("[filter \"f\"]\n clean = {}\n", clean.display()));
+    assert_eq!(last_run().await.as_deref(), Some("clean-1"));
+
+    wait_until_known(&code, &log).await;
+    replace_unnoticed(&own, "clean-1", "clean-2");
+    assert_eq!(last_run().await.as_deref(), Some("clean-2"), "the user's file");
+
+    wait_until_known(&code, &log).await;
+    let more = code.machine.at("more");
+    fs::write(&more, format!("[filter \"f\"]\n clean = {}\n", code.machine.at("clean-3").display())).unwrap();
+    code.configure(&format!("[include]\n path = {}\n", more.display()));
+    assert_eq!(last_run().await.as_deref(), Some("clean-3"), "a new include");
+
+    wait_until_known(&code, &log).await;
+    replace_unnoticed(&more, "clean-3", "clean-1");
+    assert_eq!(last_run().await.as_deref(), Some("clean-1"), "an included file");
+
+    wait_until_known(&code, &log).await;
+    fs::create_dir_all(code.machine.at("home/.config/git")).unwrap();
+    fs::write(code.machine.at("home/.config/git/config"), "[core]\n abbrev = 8\n").unwrap();
+    assert_eq!(commands_of_status(&code, &log).await[0], "config", "a file that did not exist");
+
+    wait_until_known(&code, &log).await;
+    fs::write(clone.join(".git/info/attributes"), "one filter=g\n").unwrap();
+    let config = clone.join(".git/config");
+    replace_unnoticed(&config, "\"f\"", "\"g\"");
+    assert_eq!(last_run().await, None, "another filter of the repository is overridden");
+
+    wait_until_known(&code, &log).await;
+    code.run(clone, &["config", "extensions.worktreeConfig", "true"]).await;
+    fs::write(clone.join(".git/info/attributes"), "one filter=h\n").unwrap();
+    fs::write(clone.join(".git/config.worktree"), format!("[filter \"h\"]\n clean = {}\n", evil.display()))
+        .unwrap();
+    assert_eq!(last_run().await, None, "the configuration of a worktree");
+
+    wait_until_known(&code, &log).await;
+    code.machine.trust(git, clone).await;
+    assert_eq!(last_run().await.as_deref(), Some("evil-10"), "trust applies at once");
+    replace_unnoticed(&clone.join(".git/config.worktree"), "evil-10", "clean-1");
+    assert_eq!(last_run().await, None, "a change ends the trust");
+}
+
+/// An included file may change without a change of the files that were read for the command.
+#[tokio::test]
+async fn configuration_with_includes_is_listed_for_each_command() {
+    let code = Code::new().await;
+    let log = record_git(&code);
+    fs::write(code.clone.join(".git/more"), "[core]\n pager = less\n").unwrap();
+    code.run(&code.clone, &["config", "include.path", "more"]).await;
+    for _ in 0..3 {
+        assert_eq!(commands_of_status(&code, &log).await, ["config", "status"]);
+    }
+    // Not read without the extension: what git lists is not what was read for the command.
+    code.run(&code.clone, &["config", "--unset", "include.path"]).await;
+    fs::write(code.clone.join(".git/config.worktree"), "[core]\n pager = less\n").unwrap();
+    for _ in 0..3 {
+        assert_eq!(commands_of_status(&code, &log).await, ["config", "status"]);
+    }
+}
+
+/// Git starts in a submodule, where its configuration applies.
+#[tokio::test]
+async fn submodule_is_found_in_every_index() {
+    let code = Code::new().await;
+    let (clone, ran) = (&code.clone, code.machine.at("ran"));
+    let log = record_git(&code);
+    // The size of this file has the bytes of a submodule's mode, so that git is needed to list the index.
+    fs::write(clone.join("large"), vec![b'x'; 0xe000]).unwrap();
+    code.run(clone, &["add", "large"]).await;
+    assert_eq!(commands_of_status(&code, &log).await, ["ls-files", "status"]);
+    assert_eq!(commands_of_status(&code, &log).await, ["status"], "an index with the same content");
+
+    code.add_submodule().await;
+    write_script(&code.machine.at("evil"), &format!("echo x >> '{}'", ran.display()));
+    let (submodule, evil) = (clone.join("lib"), code.machine.at("evil"));
+    assert!(submodule.join(".git").exists());
+    code.run(&submodule, &["config", "core.fsmonitor", evil.to_str().unwrap()]).await;
+    code.run(&submodule, &["config", "filter.f.clean", evil.to_str().unwrap()]).await;
+    fs::write(submodule.join(".gitattributes"), "* filter=f\n").unwrap();
+    fs::write(submodule.join("l"), "2").unwrap();
+    code.git.status(clone).await.unwrap();
+    assert!(!ran.exists());
+
+    // Git accepts other permission bits than those that it writes.
+    let index = clone.join(".git/index");
+    let mut bytes = fs::read(&index).unwrap();
+    let at = bytes.windows(4).position(|mode| mode == [0, 0, 0xe0, 0]).unwrap();
+    for (at, _) in bytes.clone().windows(4).enumerate().skip(at).filter(|(_, mode)| *mode == [0, 0, 0xe0, 0])
+    {
+        bytes[at..at + 4].copy_from_slice(&[0, 0, 0xe1, 0xa4]);
+    }
+    fs::write(&index, &bytes).unwrap();
+    code.git.status(clone).await.unwrap();
+    assert!(!ran.exists());
+}
+
 /// The conditions of an include may apply only to the handles that a reading command gets, or to a new worktree.
 #[tokio::test]
 async fn included_configuration_of_an_untrusted_repository_is_refused() {

@@ -19,6 +19,8 @@ const ERROR_CHARACTERS: usize = 80;
 const OUTPUT_CAP: usize = 1024 * 1024;
 /// Oldest Python version that the plugins support.
 const OLDEST_PYTHON: (u32, u32) = (3, 10);
+/// Oldest git version that follows the overrides of a repository's configuration (`GIT_CONFIG_COUNT`).
+const OLDEST_GIT: (u32, u32) = (2, 31);
 
 /// Display data of a program.
 struct ProgramInfo {
@@ -36,7 +38,7 @@ const fn info(program: Program) -> ProgramInfo {
             id: "git",
             label: "Git",
             required: true,
-            remedy: "Install git (https://git-scm.com) and make sure that it is on the PATH of your login shell.",
+            remedy: "Install git 2.31 or newer (https://git-scm.com) and make sure that it is on the PATH of your login shell.",
             locations: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"],
         },
         Program::Assistant => ProgramInfo {
@@ -92,14 +94,19 @@ pub(super) async fn row(programs: &Programs, program: Program, limit: Duration) 
         Err(ProbeError::Failed(failure)) => return explain(programs, program, failure).await,
     };
     let version = first_version(&output.stdout_text()).map(ToOwned::to_owned);
-    if program != Program::Python3 {
-        return Check::passed(id, label, required, version);
-    }
+    let (name, oldest) = match program {
+        Program::Git => ("Git", OLDEST_GIT),
+        Program::Python3 => ("Python", OLDEST_PYTHON),
+        Program::Assistant | Program::CodeHost | Program::Reviewer => {
+            return Check::passed(id, label, required, version);
+        }
+    };
     let failed = |error: String| Check::failed(id, label, required, error, remedy);
     match version.as_deref().and_then(|version| Some((version.to_owned(), major_minor(version)?))) {
-        None => failed("Unable to determine Python version".to_owned()),
-        Some((version, numbers)) if numbers < OLDEST_PYTHON => {
-            let error = format!("Python {version} is below the required minimum of 3.10");
+        None => failed(format!("Unable to determine {name} version")),
+        Some((version, numbers)) if numbers < oldest => {
+            let (major, minor) = oldest;
+            let error = format!("{name} {version} is below the required minimum of {major}.{minor}");
             Check { version: Some(version), ..failed(error) }
         }
         Some(_) => Check::passed(id, label, required, version),

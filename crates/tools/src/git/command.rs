@@ -192,7 +192,11 @@ impl Git {
         // git.
         let mut variables = Vec::new();
         if writes || checks.iter().any(|check| check(&repository.config)) {
-            variables = self.effective_config(repository).await?;
+            variables = if writes {
+                self.effective_config(repository).await?
+            } else {
+                self.config_for_reading(repository).await?
+            };
             let content = self.executable_content_of(repository, variables.clone()).await;
             if let Ok(content) = content
                 && self.is_content_trusted(content).await
@@ -233,10 +237,7 @@ impl Git {
         &self,
         repository: &Arc<Repository>,
     ) -> Result<Vec<config::ConfigVariable>, GitError> {
-        let printed = self.print_settings(repository, &["config", "--list", "--show-scope", "-z"]).await?;
-        config::parse_scopes(&printed).map_err(|error| {
-            GitError::Repository(RepositoryError::Refused(format!("its configuration {error}")))
-        })
+        self.config_listing(repository).await?.variables()
     }
 
     /// Returns the output of a command that only prints settings, such as `git config --list`, and therefore
@@ -244,7 +245,7 @@ impl Git {
     ///
     /// # Errors
     /// Fails with [`GitError`], also for an exit code other than 0.
-    pub async fn print_settings(
+    pub(super) async fn print_settings(
         &self,
         repository: &Arc<Repository>,
         args: &[&str],

@@ -597,23 +597,21 @@ impl ConfigVariable {
     }
 }
 
-/// Parses the output of `git config --list --show-scope -z`.
+/// Parses a variable and its scope, as `git config --list --show-scope -z` prints them. Returns `None` for a key of the
+/// user's own configuration that is not UTF-8: no repository can have the same.
 ///
 /// # Errors
-/// Fails when the repository has a key that is not UTF-8. Such a key of the user's own configuration is left out: no
-/// repository can have the same.
-pub(super) fn parse_scopes(printed: &[u8]) -> Result<Vec<ConfigVariable>, GitConfigError> {
-    let mut fields = printed.split(|byte| *byte == 0);
-    let mut variables = Vec::new();
-    while let (Some(scope), Some(variable)) = (fields.next(), fields.next()) {
-        let by_repository = !matches!(scope, b"system" | b"global");
-        match parse_config_line(variable) {
-            Ok(entry) => variables.push(ConfigVariable { by_repository, entry }),
-            Err(error) if by_repository => return Err(error),
-            Err(_) => {}
-        }
+/// Fails when the repository has a key that is not UTF-8.
+pub(super) fn parse_variable(
+    scope: &[u8],
+    variable: &[u8],
+) -> Result<Option<ConfigVariable>, GitConfigError> {
+    let by_repository = !matches!(scope, b"system" | b"global");
+    match parse_config_line(variable) {
+        Ok(entry) => Ok(Some(ConfigVariable { by_repository, entry })),
+        Err(error) if by_repository => Err(error),
+        Err(_) => Ok(None),
     }
-    Ok(variables)
 }
 
 /// Returns the variables that git does not follow until the user trusts the repository, with all values of each.
@@ -733,6 +731,15 @@ fn protocol_overrides(variables: &[ConfigVariable]) -> Vec<(String, OsString)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse_scopes(printed: &[u8]) -> Result<Vec<ConfigVariable>, GitConfigError> {
+        let mut fields = printed.split(|byte| *byte == 0);
+        let mut variables = Vec::new();
+        while let (Some(scope), Some(variable)) = (fields.next(), fields.next()) {
+            variables.extend(parse_variable(scope, variable)?);
+        }
+        Ok(variables)
+    }
 
     fn variables(lines: &[(&str, &str, &str)]) -> Vec<ConfigVariable> {
         let printed: String =

@@ -12,10 +12,12 @@ mod checkout;
 mod cleanup;
 mod command;
 mod config;
+mod config_listing;
 mod error;
 mod failure;
 mod file_diff;
 mod hidden_work;
+mod known_config;
 mod lfs;
 mod locks;
 mod objects;
@@ -49,6 +51,7 @@ pub use changes::committer_variables;
 pub use checkout::CheckoutKind;
 pub use cleanup::{CleanupOutcome, pull_request_worktrees};
 pub(crate) use command::REAL_OBJECTS;
+pub use config_listing::{ConfigListing, UntraceableConfig};
 pub use error::GitError;
 pub use failure::{FailureCategory, GitFailure};
 pub use file_diff::{FileDiff, FileDiffError, FilePath, MAX_SIDE_BYTES, is_binary};
@@ -66,6 +69,8 @@ pub use trust::{ExecutableContent, ExecutablePart, instruction_part};
 pub use unfinished::UnfinishedOperation;
 pub use worktree::{RemoveWorktreeError, Worktree, parse_worktrees};
 
+use self::known_config::KnownConfigs;
+use self::submodules::KnownSubmodules;
 use crate::process::{Command, Limits, Output};
 use crate::programs::Programs;
 
@@ -112,13 +117,15 @@ pub enum DropPolicy {
 pub struct Git {
     programs: Arc<Programs>,
     sandbox: Arc<Sandbox>,
+    known_configs: Arc<KnownConfigs>,
+    known_submodules: Arc<KnownSubmodules>,
 }
 
 impl Git {
     /// Creates a handle that uses the configured git, or the first one on the login shell's PATH.
     #[must_use]
     pub fn new(programs: Arc<Programs>, sandbox: Arc<Sandbox>) -> Self {
-        Self { programs, sandbox }
+        Self { programs, sandbox, known_configs: Arc::default(), known_submodules: Arc::default() }
     }
 
     /// Returns the path of the git program.

@@ -3,19 +3,31 @@
 //! `git status` and `git add` start a child process in a submodule that follows the submodule's own configuration. The
 //! overrides of the outer command are inherited, but do not cover variables that only the submodule sets.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use loopgate_home::{EntryKind, Repository, RepositoryError};
+use sha2::{Digest as _, Sha256};
 
 use super::{DropPolicy, Git, GitError, checked, config, finish, time};
 
-/// The mode of a submodule in an index file: 0160000, big-endian.
-const MODE: [u8; 4] = [0, 0, 0xe0, 0];
 /// Signature of the index extension that refers to a shared index file, which may have further entries.
 const SPLIT: &[u8] = b"link";
+/// Name prefix of shared index files in the git directory.
+const SHARED_INDEX: &str = "sharedindex.";
+/// Number of bytes of an index that are searched at once.
+const SEARCH_BLOCK: usize = 4096;
+/// Maximum number of known index files; all are dropped when it is reached.
+const MAX_INDEXES: usize = 1000;
+
+/// The submodules in index files that git has listed, by the hash of the file. The hash and not the metadata: whether git
+/// starts in a submodule depends on it, and a mapped file can be written without a change of its metadata.
+#[derive(Debug, Default)]
+pub(super) struct KnownSubmodules(Mutex<HashMap<[u8; 32], Vec<SubmoduleEntry>>>);
 
 /// A submodule in an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,16 +189,45 @@ impl Git {
 
     /// Returns the submodules in the index.
     async fn submodules(&self, repository: &Arc<Repository>) -> Result<Vec<SubmoduleEntry>, GitError> {
-        let submodule = repository.clone();
-        if repository.bare
-            || !tokio::task::spawn_blocking(move || may_have_submodules(&submodule)).await.unwrap_or(true)
-        {
+        if repository.bare {
             return Ok(Vec::new());
+        }
+        let searched = repository.clone();
+        let search = tokio::task::spawn_blocking(move || search_index(&searched)).await;
+        let hash = match search.unwrap_or(IndexSearch::MayContainSubmodules { hash: None }) {
+            IndexSearch::NoSubmodules => return Ok(Vec::new()),
+            IndexSearch::MayContainSubmodules { hash } => hash,
+        };
+        if let Some(known) = hash.and_then(|hash| self.known_submodules.get(&hash)) {
+            return Ok(known);
         }
         let args = ["ls-files", "--stage", "-z"];
         let command = self.reader_of(repository).await?.args(args);
         let output = checked(&args, finish(&command, &args, time::LOCAL, DropPolicy::Kill).await?)?;
-        Ok(parse_submodules(&output.stdout))
+        let submodules = parse_submodules(&output.stdout);
+        if let Some(hash) = hash {
+            // The index may have been replaced before git read it.
+            let searched = repository.clone();
+            let search = tokio::task::spawn_blocking(move || search_index(&searched)).await;
+            if search.is_ok_and(|search| search == IndexSearch::MayContainSubmodules { hash: Some(hash) }) {
+                self.known_submodules.insert(hash, submodules.clone());
+            }
+        }
+        Ok(submodules)
+    }
+}
+
+impl KnownSubmodules {
+    fn get(&self, hash: &[u8; 32]) -> Option<Vec<SubmoduleEntry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
+    }
+
+    fn insert(&self, hash: [u8; 32], submodules: Vec<SubmoduleEntry>) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_INDEXES {
+            known.clear();
+        }
+        known.insert(hash, submodules);
     }
 }
 
@@ -200,19 +241,51 @@ pub(super) fn untrusted(path: &Path, place: &Path) -> RepositoryError {
     ))
 }
 
-/// Returns whether the index may contain a submodule. A search for its mode avoids a git process for nearly
-/// all repositories.
-fn may_have_submodules(repository: &Repository) -> bool {
-    let Ok(index) = repository.handles.git_dir.read(Path::new("index"), u64::MAX) else {
-        return repository.handles.git_dir.exists(Path::new("index"));
+/// Result of a search in an index file, which avoids a git process for nearly all repositories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IndexSearch {
+    NoSubmodules,
+    /// `hash` identifies the content; `None` when it depends on another file, or cannot be read.
+    MayContainSubmodules {
+        hash: Option<[u8; 32]>,
+    },
+}
+
+fn search_index(repository: &Repository) -> IndexSearch {
+    let git_dir = &repository.handles.git_dir;
+    let index = match git_dir.read(Path::new("index"), u64::MAX) {
+        Ok(index) => index,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !git_dir.exists(Path::new("index")) => {
+            return IndexSearch::NoSubmodules;
+        }
+        Err(_) => return IndexSearch::MayContainSubmodules { hash: None },
     };
-    [&MODE, SPLIT].iter().any(|sign| memchr::memmem::find(&index, sign).is_some())
+    if !may_contain_submodule_mode(&index) && memchr::memmem::find(&index, SPLIT).is_none() {
+        return IndexSearch::NoSubmodules;
+    }
+    // Without a shared index file, git fails if the index refers to one.
+    let is_shared = |name: &OsStr| name.as_bytes().starts_with(SHARED_INDEX.as_bytes());
+    let may_be_split =
+        git_dir.entries().map_or(true, |entries| entries.iter().any(|entry| is_shared(&entry.name)));
+    IndexSearch::MayContainSubmodules { hash: (!may_be_split).then(|| Sha256::digest(&index).into()) }
+}
+
+/// Returns whether an index may contain the mode of a submodule, 0160000 in 32 bits, big-endian. Git accepts any
+/// permission bits with it.
+fn may_contain_submodule_mode(index: &[u8]) -> bool {
+    // Blocks without a branch for each byte, so that the compiler vectorizes the loop.
+    let is_mode = |at: &[u8]| (at[0] == 0) & (at[1] == 0) & (at[2] & 0xf0 == 0xe0);
+    (0..index.len()).step_by(SEARCH_BLOCK).any(|start| {
+        let block = &index[start..index.len().min(start + SEARCH_BLOCK + 2)];
+        block.windows(3).fold(false, |found, at| found | is_mode(at))
+    })
 }
 
 /// Parses the submodules in `git ls-files --stage -z`.
 fn parse_submodules(printed: &[u8]) -> Vec<SubmoduleEntry> {
     let entry = |entry: &[u8]| {
-        let entry = entry.strip_prefix(b"160000 ")?;
+        // `16` is a submodule; the permission bits after it are 0 unless the index was not written by git.
+        let (_, entry) = entry.strip_prefix(b"16")?.split_at_checked(5)?;
         let tab = entry.iter().position(|byte| *byte == b'\t')?;
         let commit = entry.split(|byte| *byte == b' ').next().unwrap_or_default();
         let path = PathBuf::from(OsStr::from_bytes(&entry[tab + 1..]));
@@ -230,5 +303,19 @@ mod tests {
         let printed = b"100644 1111 0\ta\x00160000 2222 0\tsub/a b\x00120000 3333 0\t160000 x\0";
         let expected = SubmoduleEntry { path: "sub/a b".into(), commit: "2222".to_owned() };
         assert_eq!(parse_submodules(printed), [expected]);
+        let with_permissions = parse_submodules(b"160644 2222 0\tsub\0");
+        assert_eq!(with_permissions[0].path, Path::new("sub"));
+    }
+
+    #[test]
+    fn mode_of_a_submodule_is_found_anywhere() {
+        for length in [3, 100, SEARCH_BLOCK - 1, SEARCH_BLOCK, SEARCH_BLOCK + 1, 3 * SEARCH_BLOCK + 2] {
+            let mut index = vec![1; length];
+            assert!(!may_contain_submodule_mode(&index), "{length}");
+            index[length - 3..].copy_from_slice(&[0, 0, 0xe1]);
+            assert!(may_contain_submodule_mode(&index), "{length}");
+        }
+        assert!(!may_contain_submodule_mode(b"") && !may_contain_submodule_mode(&[0, 0]));
+        assert!(!may_contain_submodule_mode(&[0, 0, 0x81, 0xa4, 0, 0, 0xa0, 0]), "files and links");
     }
 }

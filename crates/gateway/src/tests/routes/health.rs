@@ -79,9 +79,11 @@ async fn outdated_required_program_fails_the_check() {
     install(&fixture);
     configure_worktrees(&fixture).await;
     fixture.program("python3", "echo Python 3.9.2");
+    fixture.program("git", "echo git version 2.25.1");
     let report = report(&fixture, "").await;
     let failed = report["checks"].as_array().unwrap().iter().filter(|check| check["passed"] == false);
-    assert_eq!(failed.map(|check| &check["id"]).collect::<Vec<_>>(), ["python3"], "{report}");
+    assert_eq!(failed.map(|check| &check["id"]).collect::<Vec<_>>(), ["git", "python3"], "{report}");
+    assert_eq!(row(&report, "git")["error"], "Git 2.25.1 is below the required minimum of 2.31");
     assert_eq!(report["allRequiredPassed"], false);
 }
 
