@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use loopgate_home::{WatchLimits, Watches};
 use loopgate_tools::git::{Branches, Git, GitError, Status};
 use tokio::task::JoinSet;
 
 use crate::WatchError;
 use crate::repository::CachedRepository;
 
-/// Maximum number of cached repositories; documented in the README.
-const MAX_REPOSITORIES: usize = 16;
-/// Maximum number of watches of all repositories together, well below the usual per-user limit of the kernel.
-const MAX_WATCHES: usize = 40_000;
+/// Limits of the cache, as parts of the user's limits. The rest is for the user's other programs, such as editors.
+const SHARE: usize = 2;
 /// Time after its last use at which an entry is evicted by the next request.
 const MAX_IDLE: Duration = Duration::from_secs(600);
 /// Maximum age of a cached result. Bounds how long unreported changes remain unseen.
@@ -30,6 +29,8 @@ const RETRY_CHANGED_AFTER: Duration = Duration::from_millis(200);
 pub struct GitCache {
     git: Git,
     max_age: Duration,
+    /// Maximum number of watched directories, and of repositories: each has an event queue of its own.
+    limits: WatchLimits,
     entries: Arc<Entries>,
     /// Tasks that open repositories; aborted on drop.
     opening: Mutex<JoinSet<()>>,
@@ -49,6 +50,8 @@ enum EntryState {
     /// Git runs for each request; the repository may be opened from `retry_at` on.
     Closed {
         retry_at: Instant,
+        /// Whether the repository could not be watched because a limit of the user is reached.
+        is_limit_reached: bool,
     },
     /// A task is opening the repository.
     Opening,
@@ -59,11 +62,24 @@ impl GitCache {
     /// Creates an empty cache.
     #[must_use]
     pub fn new(git: Git) -> Self {
-        Self::with_max_age(git, MAX_AGE)
+        let WatchLimits { watches, instances } = Watches::limits();
+        let limits = WatchLimits { watches: watches / SHARE, instances: (instances / SHARE).max(1) };
+        Self::with_limits(git, MAX_AGE, limits)
     }
 
-    pub(crate) fn with_max_age(git: Git, max_age: Duration) -> Self {
-        Self { git, max_age, entries: Arc::default(), opening: Mutex::default() }
+    pub(crate) fn with_limits(git: Git, max_age: Duration, limits: WatchLimits) -> Self {
+        Self { git, max_age, limits, entries: Arc::default(), opening: Mutex::default() }
+    }
+
+    /// Returns the number of requested repositories that are not cached because a limit of the user's watches is
+    /// reached.
+    #[must_use]
+    pub fn beyond_limits(&self) -> usize {
+        let entries = lock(&self.entries);
+        let is_beyond = |entry: &&RepositoryEntry| {
+            matches!(entry.state, EntryState::Closed { is_limit_reached: true, .. })
+        };
+        entries.values().filter(is_beyond).count()
     }
 
     /// Returns the status of a repository; see [`Git::status`].
@@ -130,15 +146,16 @@ impl GitCache {
         let mut entries = lock(&self.entries);
         let entry = entries.entry(directory.to_owned()).or_insert_with(|| RepositoryEntry {
             last_used: now,
-            state: EntryState::Closed { retry_at: now },
+            state: EntryState::Closed { retry_at: now, is_limit_reached: false },
         });
-        if !matches!(entry.state, EntryState::Closed { retry_at } if retry_at <= now) {
+        if !matches!(entry.state, EntryState::Closed { retry_at, .. } if retry_at <= now) {
             return;
         }
         entry.state = EntryState::Opening;
-        evict(&mut entries, directory);
+        evict(&mut entries, directory, self.limits);
         drop(entries);
-        let (git, directory, max_age) = (self.git.clone(), directory.to_owned(), self.max_age);
+        let (git, directory) = (self.git.clone(), directory.to_owned());
+        let (max_age, limits) = (self.max_age, self.limits);
         let entries = self.entries.clone();
         let mut opening = lock(&self.opening);
         // Removes finished tasks, which the set would otherwise keep.
@@ -156,7 +173,7 @@ impl GitCache {
             // repository.
             if let Some(entry) = entries.get_mut(&directory) {
                 entry.state = state;
-                evict(&mut entries, &directory);
+                evict(&mut entries, &directory, limits);
             }
         });
     }
@@ -186,7 +203,7 @@ impl GitCache {
     #[cfg(test)]
     pub(crate) fn retry_now(&self) {
         for entry in lock(&self.entries).values_mut() {
-            if let EntryState::Closed { retry_at } = &mut entry.state {
+            if let EntryState::Closed { retry_at, .. } = &mut entry.state {
                 *retry_at = Instant::now();
             }
         }
@@ -196,7 +213,8 @@ impl GitCache {
 impl EntryState {
     fn closed(error: &WatchError) -> Self {
         let pause = if matches!(error, WatchError::Changed) { RETRY_CHANGED_AFTER } else { RETRY_AFTER };
-        Self::Closed { retry_at: Instant::now() + pause }
+        let is_limit_reached = matches!(error, WatchError::Io(error) if Watches::is_limit_reached(error));
+        Self::Closed { retry_at: Instant::now() + pause, is_limit_reached }
     }
 
     fn watches(&self) -> usize {
@@ -208,10 +226,10 @@ impl EntryState {
 }
 
 /// Evicts the least recently used entries until the limits hold. `current` is retained.
-fn evict(entries: &mut HashMap<PathBuf, RepositoryEntry>, current: &Path) {
+fn evict(entries: &mut HashMap<PathBuf, RepositoryEntry>, current: &Path, limits: WatchLimits) {
     loop {
         let watches: usize = entries.values().map(|entry| entry.state.watches()).sum();
-        if entries.len() <= MAX_REPOSITORIES && watches <= MAX_WATCHES {
+        if entries.len() <= limits.instances && watches <= limits.watches {
             return;
         }
         let others = entries.iter().filter(|(directory, _)| *directory != current);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use loopgate_home::{Overrides, Program, Sandbox, SettingsStore};
+use loopgate_home::{Overrides, Program, Sandbox, SettingsStore, WatchLimits};
 use loopgate_tools::git::{Branches, Git, ListedWorktree, parse_status, parse_worktrees, ticket_in, time};
 use loopgate_tools::login_path::LoginPath;
 use loopgate_tools::process::{Limits, Output};
@@ -214,7 +214,10 @@ impl CacheFixture {
         )
         .unwrap();
         let cache = match max_age {
-            Some(max_age) => GitCache::with_max_age(git.clone(), max_age),
+            Some(max_age) => {
+                let limits = WatchLimits { watches: 1000, instances: 10 };
+                GitCache::with_limits(git.clone(), max_age, limits)
+            }
             None => GitCache::new(git.clone()),
         };
         let fixture = Self { _directory: directory, home, git, programs, cache };
@@ -552,6 +555,22 @@ async fn repository_with_unreported_changes_is_not_cached() {
     assert!(fixture.is_cached(&shop).await);
     fixture.settle(&shop.join("src")).await;
     assert!(!fixture.is_cached(&shop.join("src")).await, "not the root of the working tree");
+}
+
+#[tokio::test]
+async fn least_recently_used_repository_is_evicted_at_the_limits() {
+    let mut fixture = CacheFixture::new(None).await;
+    let (first, second) = (fixture.shop(), fixture.home.join("second"));
+    fixture.run(&fixture.home, &format!("clone -q {} {}", first.display(), second.display())).await;
+    for (watches, instances) in [(1000, 1), (12, 10)] {
+        let limits = WatchLimits { watches, instances };
+        fixture.cache = GitCache::with_limits(fixture.git.clone(), Duration::from_secs(30), limits);
+        fixture.open(&first).await;
+        fixture.open(&second).await;
+        assert!(fixture.cache.repository(&second).await.is_some(), "{limits:?}");
+        assert!(fixture.cache.repository(&first).await.is_none(), "{limits:?}");
+        assert_eq!(fixture.cache.beyond_limits(), 0, "the limits of the cache are not those of the user");
+    }
 }
 
 #[tokio::test]

@@ -47,9 +47,9 @@ impl CloneSearch<'_> {
         }
         let exists = |name: &str| directory.join(name).symlink_metadata().is_ok();
         if exists(".git") || ["HEAD", "objects", "refs"].into_iter().all(exists) {
-            match self.sandbox.repository(directory) {
-                Ok(repository) if repository.is_root() && repository.git_dir == repository.common_dir => {
-                    self.clones.extend(repository.origin().map(|name| (name, directory.to_owned())));
+            match self.sandbox.summary(directory) {
+                Ok(summary) if summary.is_clone => {
+                    self.clones.extend(summary.origin.map(|name| (name, directory.to_owned())));
                 }
                 Ok(_) => {}
                 Err(error) => {

@@ -20,6 +20,7 @@ mod project_files;
 mod remotes;
 mod repos;
 mod repository;
+mod repository_summary;
 mod sandbox;
 pub mod secret_file;
 mod sessions;
@@ -46,6 +47,7 @@ pub use project_files::ProjectFiles;
 pub use remotes::{RemoteRepository, Remotes};
 pub use repos::{AddRepoError, Repos, ReposError, ReposFile};
 pub use repository::{Repository, RepositoryError, RepositoryHandles, origin_of_clone};
+pub use repository_summary::RepositorySummary;
 pub use sandbox::{
     AccessDenied, DirEntry, Directory, EntryKind, Sandbox, SandboxedPath, canonical_path, escaped_via_symlink,
 };
@@ -54,4 +56,4 @@ pub use settings::{
     AgentProgram, LogFormat, Overrides, Settings, SettingsError, SettingsStore, WorktreeRetention,
 };
 pub use trust::{TrustStore, TrustedRepository};
-pub use watches::{EventKind, EventsLost, WatchEvent, WatchId, WatchMask, Watches};
+pub use watches::{EventKind, EventsLost, WatchEvent, WatchId, WatchLimits, WatchMask, Watches};

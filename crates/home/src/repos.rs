@@ -17,6 +17,7 @@ use thiserror::Error;
 
 use crate::json_file::{JsonFile, JsonFileError};
 use crate::path_resolution::expand_home;
+use crate::repository_summary::RepositorySummary;
 use crate::sandbox::{Sandbox, SandboxedPath};
 use crate::settings::SettingsStore;
 
@@ -237,13 +238,16 @@ impl Repos {
     /// # Errors
     /// Fails with [`ReposError`] when the list cannot be read.
     pub fn find(&self, name: &RepoFullName) -> Result<Option<PathBuf>, ReposError> {
-        let clones = self.clones_with_origin()?;
-        let exact = clones.iter().find(|(_, origin)| origin == name);
-        let own = exact.or_else(|| clones.iter().find(|(_, origin)| origin.same_as(name)));
-        let is_fork = |path: &Path| {
-            self.sandbox.repository_at(path).is_some_and(|repository| repository.is_clone_of(name))
+        let clones = self.summaries()?;
+        let with_origin = |is_match: &dyn Fn(&RepoFullName) -> bool| {
+            clones.iter().find(|(_, summary)| summary.origin.as_ref().is_some_and(is_match))
         };
-        let found = own.or_else(|| clones.iter().find(|(path, _)| is_fork(path)));
+        let own =
+            with_origin(&|origin| origin == name).or_else(|| with_origin(&|origin| origin.same_as(name)));
+        let found = own.or_else(|| {
+            let mut with_any_origin = clones.iter().filter(|(_, summary)| summary.origin.is_some());
+            with_any_origin.find(|(_, summary)| summary.is_clone_of(name))
+        });
         Ok(found.map(|(path, _)| path.clone()))
     }
 
@@ -252,13 +256,13 @@ impl Repos {
     /// # Errors
     /// Fails with [`ReposError`] when the list cannot be read.
     pub fn full_names(&self) -> Result<Vec<RepoFullName>, ReposError> {
-        Ok(self.clones_with_origin()?.into_iter().map(|(_, origin)| origin).collect())
+        Ok(self.summaries()?.into_iter().filter_map(|(_, summary)| summary.origin).collect())
     }
 
-    fn clones_with_origin(&self) -> Result<Vec<(PathBuf, RepoFullName)>, ReposError> {
+    fn summaries(&self) -> Result<Vec<(PathBuf, RepositorySummary)>, ReposError> {
         let list = self.list()?;
         let paths = list.repos.iter().map(|repo| expand_home(&repo.path));
-        Ok(paths.filter_map(|path| self.sandbox.origin_of(&path).map(|origin| (path, origin))).collect())
+        Ok(paths.filter_map(|path| self.sandbox.summary(&path).ok().map(|summary| (path, summary))).collect())
     }
 
     /// Returns the directories that may contain worktrees of a repository, the preferred one first:

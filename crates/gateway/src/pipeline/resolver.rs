@@ -322,6 +322,7 @@ impl ManagedRepository {
     fn all(app: &App) -> Vec<Self> {
         let list = app.repos.list().ok();
         let paths = list.iter().flat_map(|list| &list.repos).map(|repo| expand_home(&repo.path));
-        paths.map(|path| Self { origin: app.sandbox.origin_of(&path), path }).collect()
+        let origin = |path: &Path| app.sandbox.summary(path).ok()?.origin;
+        paths.map(|path| Self { origin: origin(&path), path }).collect()
     }
 }

@@ -57,6 +57,7 @@ pub(crate) struct HealthReport {
 async fn health_check(State(app): State<App>, query: QueryMembers) -> Json<HealthReport> {
     let (mut checks, mcp_servers) = tokio::join!(app.health.checks(), mcp_servers(&app, &query));
     let latest = query.get("latestVersion").map(str::trim).filter(|text| !text.is_empty());
+    checks.extend(watch_limits(app.git_cache.beyond_limits()));
     // Only on request: clients know the latest release, this machine does not look it up.
     checks.extend(latest.map(|latest| version::row(&app.version, latest)));
     // Optional programs enable further features; loops can run without them.
@@ -66,6 +67,16 @@ async fn health_check(State(app): State<App>, query: QueryMembers) -> Json<Healt
 
 pub(crate) fn check_endpoint() -> Endpoint {
     Endpoint::new(routes!(health_check), &[])
+}
+
+/// Returns a failed check while repositories are not cached because of the user's limits on file watches.
+fn watch_limits(repositories: usize) -> Option<Check> {
+    let error = format!(
+        "The limit of file watches is reached: git runs for each request about {repositories} of the open repositories"
+    );
+    let remedy = "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances with sysctl, or close programs that \
+                  watch many files, such as editors.";
+    (repositories > 0).then(|| Check::failed("file-watches", "File watches", false, error, remedy))
 }
 
 /// Returns the registrations of the MCP server in the query, as far as they are detected within the probe
@@ -79,4 +90,18 @@ async fn mcp_servers(app: &App, query: &QueryMembers) -> McpServers {
         app.mcp.detect(McpHost::Reviewer, expected, timeout),
     );
     McpServers { assistant, reviewer }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reached_watch_limit_is_named_with_a_remedy() {
+        assert_eq!(watch_limits(0), None);
+        let check = watch_limits(3).unwrap();
+        assert!(!check.passed && !check.required);
+        assert!(check.error.unwrap().contains("about 3 of the open repositories"));
+        assert!(check.remediation.unwrap().contains("fs.inotify.max_user_watches"));
+    }
 }

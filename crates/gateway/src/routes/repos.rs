@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::repos::{ListedRepo, ManagedRepo, ReposAnswer};
-use loopgate_home::{AddRepoError, Directory, ReposError, Repository, Sandbox};
+use loopgate_home::{AddRepoError, Directory, ReposError, Sandbox};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -75,7 +75,7 @@ struct UpdateRepos {
         (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn list(State(app): State<App>) -> JsonResult<ReposAnswer> {
-    // Reading name, origin and default branch takes several file accesses per repository.
+    // Performs file accesses for each repository.
     let listed = spawn_blocking(move || {
         app.repos.refresh();
         let list = app.repos.list().map_err(|error| failed("Failed to list repos", error))?;
@@ -206,12 +206,13 @@ fn failed(what: &str, error: ReposError) -> HttpError {
 /// Adds name, origin and default branch of the clone to a stored entry. Performs blocking I/O.
 fn describe(sandbox: &Sandbox, repo: ManagedRepo) -> ListedRepo {
     let path = loopgate_home::expand_home(&repo.path);
-    let clone = sandbox.repository_at(&path);
-    let clone = clone.as_ref();
+    let clone = sandbox.summary(&path).ok();
+    let (origin, default_branch) =
+        clone.map(|summary| (summary.origin, summary.default_branch)).unwrap_or_default();
     ListedRepo {
         name: path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-        full_name: clone.and_then(Repository::origin).map(|name| name.as_str().to_owned()),
-        default_branch: clone.and_then(Repository::default_branch),
+        full_name: origin.map(|name| name.as_str().to_owned()),
+        default_branch,
         repo,
     }
 }

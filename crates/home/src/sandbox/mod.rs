@@ -11,13 +11,14 @@ mod directory;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use thiserror::Error;
 
 use self::deny::DenyList;
 pub use self::directory::{DirEntry, Directory, EntryKind, escaped_via_symlink};
 use crate::path_resolution::{canonical_form, expand_home, lexically_absolute};
+use crate::repository_summary::KnownSummaries;
 use crate::settings::SettingsStore;
 
 /// Maximum length of a path in bytes: `PATH_MAX` of Linux.
@@ -103,14 +104,23 @@ impl AsRef<Path> for SandboxedPath {
     }
 }
 
-/// Decides which paths are allowed. Reads the base directory from the settings at each check.
+/// Decides which paths are allowed. Uses the base directory of the current settings.
 #[derive(Debug)]
 pub struct Sandbox {
     settings: Arc<SettingsStore>,
+    base: RwLock<Option<ResolvedBase>>,
+    pub(crate) summaries: KnownSummaries,
     data_dir: PathBuf,
     /// `data_dir` with symbolic links resolved.
     real_data_dir: PathBuf,
     denied: DenyList,
+}
+
+/// The base directory of the settings, resolved when it was used first.
+#[derive(Debug, Clone)]
+struct ResolvedBase {
+    configured: PathBuf,
+    canonical: Arc<Path>,
 }
 
 impl Sandbox {
@@ -119,7 +129,14 @@ impl Sandbox {
     pub fn new(settings: Arc<SettingsStore>, data_dir: &Path) -> Self {
         let denied = DenyList::new(etcetera::home_dir().ok().as_deref(), data_dir);
         let real_data_dir = canonical_form(data_dir).unwrap_or_else(|| data_dir.to_owned());
-        Self { settings, data_dir: data_dir.to_owned(), real_data_dir, denied }
+        Self {
+            settings,
+            base: RwLock::default(),
+            summaries: KnownSummaries::default(),
+            data_dir: data_dir.to_owned(),
+            real_data_dir,
+            denied,
+        }
     }
 
     /// Returns the base directory; `None` while none is configured.
@@ -186,10 +203,28 @@ impl Sandbox {
         if self.denied.covers(&expanded) || self.denied.covers(&canonical) {
             return None;
         }
-        // The base is resolved at each check because the settings may change while the process runs.
-        let base = canonical_form(&self.base()?)?;
+        let base = self.canonical_base()?;
         let inside = canonical.starts_with(&base);
-        inside.then(|| SandboxedPath { expanded, canonical, base: base.into() })
+        inside.then_some(SandboxedPath { expanded, canonical, base })
+    }
+
+    /// Returns the base directory with symbolic links resolved. They are resolved once per value of the setting, because
+    /// lists check a path per repository. A base directory that does not exist yet is resolved at each check.
+    pub(crate) fn canonical_base(&self) -> Option<Arc<Path>> {
+        let settings = self.settings.get();
+        let configured = settings.sandbox_base_directory.as_deref()?;
+        if let Some(base) = &*self.base.read().unwrap_or_else(PoisonError::into_inner)
+            && base.configured == configured
+        {
+            return Some(base.canonical.clone());
+        }
+        let Ok(canonical) = configured.canonicalize() else {
+            return canonical_form(configured).map(Arc::from);
+        };
+        let canonical: Arc<Path> = canonical.into();
+        let base = ResolvedBase { configured: configured.to_owned(), canonical: canonical.clone() };
+        *self.base.write().unwrap_or_else(PoisonError::into_inner) = Some(base);
+        Some(canonical)
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-use super::{EventKind, EventsLost, WatchEvent, WatchId, WatchMask};
+use super::{EventKind, EventsLost, WatchEvent, WatchId, WatchLimits, WatchMask};
 
 const ENTRIES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE)
@@ -31,6 +31,9 @@ const BUFFER: usize = 16 * 1024;
 const LOCAL: [u64; 8] =
     [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0xf2f5_2010, 0x2fc1_2fc1, 0xca45_1a4e];
 
+/// Defaults of old kernels, for systems that do not show the limits.
+const DEFAULT_LIMITS: WatchLimits = WatchLimits { watches: 8192, instances: 128 };
+
 /// Watches with a common event queue. Dropping the value removes them.
 #[derive(Debug)]
 pub struct Watches(OwnedFd);
@@ -42,6 +45,25 @@ impl Watches {
     /// Fails when the limit of queues (`fs.inotify.max_user_instances`) is reached.
     pub fn new() -> io::Result<Self> {
         Ok(Self(inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?))
+    }
+
+    /// Returns the user's limits. Reads the disk.
+    #[must_use]
+    pub fn limits() -> WatchLimits {
+        let limit = |name: &str| {
+            let text = std::fs::read_to_string(Path::new("/proc/sys/fs/inotify").join(name)).ok()?;
+            text.trim().parse().ok()
+        };
+        WatchLimits {
+            watches: limit("max_user_watches").unwrap_or(DEFAULT_LIMITS.watches),
+            instances: limit("max_user_instances").unwrap_or(DEFAULT_LIMITS.instances),
+        }
+    }
+
+    /// Returns whether an error means that a limit of the user is reached.
+    #[must_use]
+    pub fn is_limit_reached(error: &io::Error) -> bool {
+        [Errno::NOSPC, Errno::MFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
     }
 
     /// Returns whether events cover every change below a directory. On a network file system, changes by

@@ -17,6 +17,15 @@ pub use self::linux::Watches;
 #[cfg(not(target_os = "linux"))]
 pub use self::unsupported::Watches;
 
+/// Limits of the user's watches, shared with the user's other programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WatchLimits {
+    /// `fs.inotify.max_user_watches`.
+    pub watches: usize,
+    /// `fs.inotify.max_user_instances`: values of [`Watches`] at the same time.
+    pub instances: usize,
+}
+
 /// Id of a watch; unique within one [`Watches`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WatchId(i32);

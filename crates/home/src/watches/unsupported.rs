@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 
-use super::{EventsLost, WatchEvent, WatchId, WatchMask};
+use super::{EventsLost, WatchEvent, WatchId, WatchLimits, WatchMask};
 
 /// Uninhabited: [`Watches::new`] always fails.
 #[derive(Debug)]
@@ -17,6 +17,18 @@ impl Watches {
     /// Always fails with `Unsupported`.
     pub fn new() -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Returns that there are no watches on this platform.
+    #[must_use]
+    pub fn limits() -> WatchLimits {
+        WatchLimits { watches: 0, instances: 0 }
+    }
+
+    /// Returns `false`: this platform has no watches, and no limits of them.
+    #[must_use]
+    pub fn is_limit_reached(_: &io::Error) -> bool {
+        false
     }
 
     /// Returns `false` on this platform.

@@ -108,7 +108,7 @@ fn clone_of(app: &App, name: &str) -> Result<Option<PathBuf>, ReposError> {
     let mut similar = None;
     for repo in &list.repos {
         let clone = loopgate_home::expand_home(&repo.path);
-        match app.sandbox.origin_of(&clone) {
+        match app.sandbox.summary(&clone).ok().and_then(|summary| summary.origin) {
             Some(origin) if origin.as_str() == name => return Ok(Some(clone)),
             Some(origin) if origin.as_str().eq_ignore_ascii_case(name) => {
                 // Keep looking for an exact match; of several similar names, the first in the list is used.
