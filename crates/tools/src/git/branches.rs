@@ -31,8 +31,9 @@ pub struct BranchListing {
     pub default: String,
     /// The default branch first, then by commit date, newest first.
     pub branches: Vec<Branch>,
-    /// Every worktree; empty when there are no linked worktrees.
-    worktrees: Vec<Worktree>,
+    /// Every worktree with its canonical path; empty when there are no linked worktrees. Canonical since the listing was
+    /// made: a repository may have a thousand worktrees, and a cached listing serves many requests.
+    worktrees: Vec<(PathBuf, ListedWorktree)>,
 }
 
 /// The parsed output of `git for-each-ref`.
@@ -147,7 +148,7 @@ impl Git {
             match &git_dir {
                 // Without `worktrees`, git would list only this directory, so its start is saved.
                 Some(git_dir) if !exists(&git_dir.join("worktrees")).await => Ok(Vec::new()),
-                _ => or_default(self.worktrees(repository).await),
+                _ => Ok(listed(or_default(self.worktrees(repository).await)?).await),
             }
         };
         let refs = async { or_default(self.refs(repository, &remote).await) };
@@ -184,18 +185,26 @@ impl Branches {
     pub async fn of(listing: Arc<BranchListing>, repository: &Path) -> Self {
         let mut worktrees = Vec::new();
         if !listing.worktrees.is_empty() {
-            let current_path = canonical(repository).await;
-            for Worktree { path, branch, .. } in &listing.worktrees {
-                if canonical(path).await != current_path {
-                    let branch = branch.clone().unwrap_or_default();
-                    let name = path.file_name().unwrap_or_default().to_string_lossy();
-                    let ticket = ticket_in(&name).or_else(|| ticket_in(&branch)).map(str::to_owned);
-                    worktrees.push(ListedWorktree { path: path.clone(), branch, ticket });
-                }
-            }
+            let current = canonical(repository.to_owned()).await;
+            let others = listing.worktrees.iter().filter(|(path, _)| *path != current);
+            worktrees.extend(others.map(|(_, worktree)| worktree.clone()));
         }
         Self { worktrees, listing }
     }
+}
+
+/// Adds the canonical paths of worktrees.
+async fn listed(worktrees: Vec<Worktree>) -> Vec<(PathBuf, ListedWorktree)> {
+    let worktrees = tokio::task::spawn_blocking(move || {
+        let listed = |Worktree { path, branch, .. }: Worktree| {
+            let branch = branch.unwrap_or_default();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let ticket = ticket_in(&name).or_else(|| ticket_in(&branch)).map(str::to_owned);
+            (canonical_or_same(&path), ListedWorktree { path, branch, ticket })
+        };
+        worktrees.into_iter().map(listed).collect()
+    });
+    worktrees.await.unwrap_or_default()
 }
 
 /// Returns the `.git` directory; `None` when `.git` is a file, as in a linked worktree.
@@ -217,8 +226,13 @@ fn or_default<T: Default>(answer: Result<T, GitError>) -> Result<T, GitError> {
     }
 }
 
-async fn canonical(path: &Path) -> PathBuf {
-    tokio::fs::canonicalize(path).await.unwrap_or_else(|_| path.to_owned())
+async fn canonical(path: PathBuf) -> PathBuf {
+    let canonical = path.clone();
+    tokio::task::spawn_blocking(move || canonical_or_same(&canonical)).await.unwrap_or(path)
+}
+
+fn canonical_or_same(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 #[cfg(test)]
