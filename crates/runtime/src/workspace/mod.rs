@@ -284,7 +284,7 @@ async fn worktrees(
         earlier: earlier.and_then(|branch| branch.parse::<BranchName>().ok()),
         base: request.base_branch().parse().map_err(invalid)?,
         checkout,
-        fetched: false,
+        base_fetched: false,
     };
     let prepared = worktrees.prepare(&worktree_request, reservation).await.map_err(refuse)?;
     let clone = repository.path.as_path();

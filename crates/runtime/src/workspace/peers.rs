@@ -119,9 +119,7 @@ async fn find(
     let unknown = || format!("Branch \"{branch}\" not found in additional repo: {label}");
     let branch: BranchName =
         branch.parse().map_err(|_| refuse(code::PRE_RUN_VALIDATION_FAILED, unknown()))?;
-    if let Err(reason) =
-        worktree::fetch_with_base(&repositories.git, allowed.as_path(), &branch, checkout).await
-    {
+    if let Err(reason) = worktree::fetch_base(&repositories.git, allowed.as_path(), &branch, checkout).await {
         // A branch that does not exist at all is reported by the caller.
         if matches!(repositories.git.base_ref(allowed.as_path(), &branch).await, Ok(Some(_))) {
             let text = format!("Additional repo {label} cannot be used: {reason}");
@@ -192,7 +190,7 @@ async fn place(
         earlier: None,
         base: peer.branch.clone(),
         checkout,
-        fetched: true,
+        base_fetched: true,
     };
     worktrees.prepare(&request, reservation).await
 }

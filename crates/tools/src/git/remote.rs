@@ -63,8 +63,29 @@ impl Git {
     /// Fails with [`GitError`] when the remote gave no answer.
     pub async fn fetch_base(&self, directory: &Path, branch: &BranchName) -> Result<bool, GitError> {
         let remotes = self.remotes(directory).await?;
-        let refspec = format!("+refs/heads/{branch}:{}", remotes.base_ref(branch.as_str()));
-        match self.change(directory, &["fetch", &remotes.base, &refspec], time::FETCH).await {
+        let tracked = remotes.base_ref(branch.as_str());
+        self.fetch_branch(directory, &remotes.base, branch, &tracked).await
+    }
+
+    /// Fetches a pushed branch by its name. Returns `false` when the remote has no such branch.
+    ///
+    /// # Errors
+    /// Fails with [`GitError`] when the remote gave no answer.
+    pub async fn fetch_pushed(&self, directory: &Path, branch: &BranchName) -> Result<bool, GitError> {
+        let remotes = self.remotes(directory).await?;
+        let tracked = remotes.pushed_ref(branch.as_str());
+        self.fetch_branch(directory, remotes.push_source(), branch, &tracked).await
+    }
+
+    async fn fetch_branch(
+        &self,
+        directory: &Path,
+        remote: &str,
+        branch: &BranchName,
+        tracked: &str,
+    ) -> Result<bool, GitError> {
+        let refspec = format!("+refs/heads/{branch}:{tracked}");
+        match self.change(directory, &["fetch", remote, &refspec], time::FETCH).await {
             Ok(_) => Ok(true),
             Err(error) if error.printed().is_some_and(|text| text.to_lowercase().contains(NO_REMOTE_REF)) => {
                 Ok(false)

@@ -60,8 +60,8 @@ pub(crate) struct WorktreeRequest<'a> {
     /// Branch from which the loop's branch starts.
     pub base: BranchName,
     pub checkout: WorktreeSource,
-    /// Whether the repository was just fetched.
-    pub fetched: bool,
+    /// Whether the base branch was just fetched.
+    pub base_fetched: bool,
 }
 
 /// A worktree that is ready for a loop.
@@ -330,15 +330,17 @@ async fn create(
 ) -> Result<(), WorktreeError> {
     let repository = request.repository.as_path();
     let base = &request.base;
-    let mut base_at_remote = Ok(());
-    if !request.fetched {
-        let fetch = fetch_with_base(&worktrees.git, repository, base, request.checkout);
-        base_at_remote = reservation.unless_cancelled(fetch).await.unwrap_or(Ok(()));
+    let mut is_reachable = Ok(true);
+    if !request.base_fetched {
+        let fetch = fetch_base(&worktrees.git, repository, base, request.checkout);
+        is_reachable = reservation.unless_cancelled(fetch).await.unwrap_or(Ok(false));
     }
     let base_ref = worktrees.git.base_ref(repository, base).await;
     let from = base_ref.map_err(|error| WorktreeError::failed(&error))?;
     let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
-    base_at_remote.map_err(WorktreeError::Failed)?;
+    if is_reachable.map_err(WorktreeError::Failed)? {
+        let _ = reservation.unless_cancelled(fetch_own_branch(worktrees, request)).await;
+    }
     let pushed = open_pull_request(worktrees, request).await;
     let mut continues = pushed.is_some();
     let mut from = pushed.unwrap_or(from);
@@ -372,36 +374,48 @@ async fn create(
     Ok(())
 }
 
-/// Fetches a clone and the base branch of the work. A clone that cannot be fetched is used in its current state.
+/// Fetches the base branch of the work, and no other branches: a repository may have thousands. If it cannot be fetched,
+/// the clone is used in its current state. Returns whether the remote gave an answer.
 ///
 /// # Errors
 /// Fails with a reason for the user when the remote does not have the branch, and work is to be delivered to it: the
 /// pull request could not be opened.
-pub(crate) async fn fetch_with_base(
+pub(crate) async fn fetch_base(
     git: &Git,
     clone: &Path,
     base: &BranchName,
     checkout: WorktreeSource,
-) -> Result<(), String> {
+) -> Result<bool, String> {
     let fetch = async {
         let is_at_remote = git.fetch_base(clone, base).await?;
         if !is_at_remote && checkout.is_delivered() {
             return Ok(Some(git.remotes(clone).await?.base_name().to_owned()));
         }
-        git.fetch(clone).await.map(|()| None)
+        Ok(None)
     };
     match fetch.await {
-        Ok(None) => {}
+        Ok(None) => Ok(true),
         Ok(Some(remote)) => {
             let text = "push it first, or choose a branch that exists there";
-            return Err(format!("branch \"{base}\" is not at {remote}; {text}"));
+            Err(format!("branch \"{base}\" is not at {remote}; {text}"))
         }
         Err(error) => {
             let error: GitError = error;
-            tracing::info!(%error, "cannot fetch the repository; using its current state");
+            tracing::info!(%error, "cannot fetch the base branch; using the clone in its current state");
+            Ok(false)
         }
     }
-    Ok(())
+}
+
+/// Fetches the branch of a delivered loop, which earlier loops for the same document may have pushed.
+async fn fetch_own_branch(worktrees: &Worktrees, request: &WorktreeRequest<'_>) {
+    if !request.checkout.is_delivered() {
+        return;
+    }
+    let branch = &request.naming.branch;
+    if let Err(error) = worktrees.git.fetch_pushed(request.repository.as_path(), branch).await {
+        tracing::info!(%error, %branch, "cannot fetch the branch of the loop; using the clone in its current state");
+    }
 }
 
 /// Returns the remote-tracking branch of an open pull request that earlier loops created for the same
