@@ -259,6 +259,26 @@ async fn work_is_counted_against_the_base_and_pushed() {
 }
 
 #[tokio::test]
+async fn pushed_branch_is_fetched_by_its_name() {
+    let code = Code::new().await;
+    let (git, clone) = (&code.git, &code.clone);
+    let remote = code.machine.at("remotes/acme/widget.git");
+    for name in ["orchestrator/one", "other"] {
+        code.run(&remote, &["branch", name, "main"]).await;
+    }
+    assert!(git.fetch_pushed(clone, &branch("orchestrator/one")).await.unwrap());
+    assert!(!git.fetch_pushed(clone, &branch("orchestrator/two")).await.unwrap(), "not at the remote");
+    let tracked = code.run(clone, &["for-each-ref", "--format=%(refname)", "refs/remotes"]).await;
+    assert_eq!(tracked, "refs/remotes/origin/main\nrefs/remotes/origin/orchestrator/one");
+    // A branch that the remote no longer has stays in the clone, as after `git fetch` without pruning.
+    code.run(&remote, &["branch", "-D", "orchestrator/one"]).await;
+    assert!(!git.fetch_pushed(clone, &branch("orchestrator/one")).await.unwrap());
+    assert!(git.commit_of(clone, "refs/remotes/origin/orchestrator/one").await.unwrap().is_some());
+    fs::rename(code.machine.at("remotes"), code.machine.at("elsewhere")).unwrap();
+    assert!(git.fetch_pushed(clone, &branch("orchestrator/one")).await.is_err(), "no answer");
+}
+
+#[tokio::test]
 async fn worktree_is_found_by_its_full_branch_name() {
     let code = Code::new().await;
     let git = &code.git;

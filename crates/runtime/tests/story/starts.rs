@@ -191,7 +191,13 @@ async fn planned_again(desktop: &Desktop, is_open: bool) -> LoopId {
     desktop.reported(&runtime, first).await;
     let worktree = desktop.at("box/api-loop-plan-5");
     std::fs::write(worktree.join("left-over.txt"), "dirty").unwrap();
-    if !is_open {
+    let (clone, remote) = (desktop.at("box/api"), desktop.at("remote/acme/api.git"));
+    desktop.git(&remote, &["branch", "unrelated", "main"]).await;
+    if is_open {
+        // As if another machine had pushed the work: the clone does not have it.
+        let tracked = "refs/remotes/origin/orchestrator/plan-5";
+        desktop.git(&clone, &["update-ref", tracked, "refs/remotes/origin/main"]).await;
+    } else {
         std::fs::remove_file(desktop.at("state/pr-orchestrator_plan-5")).unwrap();
     }
 
@@ -207,6 +213,8 @@ async fn planned_again(desktop: &Desktop, is_open: bool) -> LoopId {
     start(&runtime, &request(second, "EXECUTE")).await.unwrap();
     let job = desktop.reported(&runtime, second).await;
     assert_eq!(job.warnings(), Vec::<String>::new(), "{job:?}");
+    let tracked = desktop.git(&clone, &["for-each-ref", "--format=%(refname)", "refs/remotes"]).await;
+    assert!(!tracked.contains("unrelated"), "only the base branch and the loop's are fetched: {tracked}");
     second
 }
 
