@@ -241,7 +241,9 @@ impl CacheFixture {
     async fn output(&self, directory: &Path, args: &[&str]) -> Output {
         let command = self.programs.command(Program::Git).await.directory(directory).args(args);
         // Without this, `git status` refreshes the index, which is itself a change of the repository.
-        command.env("GIT_OPTIONAL_LOCKS", "0").run(Limits::time(time::LOCAL)).await.unwrap()
+        let command = command.env("GIT_OPTIONAL_LOCKS", "0");
+        // The product shows the objects that are pushed, not their replacements.
+        command.env("GIT_NO_REPLACE_OBJECTS", "1").run(Limits::time(time::LOCAL)).await.unwrap()
     }
 
     async fn run(&self, directory: &Path, command: &str) {
