@@ -59,11 +59,20 @@ impl TicketStatus {
         message: "Worktree not found",
     });
 
-    /// Adds the summary of the ticket's loop.
+    /// Adds the summary of the ticket's loop. A loop whose assistant has ended is in progress until its work is
+    /// delivered.
     #[must_use]
     pub fn with_loop(mut self, latest_loop: Option<LoopSummary>) -> Self {
         match &mut self {
-            Self::Full(status) => status.latest_loop = latest_loop,
+            Self::Full(status) => {
+                let is_running = latest_loop.as_ref().is_some_and(|summary| summary.status == JobStatus::Running);
+                if is_running && status.status == JobStatus::Completed.as_str() {
+                    status.status = "IN_PROGRESS".to_owned();
+                    status.phase = "Delivery".to_owned();
+                    status.process_running = true;
+                }
+                status.latest_loop = latest_loop;
+            }
             Self::Starting(status) => status.latest_loop = latest_loop,
             Self::NotFound(_) => {}
         }
@@ -144,7 +153,7 @@ pub struct FullStatus {
     /// Recorded process id; null without one.
     #[schema(required)]
     pub pid: Option<u32>,
-    /// Whether the recorded process is running.
+    /// Whether the recorded process is running, or the work of its loop is being delivered.
     pub process_running: bool,
     /// The ticket's current or most recent loop.
     #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
