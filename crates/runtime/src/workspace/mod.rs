@@ -18,7 +18,7 @@ use loopgate_api::command::{LoopCommand, WorkLocation, WorktreeSource};
 use loopgate_api::event::code;
 use loopgate_api::ids::{BranchName, slug};
 use loopgate_api::names::WORK_DIR;
-use loopgate_home::SandboxedPath;
+use loopgate_home::{SandboxedPath, remove_tree};
 use serde::Serialize;
 
 use crate::error::LoopRequestError;
@@ -213,7 +213,7 @@ fn system_temp_dir() -> PathBuf {
 }
 
 async fn delete(dir: PathBuf) -> io::Result<()> {
-    tokio::task::spawn_blocking(move || match std::fs::remove_dir_all(&dir) {
+    tokio::task::spawn_blocking(move || match remove_tree(&dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
     })

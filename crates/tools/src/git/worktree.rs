@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use loopgate_api::ids::BranchName;
 use loopgate_api::names::STATE_DIR;
-use loopgate_home::untrusted;
+use loopgate_home::{remove_tree, untrusted};
 use thiserror::Error;
 
 use super::checkout::CheckoutKind;
@@ -300,7 +300,9 @@ fn holds_repository(directory: &Path, repository: &Path) -> bool {
 pub(super) async fn delete(directory: &Path) -> std::io::Result<()> {
     let mut attempt = 1;
     loop {
-        match tokio::fs::remove_dir_all(directory).await {
+        let removed = directory.to_owned();
+        let removal = tokio::task::spawn_blocking(move || remove_tree(&removed)).await;
+        match removal.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(_) if attempt < DELETE_ATTEMPTS => tokio::time::sleep(DELETE_DELAY).await,
             result => return result,
