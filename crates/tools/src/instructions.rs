@@ -21,10 +21,12 @@ const RULES: &str = "rules";
 const GIT_DIRECTORY: &str = ".git";
 /// Upper bound of the entries of a checkout that are examined.
 const MAX_ENTRIES: usize = 1_000_000;
-/// Upper bound of the size of an instruction file in bytes. The assistant warns far below.
+/// Upper bound of the size of an instruction file in bytes. The assistant warns far below. Larger files are left out,
+/// because their imports are unknown.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Upper bound of imported files.
-const MAX_IMPORTS: usize = 1000;
+/// Upper bounds of the instruction files of a checkout: their number, and their size together in bytes.
+const MAX_FILES: usize = 10_000;
+const MAX_TOTAL_BYTES: usize = 64 * 1024 * 1024;
 
 /// An import, `@path`, with escaped blanks. Finds more than the assistant does, for example in code.
 static IMPORT: LazyLock<Option<Regex>> =
@@ -52,7 +54,7 @@ impl Instructions {
         let mut search =
             ImportSearch { root: &root, entries: 0, pending: Vec::new(), found: Self::default() };
         search.walk()?;
-        search.follow_imports();
+        search.follow_imports()?;
         Ok(search.found)
     }
 
@@ -123,8 +125,9 @@ impl Place {
 struct ImportSearch<'a> {
     root: &'a Path,
     entries: usize,
-    /// Files whose imports have not been read, as absolute paths without links.
-    pending: Vec<PathBuf>,
+    /// Files whose imports have not been read, as absolute paths without links, each with the directory to which its imports
+    /// are relative. For a link, that may be its own directory or that of its target.
+    pending: Vec<(PathBuf, PathBuf)>,
     found: Instructions,
 }
 
@@ -160,7 +163,7 @@ impl ImportSearch<'_> {
                         directories.push((path, subdirectory));
                     }
                     EntryKind::File if is_instruction => {
-                        self.pending.push(self.root.join(&path));
+                        self.pending.push((self.root.join(&path), self.root.join(&below)));
                         self.found.files.insert(path);
                     }
                     EntryKind::Link if is_instruction || subdirectory != Place::Tree => {
@@ -180,7 +183,8 @@ impl ImportSearch<'_> {
     fn is_inside(&mut self, name: String, path: PathBuf, is_file: bool) -> bool {
         match path.canonicalize() {
             Ok(target) if target.starts_with(self.root) && is_file => {
-                self.pending.push(target);
+                let directories = [path.parent(), target.parent()].into_iter().flatten();
+                self.pending.extend(directories.map(|directory| (target.clone(), directory.to_owned())));
                 return true;
             }
             // A linked directory: its files would have to be found through the link, which nothing needs.
@@ -204,29 +208,39 @@ impl ImportSearch<'_> {
         }
     }
 
-    fn follow_imports(&mut self) {
-        let mut read = BTreeSet::new();
-        while let Some(path) = self.pending.pop() {
-            if read.len() >= MAX_IMPORTS || !read.insert(path.clone()) {
+    fn follow_imports(&mut self) -> io::Result<()> {
+        let root = Directory::of(self.root)?;
+        let (mut read, mut bytes) = (BTreeSet::new(), 0);
+        while let Some(pending) = self.pending.pop() {
+            let (path, directory) = &pending;
+            if read.contains(&pending) {
                 continue;
             }
-            let name = path.strip_prefix(self.root).unwrap_or(&path).to_path_buf();
-            let root = Directory::of(self.root);
-            let Ok(content) = root.and_then(|root| root.read(&name, MAX_BYTES)) else { continue };
+            let name = path.strip_prefix(self.root).unwrap_or(path).to_path_buf();
+            let Ok(content) = root.read(&name, MAX_BYTES) else {
+                self.exclude(path, &(name.to_string_lossy().into_owned(), PathBuf::new()));
+                continue;
+            };
+            bytes += content.len();
+            if read.len() >= MAX_FILES || bytes > MAX_TOTAL_BYTES {
+                return Err(io::Error::other("it has too many instruction files"));
+            }
             let text = String::from_utf8_lossy(&content);
             let Some(imports) = IMPORT.as_ref() else { continue };
             for import in imports.captures_iter(&text).filter_map(|found| found.get(1)) {
-                self.import(&path, &name, &import.as_str().replace("\\ ", " "));
+                self.import(directory, &name, &import.as_str().replace("\\ ", " "));
             }
+            read.insert(pending);
         }
+        Ok(())
     }
 
-    fn import(&mut self, from: &Path, name: &Path, import: &str) {
+    fn import(&mut self, directory: &Path, name: &Path, import: &str) {
         // The assistant ignores a fragment. Punctuation behind a path may belong to the sentence.
         let path = import.split('#').next().unwrap_or(import);
         let spellings: BTreeSet<&str> = [path, path.trim_end_matches(['.', ',', ';', ':', ')'])].into();
         for spelling in spellings.into_iter().filter(|spelling| !spelling.is_empty()) {
-            let path = from.parent().unwrap_or(self.root).join(expand_home(spelling));
+            let path = directory.join(expand_home(spelling));
             // Only an existing file can be read. Most words behind an `@` name no file.
             if path.is_file() {
                 self.is_inside(format!("{}: @{spelling}", name.display()), path, true);
@@ -346,6 +360,27 @@ mod tests {
         for excluded in ["tree/docs/linked.md", "outside/secret.md"] {
             assert!(exclusions.contains(&checkout.at(excluded).display().to_string()), "{exclusions:?}");
         }
+    }
+
+    #[test]
+    fn imports_of_a_link_are_relative_to_the_link_and_to_its_target() {
+        let checkout = Checkout::new();
+        checkout.write("tree/a/b/notes.md", "@../outside/secret.md");
+        checkout.link("tree/CLAUDE.md", "tree/a/b/notes.md");
+        assert_eq!(checkout.leaving(), ["a/b/notes.md: @../outside/secret.md"]);
+    }
+
+    #[test]
+    fn instructions_that_cannot_be_examined_are_excluded() {
+        let checkout = Checkout::new();
+        let size = usize::try_from(MAX_BYTES).unwrap();
+        checkout.write("tree/CLAUDE.md", &format!("{}@../outside/secret.md", " ".repeat(size)));
+        assert!(checkout.found().exclusions().contains(&"CLAUDE.md".to_owned()));
+        checkout.write("tree/CLAUDE.md", "Be kind.");
+        for number in 0..=MAX_FILES {
+            checkout.write(&format!("tree/.claude/rules/{number}.md"), "");
+        }
+        Instructions::of(&checkout.at("tree")).unwrap_err();
     }
 
     #[test]
