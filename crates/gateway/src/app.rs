@@ -12,6 +12,7 @@ use loopgate_git_cache::GitCache;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
 use loopgate_learnings::{LearningPrograms, Learnings, LearningsConfig, PluginDirs};
 use loopgate_review::Reviews;
+use loopgate_runtime::tickets::LineCounts;
 use loopgate_runtime::{Runtime, WorktreeLayout};
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::{BranchStatusBatch, Git};
@@ -45,6 +46,8 @@ pub(crate) struct AppState {
     pub(crate) deploys: Deploys,
     pub(crate) learnings: Learnings,
     pub(crate) file_search: FileSearch,
+    /// Kept between requests, because pages read the end of a log repeatedly while it grows.
+    pub(crate) line_counts: Arc<LineCounts>,
     pub(crate) branch_statuses: BranchStatusBatch,
     pub(crate) searches: Limiter,
     pub(crate) unpackings: Limiter,
@@ -88,6 +91,7 @@ impl App {
             git,
             deploys: Deploys::open(&config.data_dir, config.programs.clone(), DeployTimeouts::default()),
             learnings: learnings(config),
+            line_counts: Arc::default(),
             file_search: FileSearch::new(config.sandbox.clone()),
             searches: Limiter::one_per_processor(),
             unpackings: Limiter::one_per_processor(),

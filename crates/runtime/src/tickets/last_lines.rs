@@ -1,11 +1,13 @@
 //! The last lines of a file that may be large, without loading it into memory.
 //!
-//! The end is read backwards, in a window that grows until it contains enough lines. Counting all lines
-//! requires a scan of the whole file.
+//! The end is read backwards, in a window that grows until it contains enough lines. [`LineCounts`] counts all
+//! lines.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::FileExt as _;
+
+use super::line_counts::LineCounts;
 
 /// Limit of the returned lines in bytes.
 const MAX_ANSWER: u64 = 16 * 1024 * 1024;
@@ -20,9 +22,10 @@ pub(super) struct LastLines {
 }
 
 /// Reads the last `limit` lines that are not blank.
-pub(super) fn last_lines(file: &File, limit: usize) -> io::Result<LastLines> {
-    let size = file.metadata()?.len();
-    let total = count_lines(file)?;
+pub(super) fn last_lines(file: &File, limit: usize, counts: &LineCounts) -> io::Result<LastLines> {
+    let metadata = file.metadata()?;
+    let size = metadata.len();
+    let total = counts.count(file, &metadata)?;
     let mut window = WINDOW;
     loop {
         let start = size.saturating_sub(window);
@@ -58,7 +61,7 @@ fn whole_lines(bytes: &[u8], cut: bool, limit: usize) -> Vec<String> {
     lines
 }
 
-fn is_blank(line: &[u8]) -> bool {
+pub(super) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
 }
 
@@ -74,25 +77,6 @@ fn read_between(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
     }
     bytes.truncate(read);
     Ok(bytes)
-}
-
-/// Counts the lines of a file that are not blank.
-fn count_lines(file: &File) -> io::Result<usize> {
-    let mut buffer = vec![0; BUFFER];
-    let (mut position, mut lines, mut in_line) = (0, 0, false);
-    loop {
-        let read = file.read_at(&mut buffer, position)?;
-        if read == 0 {
-            return Ok(lines + usize::from(in_line));
-        }
-        let mut begin = 0;
-        for end in memchr::memchr_iter(b'\n', &buffer[..read]) {
-            lines += usize::from(in_line || !is_blank(&buffer[begin..end]));
-            (in_line, begin) = (false, end + 1);
-        }
-        in_line |= !is_blank(&buffer[begin..read]);
-        position += read as u64;
-    }
 }
 
 /// Returns whether any line satisfies a predicate, reading line by line.
@@ -125,21 +109,25 @@ mod tests {
         file
     }
 
+    fn read(file: &File, limit: usize) -> LastLines {
+        last_lines(file, limit, &LineCounts::default()).unwrap()
+    }
+
     #[test]
     fn blank_lines_do_not_count() {
         let file = file_of(b"one\n\n  \r\ntwo\r\nthree");
-        let all = last_lines(&file, 10).unwrap();
+        let all = read(&file, 10);
         assert_eq!((all.lines, all.total), (vec!["one".into(), "two".into(), "three".into()], 3));
-        let last = last_lines(&file, 2).unwrap();
+        let last = read(&file, 2);
         assert_eq!((last.lines, last.total), (vec!["two".to_owned(), "three".to_owned()], 3));
-        assert_eq!(last_lines(&file_of(b""), 5).unwrap().total, 0);
+        assert_eq!(read(&file_of(b""), 5).total, 0);
     }
 
     #[test]
     fn long_lines_are_found_beyond_the_first_window() {
         let line = "x".repeat(100_000);
         let file = file_of(format!("{line}1\n{line}2\n{line}3\n").as_bytes());
-        let last = last_lines(&file, 2).unwrap();
+        let last = read(&file, 2);
         assert_eq!(last.total, 3);
         assert!(last.lines.len() == 2 && last.lines[0].ends_with("x2") && last.lines[1].len() == 100_001);
     }
@@ -148,9 +136,9 @@ mod tests {
         #[test]
         fn chunked_reading_equals_a_whole_read(text in "[a-c \n]{0,200}", limit in 1usize..20) {
             let expected: Vec<&str> = text.split('\n').filter(|line| !line.trim().is_empty()).collect();
-            let read = last_lines(&file_of(text.as_bytes()), limit).unwrap();
-            prop_assert_eq!(read.total, expected.len());
-            prop_assert_eq!(read.lines, expected[expected.len().saturating_sub(limit)..].to_vec());
+            let last = read(&file_of(text.as_bytes()), limit);
+            prop_assert_eq!(last.total, expected.len());
+            prop_assert_eq!(last.lines, expected[expected.len().saturating_sub(limit)..].to_vec());
         }
     }
 }

@@ -7,6 +7,7 @@ use loopgate_api::ticket::LogTail;
 
 use super::files::TicketFiles;
 use super::last_lines::{LastLines, last_lines};
+use super::line_counts::LineCounts;
 use crate::transcript::stream_file;
 
 impl TicketFiles {
@@ -14,14 +15,14 @@ impl TicketFiles {
     ///
     /// # Errors
     /// Fails when a file cannot be read.
-    pub fn log_tail(&self, limit: usize) -> io::Result<LogTail> {
+    pub fn log_tail(&self, limit: usize, counts: &LineCounts) -> io::Result<LogTail> {
         let work_dir = self.work_dir();
         let records = match stream_file::resolve(&work_dir) {
             Some(stream) => self.open(&stream)?,
             None => None,
         };
         if let Some(file) = records {
-            let LastLines { lines, total } = last_lines(&file, limit)?;
+            let LastLines { lines, total } = last_lines(&file, limit, counts)?;
             let returned_lines = lines.len();
             return Ok(LogTail::Records {
                 exists: true,
@@ -32,7 +33,7 @@ impl TicketFiles {
             });
         }
         let Some(file) = self.open(&work_dir.join(LAUNCH_LOG))? else { return Ok(LogTail::NOTHING) };
-        let LastLines { lines, total } = last_lines(&file, limit)?;
+        let LastLines { lines, total } = last_lines(&file, limit, counts)?;
         Ok(LogTail::Text {
             exists: true,
             format: "text",

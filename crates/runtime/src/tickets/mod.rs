@@ -9,6 +9,7 @@ mod judges;
 mod last_lines;
 pub(crate) mod launch;
 pub(crate) mod learning_programs;
+mod line_counts;
 mod logs;
 mod loop_summary;
 mod plan;
@@ -19,5 +20,6 @@ mod stopped;
 
 pub use files::TicketFiles;
 pub use judges::JudgesError;
+pub use line_counts::LineCounts;
 pub use loop_summary::{loop_of_directory, loop_of_ticket, worktrees_of_ticket};
 pub use stopped::PidError;

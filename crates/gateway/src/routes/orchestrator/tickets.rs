@@ -93,9 +93,10 @@ async fn logs(
 ) -> JsonResult<LogTail> {
     let repo = query.required("repo", "repo parameter is required")?.to_owned();
     let lines = line_count(query.get("lines"));
+    let counts = app.line_counts.clone();
     let tail = read_ticket(app, ticket, repo, move |files| match files {
         None => Ok(LogTail::NOTHING),
-        Some(files) => files.log_tail(lines).map_err(|error| unreadable(error.to_string())),
+        Some(files) => files.log_tail(lines, &counts).map_err(|error| unreadable(error.to_string())),
     });
     tail.await.map(Json)
 }
