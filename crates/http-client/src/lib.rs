@@ -1,7 +1,65 @@
 #![doc = include_str!("../README.md")]
 
+use std::error::Error;
+use std::sync::OnceLock;
+
 use loopgate_api::proxy::{BYPASS_VARIABLES, bypass_with_loopback};
 use reqwest::{Client, ClientBuilder, NoProxy, Proxy};
+use thiserror::Error;
+
+/// An HTTP client cannot be created, in practice because the system has no CA certificates.
+#[derive(Debug, Error)]
+#[error("cannot create an HTTPS client: {cause}; install the package ca-certificates, or set SSL_CERT_FILE")]
+pub struct ClientError {
+    cause: String,
+}
+
+impl From<reqwest::Error> for ClientError {
+    fn from(error: reqwest::Error) -> Self {
+        // reqwest's own message is only "builder error".
+        let mut cause: &dyn Error = &error;
+        while let Some(source) = cause.source() {
+            cause = source;
+        }
+        Self { cause: cause.to_string() }
+    }
+}
+
+/// Creates the client that a builder describes.
+///
+/// # Errors
+/// Fails with [`ClientError`] on a system without CA certificates.
+pub fn build(builder: ClientBuilder) -> Result<Client, ClientError> {
+    builder.build().map_err(ClientError::from)
+}
+
+/// An HTTP client that is created when it is first used: loading the system's CA certificates takes
+/// milliseconds, and fails on a system without them. A failure is not kept, so the next use tries again.
+#[derive(Debug)]
+pub struct LazyClient {
+    configure: fn(ClientBuilder) -> ClientBuilder,
+    client: OnceLock<Client>,
+}
+
+impl LazyClient {
+    /// Describes a client: [`builder`] with further options.
+    #[must_use]
+    pub const fn new(configure: fn(ClientBuilder) -> ClientBuilder) -> Self {
+        Self { configure, client: OnceLock::new() }
+    }
+
+    /// Returns the client, and creates it on the first call.
+    ///
+    /// # Errors
+    /// Fails with [`ClientError`] on a system without CA certificates.
+    pub fn get(&self) -> Result<&Client, ClientError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let client = build((self.configure)(builder()))?;
+        Ok(self.client.get_or_init(|| client))
+    }
+}
 
 /// Returns a builder for HTTP clients that use the proxy of this process's environment, but never for requests
 /// to loopback addresses.

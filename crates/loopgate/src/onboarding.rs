@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use loopgate_home::Credentials;
+use loopgate_http_client::ClientError;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use serde_json::json;
@@ -35,9 +36,8 @@ pub async fn connect(
     claim(api_origin, web_origin, attempt, credentials).await
 }
 
-fn http_client() -> anyhow::Result<reqwest::Client> {
-    let client = loopgate_http_client::builder().timeout(REQUEST_TIMEOUT).build();
-    client.context("cannot create an HTTP client")
+fn http_client() -> Result<reqwest::Client, ClientError> {
+    loopgate_http_client::build(loopgate_http_client::builder().timeout(REQUEST_TIMEOUT))
 }
 
 async fn is_key_valid(api_origin: &str, credentials: &Credentials) -> anyhow::Result<bool> {

@@ -83,8 +83,6 @@ pub enum RuntimeError {
     Store(#[from] StoreError),
     #[error("cannot create the directory for the shims' sockets: {0}")]
     Io(#[from] std::io::Error),
-    #[error("cannot create the HTTP client for the control plane: {0}")]
-    Client(#[from] reqwest::Error),
 }
 
 /// The services of the runtime.
@@ -172,7 +170,7 @@ impl Runtime {
         let activities = Activities::default();
         let directory_watch = DirectoryWatch::default();
 
-        let cloud = ControlPlaneClient::new(settings.clone(), api_origin, credentials.clone())?;
+        let cloud = ControlPlaneClient::new(settings.clone(), api_origin, credentials.clone());
         let tokens = Tokens::new(store.clone(), cloud.clone());
         let (ended, ended_ids) = EndedLoops::new();
         let outbox =

@@ -1,10 +1,10 @@
 //! Verifies challenge tokens at the control plane, with one request per exchange.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use http::StatusCode;
 use loopgate_home::Credentials;
+use loopgate_http_client::LazyClient;
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -34,9 +34,16 @@ struct VerificationResponse {
     session_ttl_seconds: f64,
 }
 
-/// Client for verification requests. The HTTP client is created by the first exchange.
-#[derive(Debug, Default)]
-pub(crate) struct ChallengeVerifier(OnceLock<reqwest::Client>);
+/// Client for verification requests.
+#[derive(Debug)]
+pub(crate) struct ChallengeVerifier(LazyClient);
+
+impl Default for ChallengeVerifier {
+    fn default() -> Self {
+        // Following a redirect would send the API key to another server.
+        Self(LazyClient::new(|builder| builder.redirect(reqwest::redirect::Policy::none())))
+    }
+}
 
 impl ChallengeVerifier {
     /// Verifies a challenge and returns the lifetime of the session in seconds.
@@ -63,7 +70,8 @@ impl ChallengeVerifier {
         verification: &Verification<'_>,
     ) -> Result<f64, HttpError> {
         let url = format!("{api_origin}{VERIFY_PATH}");
-        let mut request = self.client()?.post(&url).json(verification);
+        let client = self.0.get().map_err(|error| unreachable(&error.to_string()))?;
+        let mut request = client.post(&url).json(verification);
         if let Some(key) = credentials.api_key() {
             request = request.bearer_auth(key.secret.expose_secret());
         }
@@ -83,26 +91,21 @@ impl ChallengeVerifier {
         }
         if status.is_success() { session_ttl(&bytes) } else { Err(refusal(status, &bytes)) }
     }
+}
 
-    fn client(&self) -> Result<&reqwest::Client, HttpError> {
-        if let Some(client) = self.0.get() {
-            return Ok(client);
-        }
-        // Following a redirect would send the API key to another server.
-        let built = loopgate_http_client::builder().redirect(reqwest::redirect::Policy::none()).build();
-        let client = built.map_err(|error| no_response(&error))?;
-        Ok(self.0.get_or_init(|| client))
+fn no_response(error: &reqwest::Error) -> HttpError {
+    let response = unreachable(&format!("{error:?}"));
+    if error.is_timeout() {
+        return HttpError::new(StatusCode::GATEWAY_TIMEOUT, "verify request timed out");
     }
+    response
 }
 
 /// The page only learns that the control plane did not respond. The cause may contain addresses, so it is
 /// logged.
-fn no_response(error: &reqwest::Error) -> HttpError {
-    let cause = loopgate_api::redact::message(&format!("{error:?}"));
+fn unreachable(cause: &str) -> HttpError {
+    let cause = loopgate_api::redact::message(cause);
     tracing::warn!(cause, "challenge verification failed");
-    if error.is_timeout() {
-        return HttpError::new(StatusCode::GATEWAY_TIMEOUT, "verify request timed out");
-    }
     HttpError::new(StatusCode::BAD_GATEWAY, "verify request failed: control plane unreachable")
 }
 

@@ -2,7 +2,6 @@
 //!
 //! Forwarded requests have passed all checks of the pipeline. Credentials of this gateway are stripped.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -15,6 +14,7 @@ use http::header::{
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use loopgate_api::names::{GATEWAY_TOKEN_HEADER, SESSION_TOKEN_HEADER};
+use loopgate_http_client::LazyClient;
 
 use crate::error::HttpError;
 
@@ -34,33 +34,43 @@ const HOP_BY_HOP: [HeaderName; 8] = [
     UPGRADE,
 ];
 
-/// The other gateway. The HTTP client is created by the first request.
+/// The other gateway.
 #[derive(Debug)]
 pub(crate) struct Fallback {
     origin: String,
-    client: OnceLock<reqwest::Client>,
+    client: LazyClient,
 }
 
 impl Fallback {
     pub(crate) fn new(origin: String) -> Self {
-        Self { origin, client: OnceLock::new() }
+        let client = LazyClient::new(|builder| {
+            builder
+                .connect_timeout(CONNECT_LIMIT)
+                .read_timeout(SILENCE_LIMIT)
+                // Redirects are passed on to the caller instead of being followed with its headers.
+                .redirect(reqwest::redirect::Policy::none())
+        });
+        Self { origin, client }
     }
 
     /// Forwards a request and streams the response. Responds with 502 when the gateway is unreachable.
     pub(crate) async fn forward(&self, request: &Parts, body: Bytes) -> Response<Body> {
-        match self.send(request, body).await {
+        let client = match self.client.get() {
+            Ok(client) => client,
+            Err(error) => return unreachable(&error.to_string()),
+        };
+        match self.send(client, request, body).await {
             Ok(answer) => relayed(answer),
-            Err(error) => {
-                let cause = loopgate_api::redact::message(&format!("{error:?}"));
-                tracing::warn!(cause, "fallback gateway unreachable");
-                HttpError::new(StatusCode::BAD_GATEWAY, "fallback gateway unreachable")
-                    .with_code("fallback_unreachable")
-                    .into_response()
-            }
+            Err(error) => unreachable(&format!("{error:?}")),
         }
     }
 
-    async fn send(&self, request: &Parts, body: Bytes) -> reqwest::Result<reqwest::Response> {
+    async fn send(
+        &self,
+        client: &reqwest::Client,
+        request: &Parts,
+        body: Bytes,
+    ) -> reqwest::Result<reqwest::Response> {
         let target = request.uri.path_and_query().map_or("/", |target| target.as_str());
         let mut headers = end_to_end(&request.headers);
         // Set by the client for the new connection.
@@ -70,25 +80,20 @@ impl Fallback {
         for secret in [GATEWAY_TOKEN_HEADER, SESSION_TOKEN_HEADER] {
             headers.remove(secret);
         }
-        let onward = self.client()?.request(request.method.clone(), format!("{}{target}", self.origin));
+        let onward = client.request(request.method.clone(), format!("{}{target}", self.origin));
         let onward = onward.headers(headers);
         // A body of GET or HEAD has no defined semantics, and some servers reject it.
         let bodiless = matches!(request.method, Method::GET | Method::HEAD);
         if bodiless { onward } else { onward.body(body) }.send().await
     }
+}
 
-    fn client(&self) -> reqwest::Result<&reqwest::Client> {
-        if let Some(client) = self.client.get() {
-            return Ok(client);
-        }
-        let client = loopgate_http_client::builder()
-            .connect_timeout(CONNECT_LIMIT)
-            .read_timeout(SILENCE_LIMIT)
-            // Redirects are passed on to the caller instead of being followed with its headers.
-            .redirect(reqwest::redirect::Policy::none())
-            .build()?;
-        Ok(self.client.get_or_init(|| client))
-    }
+fn unreachable(cause: &str) -> Response<Body> {
+    let cause = loopgate_api::redact::message(cause);
+    tracing::warn!(cause, "fallback gateway unreachable");
+    HttpError::new(StatusCode::BAD_GATEWAY, "fallback gateway unreachable")
+        .with_code("fallback_unreachable")
+        .into_response()
 }
 
 fn relayed(answer: reqwest::Response) -> Response<Body> {

@@ -67,7 +67,11 @@ pub(super) async fn dial(url: &str, key: &ApiKey, credentials: &Credentials) -> 
     let mut config = WebSocketConfig::default();
     config.max_message_size = Some(MAX_READ_BYTES);
     config.max_frame_size = Some(MAX_READ_BYTES);
-    let tls = if url.starts_with("wss:") { Some(tls().map_err(|error| failed(&error))?) } else { None };
+    let tls = if url.starts_with("wss:") {
+        Some(tls().map_err(|error| failed(&format_args!("{error}; install the package ca-certificates")))?)
+    } else {
+        None
+    };
     match connect_async_tls_with_config(request, Some(config), true, tls).await {
         Ok((socket, _)) => Ok(socket),
         Err(tungstenite::Error::Http(response))

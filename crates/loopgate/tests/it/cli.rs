@@ -392,6 +392,30 @@ async fn paths_outside_the_sandbox_are_refused() -> Result<()> {
 }
 
 // A gateway without onboarding serves `/health` and refuses every other route.
+/// Makes the process find no CA certificates, as on a system without the package `ca-certificates`.
+const NO_CERTIFICATES: [(&str, &str); 2] =
+    [("SSL_CERT_FILE", "/nonexistent/certificates"), ("SSL_CERT_DIR", "/nonexistent")];
+
+#[tokio::test]
+async fn gateway_starts_without_ca_certificates() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let setup = Setup::new(&home)?.binary(PROGRAM).gateway_alone();
+    let setup = NO_CERTIFICATES.iter().fold(setup, |setup, (name, value)| setup.env(*name, *value));
+    let loopgate = setup.start().await?;
+    let health = loopgate.gateway_bare(Method::GET, "/health").send().await?.json::<Value>().await?;
+    assert_eq!(health["status"], "ok");
+    Ok(())
+}
+
+#[tokio::test]
+async fn missing_ca_certificates_are_named_with_their_package() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let variables = [NO_CERTIFICATES[0], NO_CERTIFICATES[1], ("LOOPGATE_CONNECT_CODE", "any")];
+    let text = refusal(&home, &["connect", "https://loopgate.example.test"], &variables).await?;
+    assert!(text.contains("install the package ca-certificates"), "{text}");
+    Ok(())
+}
+
 #[tokio::test]
 async fn routes_are_refused_before_onboarding() -> Result<()> {
     let home = UserHome::temporary()?;

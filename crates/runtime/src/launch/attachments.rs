@@ -81,7 +81,8 @@ async fn download(attachment: &Attachment, target: UrlTarget, path: PathBuf) -> 
         }
         UrlTarget::ControlPlane(url) => (client, url),
     };
-    let response = client.build().map_err(message)?.get(url).send().await.map_err(message)?;
+    let client = loopgate_http_client::build(client).map_err(|error| error.to_string())?;
+    let response = client.get(url).send().await.map_err(message)?;
     if !response.status().is_success() {
         return Err(format!("the server returned status {}", response.status().as_u16()));
     }

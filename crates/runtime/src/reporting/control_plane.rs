@@ -10,6 +10,7 @@ use loopgate_api::link::BrowserPublicKey;
 use loopgate_api::names::EVENT_NONCE_HEADER;
 use loopgate_api::redact;
 use loopgate_home::{ApiKey, BrowserKey, Credentials, KeySource, Provenance, SettingsStore};
+use loopgate_http_client::LazyClient;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -135,7 +136,7 @@ pub struct FreshToken {
 /// Client of the control plane at the configured origin.
 #[derive(Debug, Clone)]
 pub struct ControlPlaneClient {
-    http: reqwest::Client,
+    http: Arc<LazyClient>,
     settings: Arc<SettingsStore>,
     /// Overrides the settings when the control plane is embedded in this process.
     origin: Option<String>,
@@ -147,14 +148,15 @@ impl ControlPlaneClient {
         settings: Arc<SettingsStore>,
         origin: Option<String>,
         credentials: Arc<Credentials>,
-    ) -> Result<Self, reqwest::Error> {
-        let http = loopgate_http_client::builder()
-            .connect_timeout(CONNECT_TIME)
-            // A redirect could send the bearer token to another host.
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("loopgate/", env!("CARGO_PKG_VERSION")))
-            .build()?;
-        Ok(Self { http, settings, origin, credentials })
+    ) -> Self {
+        let http = LazyClient::new(|builder| {
+            builder
+                .connect_timeout(CONNECT_TIME)
+                // A redirect could send the bearer token to another host.
+                .redirect(reqwest::redirect::Policy::none())
+                .user_agent(concat!("loopgate/", env!("CARGO_PKG_VERSION")))
+        });
+        Self { http: Arc::new(http), settings, origin, credentials }
     }
 
     /// Returns the configured origin, if any.
@@ -308,7 +310,8 @@ impl ControlPlaneClient {
 
     fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, CallError> {
         let origin = self.origin().ok_or(CallError::NoOrigin)?;
-        Ok(self.http.request(method, format!("{}{path}", origin.trim_end_matches('/'))))
+        let http = self.http.get().map_err(|error| CallError::Network(error.to_string()))?;
+        Ok(http.request(method, format!("{}{path}", origin.trim_end_matches('/'))))
     }
 }
 

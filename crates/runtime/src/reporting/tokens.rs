@@ -244,8 +244,7 @@ mod tests {
             let plane = Plane::start().await.unwrap();
             let settings = SettingsStore::open(&dir.path().join("settings.toml"), Overrides::default());
             let origin = Some(plane.origin());
-            let cloud =
-                ControlPlaneClient::new(Arc::new(settings.unwrap()), origin, credentials.clone()).unwrap();
+            let cloud = ControlPlaneClient::new(Arc::new(settings.unwrap()), origin, credentials.clone());
             let store = JobStore::open(&data.file("desktop.db"), credentials.clone()).await.unwrap();
             let id = LoopId(Uuid::new_v4());
             store.put_token(id, &StoredToken::new("token-1".to_owned().into())).await.unwrap();

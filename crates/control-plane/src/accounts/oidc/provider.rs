@@ -109,9 +109,8 @@ impl<'a> DiscoveredProvider<'a> {
         let http = loopgate_http_client::builder()
             .timeout(REQUEST_TIMEOUT)
             // A redirect could send the authorization code and client secret to another host.
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(provider_error)?;
+            .redirect(reqwest::redirect::Policy::none());
+        let http = loopgate_http_client::build(http).map_err(provider_error)?;
         let issuer = IssuerUrl::new(config.issuer.clone()).map_err(provider_error)?;
         let metadata = CoreProviderMetadata::discover_async(issuer, &http_client(&http))
             .await
