@@ -191,7 +191,7 @@ impl Runtime {
         let git = Git::new(programs.clone(), sandbox.clone());
         let code_host = CodeHost::new(programs.clone(), git.clone());
         let mcp = Detector::new(programs.clone(), sandbox.clone());
-        let environment = ProcessEnvironment::new(programs.clone(), git.clone());
+        let environment = ProcessEnvironment::new(programs.clone(), git.clone(), sandbox.clone());
         let shims = Shims::new(loopgate_exe, sockets);
         let learning_programs =
             Arc::new(PreparedPrograms::new(programs.clone(), environment.clone(), shims.clone()));

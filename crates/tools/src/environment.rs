@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use loopgate_api::names::env;
+use loopgate_home::{Sandbox, TrustStore};
 use serde_json::{Value, json};
 
 use crate::git::{Git, REAL_OBJECTS};
@@ -91,13 +92,14 @@ impl TrustGuard {
 pub struct ProcessEnvironment {
     programs: Arc<Programs>,
     git: Git,
+    sandbox: Arc<Sandbox>,
 }
 
 impl ProcessEnvironment {
     /// Creates a builder that uses the programs of this desktop.
     #[must_use]
-    pub const fn new(programs: Arc<Programs>, git: Git) -> Self {
-        Self { programs, git }
+    pub const fn new(programs: Arc<Programs>, git: Git, sandbox: Arc<Sandbox>) -> Self {
+        Self { programs, git, sandbox }
     }
 
     /// Returns the environment for a loop's programs: the one of every program, prepared for the assistant.
@@ -107,12 +109,21 @@ impl ProcessEnvironment {
         environment
     }
 
+    /// Returns whether the user ever trusted the repository of a checkout, with whatever content. Otherwise the
+    /// content, for which git is started, does not matter.
+    async fn has_consent(&self, checkout: &Path) -> bool {
+        let Ok(repository) = self.git.repository(checkout).await else { return false };
+        let store = TrustStore::new(self.sandbox.data_dir());
+        let entry = tokio::task::spawn_blocking(move || store.entry(repository.clone_root()));
+        entry.await.is_ok_and(|entry| entry.is_some())
+    }
+
     /// Returns the guard for a program that works in these checkouts.
     pub async fn guard(&self, checkouts: &[&Path]) -> TrustGuard {
         // Without checkouts there is nothing that the user could have trusted, so the guard applies.
         let mut trusted = !checkouts.is_empty();
         for checkout in checkouts {
-            trusted = trusted && self.git.trusts(checkout).await;
+            trusted = trusted && self.has_consent(checkout).await && self.git.trusts(checkout).await;
         }
         let mut guard = TrustGuard { has_untrusted: !trusted, ..TrustGuard::default() };
         if !trusted {

@@ -230,13 +230,18 @@ impl AgentRuns {
             owner,
         };
         let directory = RunDirectory(self.runs_dir().join(id.to_string()));
+        // Concurrent with writing the files: it examines the checkout, for which git is started.
+        let environment = tokio::spawn({
+            let (environment, cwd) = (self.config.environment.clone(), cwd.clone());
+            async move { environment.guarded(&[cwd.canonical()]).await }
+        });
         {
             let (directory, record, prompt) = (directory.clone(), record.clone(), turn.prompt.clone());
             spawn_blocking(move || directory.create(&record, &prompt)).await?;
         }
         let (task, handle) = self.task(id, provider, directory, record, store, announcement);
         let handle = RunHandle { fallback: fallback.as_ref().map(|fallback| fallback.rule), ..handle };
-        self.tracker.spawn(task.start(cwd, turn, fallback));
+        self.tracker.spawn(task.start(cwd, turn, fallback, environment));
         Ok(handle)
     }
 

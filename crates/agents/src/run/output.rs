@@ -44,11 +44,6 @@ impl GrowingFile {
         Ok(Some(lines))
     }
 
-    /// Returns the current size of the file in bytes.
-    pub(super) async fn size(&self) -> io::Result<u64> {
-        Ok(self.file.metadata().await?.len())
-    }
-
     /// Returns an unterminated last line. Called after the writer has exited.
     pub(super) fn take_partial_line(&mut self) -> Option<String> {
         let line = text(self.lines.partial());

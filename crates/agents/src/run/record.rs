@@ -1,6 +1,8 @@
 //! Files of a run, in a private directory that is removed at its end.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -102,12 +104,18 @@ impl RunDirectory {
     }
 
     pub(super) fn begin_attempt(&self, attempt: u32, prompt: &str) -> io::Result<()> {
-        write_private(&self.prompt(attempt), prompt.as_bytes())?;
+        create_file(&self.prompt(attempt))?.write_all(prompt.as_bytes())?;
         // Streams may open the output before the program has created it.
-        write_private(&self.output(attempt), b"")
+        create_file(&self.output(attempt)).map(drop)
     }
 
     pub(super) fn remove(&self) -> io::Result<()> {
         std::fs::remove_dir_all(&self.0)
     }
+}
+
+/// Creates an empty file with mode 0600. Not synced, which would delay the start of the program: only the
+/// program reads these files, and it does not survive a power failure either.
+fn create_file(path: &Path) -> io::Result<File> {
+    File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
 }

@@ -1,5 +1,7 @@
 //! Task of a run: starts the program, parses and stores its output, and terminates it if necessary.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -12,8 +14,10 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::redact;
 use loopgate_api::run_phase::RunPhase;
 use loopgate_home::SandboxedPath;
+use loopgate_tools::environment::TrustGuard;
 use loopgate_tools::shim::{self, Exit, RegisteredProcess, ShimError, ShimHandle, Spec};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -81,15 +85,23 @@ enum ProgramEnd {
     Shutdown,
 }
 
+/// Environment of the program, and its restrictions in a checkout that the user has not trusted.
+pub(super) type GuardedEnvironment = (BTreeMap<OsString, OsString>, TrustGuard);
+
 impl RunTask {
     pub(super) async fn start(
         mut self,
         cwd: SandboxedPath,
         turn: TurnRequest,
         fallback: Option<SecondAttempt>,
+        environment: JoinHandle<GuardedEnvironment>,
     ) {
         let started_at = Instant::now();
-        match self.run(&cwd, &turn).await {
+        let result = match environment.await {
+            Ok(environment) => self.run(&cwd, &turn, environment).await,
+            Err(error) => Err(io::Error::other(error).into()),
+        };
+        match result {
             // The files are retained, so that the next process recovers the run.
             Ok(ProgramEnd::Shutdown) => {}
             Ok(end) => {
@@ -119,7 +131,10 @@ impl RunTask {
         // Until the second program runs, there is none to stop.
         self.progress.send_modify(|progress| (progress.attempt, progress.pid) = (1, None));
         let result = match preparation {
-            Ok(()) => self.run(cwd, &turn).await,
+            Ok(()) => {
+                let environment = self.config.environment.guarded(&[cwd.canonical()]).await;
+                self.run(cwd, &turn, environment).await
+            }
             Err(error) => return self.finish(start_failure(&error)).await,
         };
         match result {
@@ -167,14 +182,17 @@ impl RunTask {
         self.config.shims.socket(self.id, "chat")
     }
 
-    async fn run(&mut self, cwd: &SandboxedPath, turn: &TurnRequest) -> Result<ProgramEnd, ShimError> {
-        let (environment, guard) = self.config.environment.guarded(&[cwd.canonical()]).await;
+    async fn run(
+        &mut self,
+        cwd: &SandboxedPath,
+        turn: &TurnRequest,
+        (mut env, guard): GuardedEnvironment,
+    ) -> Result<ProgramEnd, ShimError> {
         let command = self.provider.command(turn, &guard);
         let program = match command.program {
             ProviderProgram::Known(program) => self.config.programs.resolve(program).await.path,
             ProviderProgram::Path(path) => path,
         };
-        let mut env = environment;
         env.extend(command.variables);
         let spec = Spec {
             program,
@@ -260,10 +278,10 @@ impl RunTask {
         }
     }
 
-    /// Reads the output since the last read, unless it exceeds the limit.
+    /// Reads the output since the last read, unless it exceeds the limit. The size is checked after each read,
+    /// so that clients receive new output without delay.
     async fn read(&mut self, output: &mut Option<GrowingFile>) {
-        self.check_size(output.as_ref()).await;
-        let Some(output) = output else { return };
+        let Some(output) = output else { return self.check_size().await };
         while !self.output_exceeded
             && let Ok(Some(lines)) = output.read_lines().await
         {
@@ -279,20 +297,18 @@ impl RunTask {
             } else if self.unstored.len() > EVENTS_MAX {
                 self.store(None).await;
             }
-            self.check_size(Some(&*output)).await;
+            self.check_size().await;
         }
+        self.check_size().await;
     }
 
-    /// Checks the sizes of standard output and standard error against the limit.
-    async fn check_size(&mut self, output: Option<&GrowingFile>) {
-        let stdout_size = match output {
-            Some(output) => output.size().await.unwrap_or(0),
-            None => 0,
-        };
-        // Standard error is not streamed, but it occupies disk space as well.
-        let stderr = tokio::fs::metadata(self.directory.stderr(self.attempt)).await;
-        let stderr_size = stderr.map_or(0, |metadata| metadata.len());
-        self.output_exceeded |= stdout_size.max(stderr_size) > MAX_OUTPUT;
+    /// Checks the sizes of standard output and standard error against the limit. Standard error is not
+    /// streamed, but it occupies disk space as well.
+    async fn check_size(&mut self) {
+        let files = [self.directory.output(self.attempt), self.directory.stderr(self.attempt)];
+        let size = |file: &PathBuf| std::fs::metadata(file).map_or(0, |metadata| metadata.len());
+        let largest = spawn_blocking(move || Ok(files.iter().map(size).max())).await.ok().flatten();
+        self.output_exceeded |= largest.is_some_and(|size| size > MAX_OUTPUT);
     }
 
     fn read_line(&mut self, line: &str) {

@@ -47,16 +47,22 @@ async fn measure_first_byte(
 ) -> anyhow::Result<()> {
     // Chat and pipe alternate, so that a change of the machine's load affects both.
     let (mut latencies, mut baselines) = (Vec::new(), Vec::new());
+    let (mut answers, mut starts) = (Vec::new(), Vec::new());
     for _ in 0..FIRST_BYTES {
+        let begin = Instant::now();
         let mut chat = Chat::send(gateway, "T-1", "time").await?;
         latencies.push(since(&chat.next_text().await?.context("the chat returned no time")?)?);
+        answers.push(begin.elapsed());
         // Drain the response, so that the chat ends before the pipe is measured.
         while chat.next_text().await?.is_some() {}
+        let begin = Instant::now();
         let mut pipe = Pipe::start(assistant, "time").await?;
         let line = pipe.lines.next_line().await?.context("the pipe returned no time")?;
         baselines.push(since(&text_of_line(&line)?)?);
+        starts.push(begin.elapsed());
         pipe.child.wait().await?;
     }
+    table.latency("chat: request to first text, p50 (floor: a pipe)", median(answers)?, median(starts)?);
     let figure = median(latencies)?;
     table.latency("chat: assistant to client, p50 (floor: a pipe)", figure, median(baselines)?);
     table.time("chat: assistant to client, p50", figure, MAX_FIRST_BYTE);
