@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use loopgate_agents::Agents;
 use loopgate_api::names::STATE_DIR;
 use loopgate_deploy::{DeployTimeouts, Deploys};
@@ -61,14 +60,12 @@ pub(crate) struct AppState {
     pub(crate) approvals_command: ApprovalsCommand,
     pub(crate) limits: ServerLimits,
     pub(crate) version: String,
-    /// OpenAPI document, serialized once at start.
-    pub(crate) openapi: Bytes,
     /// Private directory for request bodies that are too large to buffer in memory.
     pub(crate) spool_dir: PathBuf,
 }
 
 impl App {
-    pub(crate) fn new(config: &GatewayConfig, approvals: Approvals, openapi: Bytes) -> Self {
+    pub(crate) fn new(config: &GatewayConfig, approvals: Approvals) -> Self {
         let approvals_command = ApprovalsCommand::new(&config.data_dir);
         let git = Git::new(config.programs.clone(), config.sandbox.clone());
         let code_host = CodeHost::new(config.programs.clone(), git.clone());
@@ -108,7 +105,6 @@ impl App {
             mcp: detector(config),
             approvals,
             approvals_command,
-            openapi,
             limits: config.limits,
             version: config.version.clone(),
             spool_dir: config.data_dir.clone(),

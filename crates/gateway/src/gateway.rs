@@ -34,9 +34,7 @@ impl Gateway {
     pub fn new(config: GatewayConfig) -> Self {
         let approvals = Approvals::open(&config.data_dir);
         let routes = router::build();
-        // Serializing the generated document cannot fail; an empty body is only the type's fallback.
-        let openapi = serde_json::to_vec(&routes.document).unwrap_or_default().into();
-        let app = App::new(&config, approvals.clone(), openapi);
+        let app = App::new(&config, approvals.clone());
         let router = routes.handlers.with_state(app.clone());
         Self(Arc::new(ServerState::new(PipelineState::new(config, approvals, app, routes.table, router))))
     }

@@ -39,5 +39,5 @@ pub use server::listener::{BindError, BoundGateway};
 /// Returns the OpenAPI document of all routes that this build serves.
 #[must_use]
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    router::build().document
+    router::document()
 }
