@@ -62,8 +62,9 @@ pub(super) fn check_objects(objects: &Directory) -> Result<(), RepositoryError> 
 /// finds an object by its hash, which the author of a link would have to know.
 fn is_entered(path: &Path) -> bool {
     let is_objects = path.parent().is_some_and(|parent| OBJECTS.iter().any(|name| parent == Path::new(name)));
-    !NOT_ENTERED.iter().any(|name| path == Path::new(name))
-        && !(is_objects && path.file_name().is_some_and(is_hash_prefix))
+    let is_object_directory = is_objects && path.file_name().is_some_and(is_hash_prefix);
+    let is_skipped = is_object_directory || NOT_ENTERED.iter().any(|name| path == Path::new(name));
+    !is_skipped
 }
 
 /// Returns whether git opens no file of this name. Emacs creates a link `.#COMMIT_EDITMSG` while a user edits a message.
