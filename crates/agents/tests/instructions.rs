@@ -58,8 +58,9 @@ impl Desktop {
         settings.update(|settings| settings.sandbox_base_directory = Some(at("box"))).unwrap();
         let settings = Arc::new(settings);
         let programs = Arc::new(Programs::new(settings.clone()));
-        let git = Git::new(programs.clone(), Arc::new(Sandbox::new(settings, &at("data"))));
-        let environment = ProcessEnvironment::new(programs, git.clone());
+        let sandbox = Arc::new(Sandbox::new(settings, &at("data")));
+        let git = Git::new(programs.clone(), sandbox.clone());
+        let environment = ProcessEnvironment::new(programs, git.clone(), sandbox);
         Self { directory, git, environment }
     }
 

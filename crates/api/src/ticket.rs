@@ -65,8 +65,9 @@ impl TicketStatus {
     pub fn with_loop(mut self, latest_loop: Option<LoopSummary>) -> Self {
         match &mut self {
             Self::Full(status) => {
-                let is_running = latest_loop.as_ref().is_some_and(|summary| summary.status == JobStatus::Running);
-                if is_running && status.status == JobStatus::Completed.as_str() {
+                let is_running =
+                    latest_loop.as_ref().is_some_and(|summary| summary.status == JobStatus::Running);
+                if is_running && status.status == "COMPLETED" {
                     status.status = "IN_PROGRESS".to_owned();
                     status.phase = "Delivery".to_owned();
                     status.process_running = true;

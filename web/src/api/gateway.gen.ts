@@ -2907,7 +2907,7 @@ export interface components {
             pid: number | null;
             /** @description Whether the worktree has a plan. */
             planExists: boolean;
-            /** @description Whether the recorded process is running. */
+            /** @description Whether the recorded process is running, or the work of its loop is being delivered. */
             processRunning: boolean;
             /** @description Content of `state.json`, unchanged. */
             raw: Record<string, never>;

@@ -28,7 +28,7 @@ fn request(project: &Path) -> String {
         "Between the summary and the promise, give the texts of the commit and the pull request in this form:\n\
          {begin}{{\"subject\": \"<what the change does, imperative, at most 72 characters>\", \"body\": \"<why it is \
          done, for the commit message>\", \"pullRequest\": \"<Markdown for reviewers: what has changed, how it was \
-         checked, what is left for people>\"}}{end}\n\
+         checked, what people still have to do>\"}}{end}\n\
          A further repository may have texts of its own, in the member `repositories` by its name."
     );
     let forms = [("commit message", COMMIT_TEMPLATES.as_slice()), ("pull request", &PULL_REQUEST_TEMPLATES)];

@@ -41,7 +41,7 @@ pub(super) struct DeliveryText {
 
 /// The assistant's JSON: texts for all repositories, which may differ by repository.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct DeliveryTexts {
     #[serde(flatten)]
     text: DeliveryText,
     #[serde(default)]
@@ -59,7 +59,7 @@ impl DeliveryText {
         // The last one counts, because an answer may quote the form that it was asked for.
         let (_, rest) = answer.rsplit_once(DELIVERY_TAGS.0)?;
         let (json, _) = rest.split_once(DELIVERY_TAGS.1)?;
-        let mut answer: Answer = serde_json::from_str(without_fence(json)).ok()?;
+        let mut answer: DeliveryTexts = serde_json::from_str(without_fence(json)).ok()?;
         let short = repository.rsplit('/').next().unwrap_or_default();
         let own = answer.repositories.remove(repository).or_else(|| answer.repositories.remove(short));
         own.and_then(Self::cleaned).or_else(|| answer.text.cleaned())

@@ -14,9 +14,9 @@ mod status;
 mod symlink_swaps;
 mod user_configuration;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use loopgate_testkit::home::find_program;
 use serde_json::{Value, json};
 

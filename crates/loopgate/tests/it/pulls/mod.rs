@@ -10,7 +10,7 @@ mod replies;
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use loopgate_testkit::code_host::TestCodeHost;
 use loopgate_testkit::git::git;
 use serde_json::{Value, json};
