@@ -7,6 +7,7 @@ use crate::assistant_record::{
 };
 use crate::event::TokensUsed;
 use crate::ledger::{Ledger, LedgerEntry};
+use crate::names::DELIVERY_TAGS;
 use crate::redact;
 
 /// Returns whether a text reports that the assistant's account cannot be used at present.
@@ -96,8 +97,8 @@ pub struct StreamSummary {
     pub api_key_source: Option<String>,
     /// Whether a `result` record reported success.
     pub succeeded: bool,
-    /// Text of the last successful `result` record: the assistant's answer.
-    pub answer: Option<String>,
+    /// Text of the last successful `result` record that contains the texts of a delivery.
+    pub delivery: Option<String>,
     /// Whether the last run exhausted its budget.
     pub used_up_budget: bool,
     /// Text of the last failed `result` record or API error record.
@@ -171,7 +172,10 @@ impl StreamSummary {
         self.used_up_budget = result.is_budget_used_up();
         if result.is_success() {
             self.succeeded = true;
-            self.answer.clone_from(&result.text);
+            // Reviews of the work may follow in the same stream.
+            if result.text.as_ref().is_some_and(|text| text.contains(DELIVERY_TAGS.0)) {
+                self.delivery.clone_from(&result.text);
+            }
             return;
         }
         let text = result.reason().unwrap_or(&result.subtype);
@@ -209,6 +213,15 @@ mod tests {
         let failed = json!({"type": "result", "is_error": true, "result": "Prompt is too long"});
         assert_eq!(shown(failed).as_deref(), Some("Error: Prompt is too long"));
         assert_eq!(shown(json!({"type": "system"})), None);
+    }
+
+    #[test]
+    fn texts_of_the_delivery_are_kept_when_further_runs_follow() {
+        let mut summary = StreamSummary::default();
+        for text in ["Working", "Done. <delivery>{}</delivery>", "No findings."] {
+            summary.feed(&json!({"type": "result", "subtype": "success", "result": text}).to_string());
+        }
+        assert_eq!(summary.delivery.as_deref(), Some("Done. <delivery>{}</delivery>"));
     }
 
     #[test]

@@ -29,12 +29,12 @@ pub struct TestControlPlane {
     _output: Lines<BufReader<ChildStdout>>,
     origin: String,
     client: Client,
-    session: OwnerSession,
+    session: PersonSession,
 }
 
-/// Session credentials of the owner's browser.
+/// Session credentials of a person's browser.
 #[derive(Debug, Clone, Default, serde::Serialize)]
-pub struct OwnerSession {
+pub struct PersonSession {
     /// Session cookie as `name=value`.
     pub cookie: String,
     /// Value of the header `x-session-key`.
@@ -80,16 +80,22 @@ impl TestControlPlane {
                 break origin.trim().to_owned();
             }
         };
-        let session = OwnerSession::default();
         let mut plane = Self {
             child,
             _output: output,
             origin,
             client: loopgate_http_client::builder().build()?,
-            session,
+            session: PersonSession::default(),
         };
         let sign_in = json!({"email": OWNER, "password": PASSWORD});
-        let response = plane.request("POST", "/auth/sign-in").json(&sign_in).send().await?;
+        plane.session = plane.session_of("/auth/sign-in", sign_in).await?;
+        Ok(plane)
+    }
+
+    /// Sends a request that signs a person in.
+    async fn session_of(&self, path: &str, body: Value) -> anyhow::Result<PersonSession> {
+        let request = self.client.post(self.url(path)).header("origin", &self.origin).json(&body);
+        let response = request.send().await?;
         let cookie = response.headers().get("set-cookie").and_then(|cookie| cookie.to_str().ok());
         let cookie = cookie
             .and_then(|cookie| cookie.split(';').next())
@@ -99,8 +105,15 @@ impl TestControlPlane {
             .as_str()
             .context("the response to the sign-in has no session key")?
             .to_owned();
-        plane.session = OwnerSession { cookie, key };
-        Ok(plane)
+        Ok(PersonSession { cookie, key })
+    }
+
+    /// Adds a member to the owner's organization.
+    pub async fn add_member(&self, email: &str) -> anyhow::Result<PersonSession> {
+        let invited = self.post("/invitations", json!({"email": email, "role": "org:member"})).await?;
+        let accepted =
+            json!({"token": invited["token"], "firstName": "A", "lastName": "Member", "password": PASSWORD});
+        self.session_of("/invitations/accept", accepted).await
     }
 
     #[must_use]
@@ -119,18 +132,19 @@ impl TestControlPlane {
     }
 
     #[must_use]
-    pub const fn session(&self) -> &OwnerSession {
+    pub const fn session(&self) -> &PersonSession {
         &self.session
     }
 
     /// Builds a request with the owner's session credentials.
     pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
-        let method = method.parse().unwrap_or_default();
-        let request = self.client.request(method, self.url(path)).header("origin", &self.origin);
-        if self.session.key.is_empty() {
-            return request;
-        }
-        request.header("cookie", &self.session.cookie).header("x-session-key", &self.session.key)
+        self.request_as(&self.session, method, path)
+    }
+
+    fn request_as(&self, session: &PersonSession, method: &str, path: &str) -> RequestBuilder {
+        let request = self.client.request(method.parse().unwrap_or_default(), self.url(path));
+        let request = request.header("origin", &self.origin);
+        request.header("cookie", &session.cookie).header("x-session-key", &session.key)
     }
 
     /// Sends a POST as the owner and returns `data` of the response. Fails on an error status.
@@ -148,10 +162,21 @@ impl TestControlPlane {
         self.child.kill().await.map_err(Into::into)
     }
 
-    /// Connects a desktop with its own API key. It sends presence every 30 s, first after `delay`, which lets
-    /// many desktops spread their messages over the interval.
+    /// Connects a desktop of the owner; see [`TestControlPlane::connect_desktop_of`].
     pub async fn connect_desktop(&self, name: &str, delay: Duration) -> anyhow::Result<ConnectedDesktop> {
-        let key = self.post("/api-keys", json!({"name": name})).await?;
+        self.connect_desktop_of(&self.session, name, delay).await
+    }
+
+    /// Connects a person's desktop with its own API key. It sends presence every 30 s, first after `delay`, which lets
+    /// many desktops spread their messages over the interval.
+    pub async fn connect_desktop_of(
+        &self,
+        person: &PersonSession,
+        name: &str,
+        delay: Duration,
+    ) -> anyhow::Result<ConnectedDesktop> {
+        let request = self.request_as(person, "POST", "/api-keys").json(&json!({"name": name}));
+        let key = data(request.send().await?).await?;
         let key = key["plaintext"].as_str().context("the response has no API key")?;
         let mut request = self.url("/desktop-gateway").replacen("http", "ws", 1).into_client_request()?;
         request.headers_mut().insert("authorization", format!("Bearer {key}").parse()?);

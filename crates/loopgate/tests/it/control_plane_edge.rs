@@ -81,7 +81,7 @@ async fn large_bodies_need_little_memory() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connected_desktop_needs_little_memory() -> Result<()> {
-    const DESKTOPS: u64 = 100;
+    const DESKTOPS: u64 = 80;
     let home = UserHome::temporary()?;
     let plane = TestControlPlane::start(PROGRAM.as_ref(), home.path()).await?;
     let pid = plane.pid().context("not running")?;

@@ -49,9 +49,9 @@ struct DeliveryTexts {
 }
 
 impl DeliveryText {
-    /// Returns the texts for a repository in the loop's last answer.
+    /// Returns the texts for a repository that the loop's assistant wrote.
     pub fn of(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Option<Self> {
-        Self::parse(outcome.summary.answer.as_deref()?, &context.full_name)
+        Self::parse(outcome.summary.delivery.as_deref()?, &context.full_name)
     }
 
     /// Parses an answer. `repository` is a full name; the assistant may also use its last part.

@@ -20,6 +20,8 @@ use crate::pulse;
 use crate::table::Table;
 
 const DESKTOPS: usize = 1_000;
+/// The control plane's limit.
+const DESKTOPS_OF_PERSON: usize = 100;
 /// Number of loops that report events, and the interval of their reports.
 const LOOPS: usize = 20;
 const PACE: Duration = Duration::from_millis(100);
@@ -54,9 +56,13 @@ async fn measure_events(plane: &TestControlPlane, load: Duration, table: &mut Ta
     plane.post("/repositories", json!({"fullName": "acme/shop"})).await?;
     let mut first = None;
     let begin = Instant::now();
+    let mut person = plane.session().clone();
     for number in 0..DESKTOPS {
+        if number > 0 && number % DESKTOPS_OF_PERSON == 0 {
+            person = plane.add_member(&format!("member-{number}@example.org")).await?;
+        }
         let (name, delay) = (format!("bench-{number}"), SPREAD.mul_f64(number as f64 / DESKTOPS as f64));
-        let desktop = plane.connect_desktop(&name, delay).await.with_context(|| name)?;
+        let desktop = plane.connect_desktop_of(&person, &name, delay).await.with_context(|| name)?;
         first.get_or_insert(desktop);
     }
     table.plain("1,000 desktops create a key and connect", format!("{:.1?}", begin.elapsed()));
