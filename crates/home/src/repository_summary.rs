@@ -74,8 +74,11 @@ impl Sandbox {
             return Ok(known.summary);
         }
         let (summary, files) = self.read_summary(directory)?;
+        let config = files.first().cloned();
         // The versions are read between two equal summaries: they belong to the files of both.
         if let Ok(Some(files)) = FileVersions::read(files)
+            // The removal of a repository is noticed by a file that it had.
+            && config.is_some_and(|config| config.exists())
             && self.read_summary(directory).is_ok_and(|(again, _)| again == summary)
         {
             let known = KnownSummary { summary: summary.clone(), base, files: Arc::new(files) };
