@@ -1,5 +1,7 @@
 //! Instructions of an untrusted checkout that lead out of it, for the reviewer and agents of the Agent Client Protocol.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

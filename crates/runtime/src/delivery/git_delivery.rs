@@ -19,6 +19,7 @@ use super::result::{DeliveryContext, DeliveryOutcome, NO_CHANGES, git_failed};
 use super::retry::{DeliveryError, repeat, unless_cancelled};
 use super::{evidence, large_files, result_file};
 use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
+use crate::workspace::naming::branch_outside_namespace;
 
 const LABEL: &str = "orchestrator";
 
@@ -193,6 +194,10 @@ async fn push(
     let Err(rejected) = push_branch(outcome, directory, &branch).await else {
         return Ok(PushedBranch { branch, is_new });
     };
+    if is_name_taken(&rejected) {
+        let Ok(outside) = branch_outside_namespace(&branch) else { return Err(rejected) };
+        return push_as(outcome, job, directory, &branch, outside).await;
+    }
     if !diverged(&rejected) {
         return Err(rejected);
     }
@@ -208,11 +213,23 @@ async fn push(
     if branch.as_str().ends_with(&job.id.short()) {
         return Err(rejected);
     }
-    tracing::info!(loop_id = %job.id, %branch, %fallback, "remote branch has diverged; pushing to a new branch");
+    push_as(outcome, job, directory, &branch, fallback).await
+}
+
+/// Pushes the work under another name, because the remote does not accept its branch.
+async fn push_as(
+    outcome: &LoopOutcome<'_>,
+    job: &Job,
+    directory: &Path,
+    branch: &BranchName,
+    name: BranchName,
+) -> Result<PushedBranch, DeliveryError> {
+    tracing::info!(loop_id = %job.id, %branch, %name, "the remote does not accept the branch; pushing to another one");
     // -C resets a branch of that name that a previous attempt created.
-    git.text(directory, &["switch", "--quiet", "-C", fallback.as_str()], time::LOCAL).await?;
-    push_branch(outcome, directory, &fallback).await?;
-    Ok(PushedBranch { branch: fallback, is_new: false })
+    let switch = ["switch", "--quiet", "-C", name.as_str()];
+    outcome.finalizer.git.text(directory, &switch, time::LOCAL).await?;
+    push_branch(outcome, directory, &name).await?;
+    Ok(PushedBranch { branch: name, is_new: false })
 }
 
 /// Pushes a branch until it succeeds or the loop is cancelled. A cancellation ends the push that is running; the branch
@@ -237,10 +254,17 @@ async fn push_branch(
 
 /// Returns whether the push was rejected because the remote has commits that the local branch does not contain.
 fn diverged(error: &DeliveryError) -> bool {
+    prints(error, ["non-fast-forward", "fetch first"])
+}
+
+/// Returns whether the push was rejected because a branch of the remote has the name of a directory of this branch.
+fn is_name_taken(error: &DeliveryError) -> bool {
+    prints(error, ["exists; cannot create", "directory file conflict"])
+}
+
+fn prints(error: &DeliveryError, texts: [&str; 2]) -> bool {
     let DeliveryError::Git(error) = error else { return false };
-    error
-        .printed()
-        .is_some_and(|printed| ["non-fast-forward", "fetch first"].iter().any(|text| printed.contains(text)))
+    error.printed().is_some_and(|printed| texts.iter().any(|text| printed.contains(text)))
 }
 
 /// What a pull request says.

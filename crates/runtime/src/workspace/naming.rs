@@ -35,7 +35,7 @@ impl WorktreeNames {
     /// Returns the names with a branch outside of the namespace of loops, for a repository in which git cannot create the
     /// branch, for example because a branch has the name of the namespace.
     pub fn outside_namespace(self) -> Result<Self, InvalidId> {
-        Ok(Self { branch: self.branch.as_str().replacen('/', "-", 1).parse()?, ..self })
+        Ok(Self { branch: branch_outside_namespace(&self.branch)?, ..self })
     }
 
     /// Returns the key of a document's worktree; `None` for a slug without alphanumeric characters.
@@ -51,6 +51,11 @@ impl WorktreeNames {
         let key = format!("{}-{}-{}", self.key, slug(branch.as_str()), &place[..8]);
         Ok(Self { branch: format!("{LOOP_NAMESPACE}/{key}").parse()?, key })
     }
+}
+
+/// Returns the name outside of the namespace of loops for a branch in it.
+pub fn branch_outside_namespace(branch: &BranchName) -> Result<BranchName, InvalidId> {
+    branch.as_str().replacen('/', "-", 1).parse()
 }
 
 /// Returns the slug of a text. A hash is appended when more than the case was lost, so that two documents
