@@ -39,7 +39,7 @@ impl HeldStep {
 
     /// Lets the step continue.
     pub fn release(&mut self) -> anyhow::Result<()> {
-        // For reading as well: opening a pipe that nobody reads would block.
+        // Opened for reading as well, because opening a pipe for writing blocks until a reader exists.
         let mut pipe = OpenOptions::new().read(true).write(true).open(&self.pipe)?;
         pipe.write_all(b"go\n")?;
         self.released = Some(pipe);
