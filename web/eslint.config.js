@@ -4,6 +4,42 @@ import reactHooks from "eslint-plugin-react-hooks";
 import globals from "globals";
 import tseslint from "typescript-eslint";
 
+// Folders of `src`, each with the folders that it may import. A feature imports no other feature: features meet in `app`.
+const IMPORTS = {
+  api: [],
+  model: ["api"],
+  ui: ["api", "model"],
+  markdown: ["api", "ui"],
+  signing: ["api"],
+  gateway: ["api", "signing"],
+  routing: ["api"],
+  features: ["api", "model", "ui", "markdown", "signing", "gateway", "routing"],
+};
+
+/** Forbids imports that match a regular expression, static and with `import()`. */
+const forbidImports = (files, regex, message) => ({
+  files,
+  rules: {
+    "no-restricted-imports": ["error", { patterns: [{ regex, message }] }],
+    "no-restricted-syntax": [
+      "error",
+      { selector: `ImportExpression > Literal[value=/${regex.replaceAll("/", "\\/")}/]`, message },
+    ],
+  },
+});
+
+const folderRules = Object.entries(IMPORTS).flatMap(([folder, allowed]) => {
+  const other = `@/(?!(${allowed.join("|")})/)`;
+  const message = `See IMPORTS in eslint.config.js for what src/${folder} may import.`;
+  // Relative imports stay inside a shared folder or a feature, which has one level of subfolders.
+  return folder === "features"
+    ? [
+        forbidImports(["src/features/*/*"], `^(${other}|\\.\\./)`, message),
+        forbidImports(["src/features/*/*/*"], `^(${other}|\\.\\./\\.\\./)`, message),
+      ]
+    : [forbidImports([`src/${folder}/**`], `^(${other}|\\.\\./)`, message)];
+});
+
 export default tseslint.config(
   { ignores: ["dist", "test-results", "playwright-report", "src/api/*.gen.ts"] },
   js.configs.recommended,
@@ -37,6 +73,7 @@ export default tseslint.config(
     extends: [reactHooks.configs.flat.recommended, jsxA11y.flatConfigs.strict],
     languageOptions: { globals: globals.browser },
   },
+  ...folderRules,
   { files: ["scripts/**", "dev/**", "e2e/**", "*.js"], languageOptions: { globals: globals.node } },
   { files: ["public/**"], languageOptions: { globals: globals.browser, sourceType: "script" } },
 );

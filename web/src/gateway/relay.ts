@@ -5,8 +5,8 @@
  */
 import { api, requestHeaders, unwrap } from "@/api/client";
 import { ApiError } from "@/api/errors";
-import { signatureFor } from "@/api/queries";
-import { readEvents } from "@/live/sse";
+import { readEvents } from "@/api/sse";
+import { signatureFor } from "@/signing/commands";
 
 // Timeout of the command at the desktop, and of the whole exchange at the page.
 const COMMAND_TIMEOUT_MS = 15_000;

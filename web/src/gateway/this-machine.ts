@@ -2,7 +2,7 @@
 import { api, unwrap } from "@/api/client";
 import { computeTargetsQuery } from "@/api/queries";
 import type { ComputeTarget } from "@/api/types";
-import { queryClient } from "@/query-client";
+import { queryClient } from "@/api/query-client";
 
 import { type KnownGateway, LocalGateway } from "./local-gateway";
 

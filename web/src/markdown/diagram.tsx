@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 
 import { featureFlagsQuery } from "@/api/queries";
-import { useTheme } from "@/shell/theme";
+import { useTheme } from "@/ui/theme";
 import { Button } from "@/ui/button";
 import { Notice, Skeleton } from "@/ui/panel";
 

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import type { ReactNode } from "react";
 
-import type { Tone } from "@/loops/status";
+import type { Tone } from "@/model/status";
 
 import { cx } from "./cx";
 import { TONE_TEXT } from "./status-badge";

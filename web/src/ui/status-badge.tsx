@@ -1,5 +1,5 @@
 import type { LoopStatus } from "@/api/types";
-import { statusFacts, type Tone } from "@/loops/status";
+import { statusFacts, type Tone } from "@/model/status";
 
 import { cx } from "./cx";
 

@@ -1,0 +1,34 @@
+/** Cache of server state, shared by all components. */
+import { QueryCache, QueryClient } from "@tanstack/react-query";
+
+import { ApiError } from "./errors";
+
+// A failed read is retried this often, unless the status (4xx, 501) shows that a retry cannot succeed.
+const MAX_RETRIES = 2;
+
+// Called when a response has status 401, that is, when the session has ended.
+let onSignedOut: () => void = () => undefined;
+
+export function whenSignedOut(listener: () => void): void {
+  onSignedOut = listener;
+}
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error) => {
+      if (error instanceof ApiError && error.status === 401) onSignedOut();
+    },
+  }),
+  defaultOptions: {
+    // The control plane may run on this machine, where it is reachable without a network.
+    mutations: { networkMode: "always" },
+    queries: {
+      networkMode: "always",
+      staleTime: 2_000,
+      retry: (failures, error) =>
+        failures < MAX_RETRIES &&
+        (!(error instanceof ApiError) || error.status === 0 || error.status >= 500) &&
+        !(error instanceof ApiError && error.status === 501),
+    },
+  },
+});

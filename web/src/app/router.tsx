@@ -1,0 +1,118 @@
+/** All routes of the app. The features define their own; this file assembles them and adds layouts and redirects. */
+import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+
+import { agentRoute, agentsRoute } from "@/features/agents/routes";
+import { apiKeysRoute } from "@/features/api-keys/routes";
+import { approvalsRoute } from "@/features/approvals/routes";
+import { auditLogRoute } from "@/features/audit-log/routes";
+import { desktopsRoute } from "@/features/desktops/routes";
+import { documentRoute, planRoute } from "@/features/documents/routes";
+import { loopRoute } from "@/features/loops/routes";
+import { membersRoute } from "@/features/members/routes";
+import { newLoopRoute } from "@/features/new-loop/routes";
+import { organizationSettingsRoute } from "@/features/organization/routes";
+import { profileRoute } from "@/features/profile/routes";
+import { repositoriesRoute } from "@/features/repositories/routes";
+import {
+  joinRoute,
+  resetPasswordRoute,
+  signedOutRoute,
+  signInRoute,
+} from "@/features/sign-in/routes";
+import { signingRoute } from "@/features/signing/routes";
+import { usageRoute } from "@/features/usage/routes";
+import { loopsRoute } from "@/features/work/routes";
+import { organizationRoute, requireMe, rootRoute, settingsRoute } from "@/routing/parents";
+
+import { PageNotFound, RouteError, RouteNotFound, RoutePending } from "./fallbacks";
+import { Shell } from "./shell";
+
+rootRoute.update({ notFoundComponent: PageNotFound });
+organizationRoute.update({ component: Shell });
+settingsRoute.update({
+  component: lazyRouteComponent(() => import("./settings-layout"), "SettingsLayout"),
+});
+loopRoute.update({ component: lazyRouteComponent(() => import("./loop-page"), "LoopPage") });
+
+const homeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/",
+  beforeLoad: async () => {
+    const me = await requireMe();
+    throw redirect({ to: "/$orgSlug/loops", params: { orgSlug: me.organization.slug } });
+  },
+});
+
+/** Address of a plan in pull requests, which names no organization. */
+const sharedPlanRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/implementation-plans/$slug",
+  beforeLoad: async ({ params }) => {
+    const me = await requireMe();
+    throw redirect({
+      to: "/$orgSlug/implementation-plans/$slug",
+      params: { orgSlug: me.organization.slug, slug: params.slug },
+    });
+  },
+});
+
+const organizationHomeRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/$orgSlug/loops", params });
+  },
+});
+
+const settingsHomeRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/$orgSlug/settings/profile", params });
+  },
+});
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([
+    homeRoute,
+    signInRoute,
+    signedOutRoute,
+    joinRoute,
+    resetPasswordRoute,
+    sharedPlanRoute,
+    organizationRoute.addChildren([
+      organizationHomeRoute,
+      loopsRoute,
+      newLoopRoute,
+      loopRoute,
+      documentRoute,
+      planRoute,
+      approvalsRoute,
+      settingsRoute.addChildren([
+        settingsHomeRoute,
+        profileRoute,
+        membersRoute,
+        organizationSettingsRoute,
+        desktopsRoute,
+        repositoriesRoute,
+        agentsRoute,
+        agentRoute,
+        apiKeysRoute,
+        signingRoute,
+        usageRoute,
+        auditLogRoute,
+      ]),
+    ]),
+  ]),
+  defaultPreload: "intent",
+  defaultPendingComponent: RoutePending,
+  defaultErrorComponent: RouteError,
+  defaultNotFoundComponent: RouteNotFound,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,218 @@
+/** Page of an agent: prompt and versions. Administrators can edit it. */
+import { useMutation, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { messageOf } from "@/api/errors";
+import { meQuery } from "@/api/queries";
+import type { Agent } from "@/api/types";
+import { moment } from "@/model/format";
+import { Button } from "@/ui/button";
+import { ConfirmDialog } from "@/ui/confirm-dialog";
+import { Field, INPUT_CLASS } from "@/ui/field";
+import { usePageTitle } from "@/ui/page-title";
+import { Panel, Skeleton } from "@/ui/panel";
+import { RequestError, Row, Rows, Section } from "@/ui/section";
+
+import {
+  agentQuery,
+  agentVersion,
+  agentVersionsQuery,
+  useDeleteAgent,
+  useUpdateAgent,
+} from "../queries";
+
+const route = getRouteApi("/$orgSlug/settings/agents/$slug");
+
+export function AgentPage() {
+  const { slug } = route.useParams();
+  const agent = useQuery(agentQuery(slug));
+  usePageTitle(agent.data?.name ?? "Agent");
+  if (agent.isPending) return <Skeleton className="h-64 w-full rounded-lg" />;
+  if (agent.isError) return <RequestError error={agent.error} />;
+  // The key resets the form when a new version is loaded.
+  return <AgentView key={agent.data.currentVersion} agent={agent.data} />;
+}
+
+function AgentView({ agent }: { agent: Agent }) {
+  const { data: me } = useSuspenseQuery(meQuery);
+  const isAdmin = me.role === "org:admin";
+  const facts = [agent.role, agent.sourceRepo, agent.description].filter(Boolean).join(" · ");
+  return (
+    <>
+      <Section title={agent.name} about={facts} action={isAdmin && <AgentActions agent={agent} />}>
+        {isAdmin ? (
+          <EditForm agent={agent} />
+        ) : (
+          <Panel className="px-4 py-3">
+            <p className="font-mono text-sm break-words whitespace-pre-wrap">{agent.prompt}</p>
+          </Panel>
+        )}
+      </Section>
+      <Versions agent={agent} isAdmin={isAdmin} />
+    </>
+  );
+}
+
+function AgentActions({ agent }: { agent: Agent }) {
+  const { orgSlug } = route.useParams();
+  const navigate = route.useNavigate();
+  const [confirming, setConfirming] = useState(false);
+  const update = useUpdateAgent(agent.slug);
+  const remove = useDeleteAgent(agent.slug);
+  const error = update.error ?? remove.error;
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {error && (
+        <p role="alert" className="text-sm text-bad">
+          {messageOf(error)}
+        </p>
+      )}
+      <Button
+        size="sm"
+        busy={update.isPending}
+        onClick={() => update.mutate({ enabled: !agent.enabled })}
+      >
+        {agent.enabled ? "Disable" : "Enable"}
+      </Button>
+      <Button size="sm" variant="danger" onClick={() => setConfirming(true)}>
+        Delete
+      </Button>
+      <ConfirmDialog
+        open={confirming}
+        onOpenChange={setConfirming}
+        title={`Delete ${agent.name}?`}
+        confirm="Delete"
+        busy={remove.isPending}
+        onConfirm={() =>
+          remove.mutate(undefined, {
+            onSuccess: () =>
+              void navigate({ to: "/$orgSlug/settings/agents", params: { orgSlug } }),
+          })
+        }
+      >
+        All its versions are deleted permanently.
+      </ConfirmDialog>
+    </div>
+  );
+}
+
+function EditForm({ agent }: { agent: Agent }) {
+  const [name, setName] = useState(agent.name);
+  const [prompt, setPrompt] = useState(agent.prompt);
+  const [changeNote, setChangeNote] = useState("");
+  const update = useUpdateAgent(agent.slug);
+  const changed = name !== agent.name || prompt !== agent.prompt;
+  return (
+    <form
+      className="space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        update.mutate({ name: name.trim(), prompt, changeNote });
+      }}
+    >
+      <Field label="Name">
+        {(control) => (
+          <input
+            {...control}
+            required
+            maxLength={200}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            className={`${INPUT_CLASS} max-w-sm`}
+          />
+        )}
+      </Field>
+      <Field label="Prompt">
+        {(control) => (
+          <textarea
+            {...control}
+            required
+            rows={14}
+            value={prompt}
+            onChange={(event) => setPrompt(event.target.value)}
+            className={`${INPUT_CLASS} h-auto resize-y py-2.5 font-mono text-sm leading-relaxed`}
+          />
+        )}
+      </Field>
+      {changed && (
+        <Field
+          label="Reason for the change"
+          hint="Stored with the version"
+          error={update.error ? messageOf(update.error) : undefined}
+        >
+          {(control) => (
+            <input
+              {...control}
+              required
+              maxLength={500}
+              value={changeNote}
+              onChange={(event) => setChangeNote(event.target.value)}
+              className={INPUT_CLASS}
+            />
+          )}
+        </Field>
+      )}
+      <Button type="submit" variant="primary" disabled={!changed} busy={update.isPending}>
+        Save as version {agent.currentVersion + 1}
+      </Button>
+    </form>
+  );
+}
+
+function Versions({ agent, isAdmin }: { agent: Agent; isAdmin: boolean }) {
+  const versions = useQuery({
+    ...agentVersionsQuery(agent.slug),
+    select: ({ versions }) => versions,
+  });
+  const update = useUpdateAgent(agent.slug);
+  const restore = useMutation({
+    mutationFn: async (version: number) => {
+      const { name, prompt } = await agentVersion(agent.slug, version);
+      return update.mutateAsync({ name, prompt, changeNote: `Restored version ${version}` });
+    },
+  });
+  return (
+    <Section title="Versions">
+      {restore.error && <RequestError error={restore.error} />}
+      <Rows query={versions} empty="No versions.">
+        {(version) => (
+          <Row
+            key={version.id}
+            actions={
+              version.version === agent.currentVersion ? (
+                <span className="text-sm text-ink-3">Current</span>
+              ) : (
+                isAdmin && (
+                  <Button
+                    size="sm"
+                    aria-label={`Restore version ${version.version}`}
+                    busy={restore.isPending && restore.variables === version.version}
+                    onClick={() => restore.mutate(version.version)}
+                  >
+                    Restore
+                  </Button>
+                )
+              )
+            }
+          >
+            <p className="font-medium">Version {version.version}</p>
+            <p className="text-sm text-ink-3">
+              {[version.changeNote, fullName(version.changedBy), moment(version.createdAt)]
+                .filter(Boolean)
+                .join(" · ")}
+            </p>
+          </Row>
+        )}
+      </Rows>
+    </Section>
+  );
+}
+
+const fullName = ({
+  firstName,
+  lastName,
+}: {
+  firstName?: string | null;
+  lastName?: string | null;
+}) => [firstName, lastName].filter(Boolean).join(" ");

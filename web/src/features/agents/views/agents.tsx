@@ -1,0 +1,141 @@
+/** List of the agents that loops can use. */
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useDeferredValue, useState } from "react";
+
+import { meQuery } from "@/api/queries";
+import { Button } from "@/ui/button";
+import { INPUT_CLASS } from "@/ui/field";
+import { usePageTitle } from "@/ui/page-title";
+import { RequestError, Row, Rows, Section } from "@/ui/section";
+
+import { agentProposalsQuery, agentsQuery, useDecideProposal } from "../queries";
+
+const route = getRouteApi("/$orgSlug/settings");
+
+/** Agents of members' loops, which an administrator reads and accepts or rejects. */
+function Proposals() {
+  const { data: me } = useSuspenseQuery(meQuery);
+  const proposals = useQuery({ ...agentProposalsQuery, select: ({ proposals }) => proposals });
+  const decide = useDecideProposal();
+  if (!proposals.data?.length) return null;
+  return (
+    <Section
+      title="Proposed agents"
+      about="Loops of members created these agents. They take effect when an administrator accepts them; an agent replaces the one with the same role."
+    >
+      {decide.error && <RequestError error={decide.error} />}
+      <Rows query={proposals} empty="No proposed agents.">
+        {({ id, sourceRepo, proposedBy, agents, criticGates }) => (
+          <Row
+            key={id}
+            actions={
+              me.role === "org:admin" && (
+                <>
+                  <Button
+                    size="sm"
+                    aria-label={`Accept the agents for ${sourceRepo}`}
+                    busy={decide.isPending && decide.variables.id === id}
+                    onClick={() => decide.mutate({ id, accept: true })}
+                  >
+                    Accept
+                  </Button>
+                  <Button
+                    size="sm"
+                    variant="danger"
+                    aria-label={`Reject the agents for ${sourceRepo}`}
+                    busy={decide.isPending && decide.variables.id === id}
+                    onClick={() => decide.mutate({ id, accept: false })}
+                  >
+                    Reject
+                  </Button>
+                </>
+              )
+            }
+          >
+            <p className="font-medium">
+              {sourceRepo}, proposed by {proposedBy}
+            </p>
+            {agents.map((agent) => (
+              <details key={agent.role}>
+                <summary className="text-sm">
+                  {agent.name} ({agent.role})
+                </summary>
+                <pre className="font-mono text-sm whitespace-pre-wrap">{agent.prompt}</pre>
+              </details>
+            ))}
+            {criticGates && (
+              <pre className="font-mono text-sm whitespace-pre-wrap">
+                {JSON.stringify(criticGates, null, 2)}
+              </pre>
+            )}
+          </Row>
+        )}
+      </Rows>
+    </Section>
+  );
+}
+
+export function AgentsPage() {
+  return (
+    <div className="space-y-8">
+      <Proposals />
+      <AgentList />
+    </div>
+  );
+}
+
+function AgentList() {
+  usePageTitle("Agents");
+  const { orgSlug } = route.useParams();
+  const [search, setSearch] = useState("");
+  // Deferred, so that typing stays responsive while the list renders.
+  const searchText = useDeferredValue(search.trim());
+  const agents = useQuery({ ...agentsQuery(searchText), select: ({ agents }) => agents });
+  return (
+    <Section
+      title="Agents"
+      about="Experts that loops can consult. A loop receives the enabled agents of its repositories and those for all repositories."
+      action={
+        <input
+          type="search"
+          aria-label="Search agents"
+          placeholder="Search"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+          className={`${INPUT_CLASS} !w-56`}
+        />
+      }
+    >
+      <Rows
+        query={agents}
+        empty={
+          searchText ? "No matching agents." : "No agents. A bootstrap loop creates the first ones."
+        }
+      >
+        {(agent) => (
+          <Row
+            key={agent.id}
+            actions={
+              <span className="text-sm text-ink-3">
+                Version {agent.currentVersion}
+                {!agent.enabled && ", disabled"}
+              </span>
+            }
+          >
+            <Link
+              to="/$orgSlug/settings/agents/$slug"
+              params={{ orgSlug, slug: agent.slug }}
+              className="font-medium text-accent hover:underline"
+            >
+              {agent.name}
+            </Link>
+            <p className="truncate text-sm text-ink-3">
+              {[agent.role, agent.sourceRepo, agent.description].filter(Boolean).join(" · ")}
+            </p>
+          </Row>
+        )}
+      </Rows>
+    </Section>
+  );
+}

@@ -1,0 +1,157 @@
+/** Requests that need the owner's approval, with the commands that approve and deny them. */
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Check } from "lucide-react";
+
+import type { WaitingRequest } from "@/api/types";
+import { GatewayError } from "@/gateway/local-gateway";
+import { duration } from "@/model/format";
+import { humanise } from "@/model/status";
+import { useNow } from "@/ui/clock";
+import { Code, WithCode } from "@/ui/code";
+import { CommandLine } from "@/ui/command-line";
+import { usePageTitle } from "@/ui/page-title";
+import { EmptyState, Notice, Panel, Skeleton } from "@/ui/panel";
+import { Badge } from "@/ui/status-badge";
+
+import { approvalsQuery } from "../queries";
+
+const route = getRouteApi("/$orgSlug/approvals");
+
+// Ids are UUIDv7, whose end is random: the command line accepts the last 8 characters.
+const SHORT_ID = 8;
+const TONES = { none: "idle", low: "idle", medium: "warn", high: "bad" } as const;
+
+export function ApprovalsPage() {
+  usePageTitle("Approvals");
+  const { data, error } = useQuery(approvalsQuery);
+  return (
+    <div className="mx-auto max-w-3xl">
+      <h1 className="text-xl font-semibold tracking-tight">Waiting for approval</h1>
+      <p className="mt-1.5 max-w-[68ch] text-pretty text-ink-2">
+        These requests to this machine need its owner&rsquo;s approval. This page cannot approve or
+        deny them: run the command in a terminal on this machine.
+      </p>
+      {data?.problems?.map((problem) => (
+        <div key={problem} className="mt-5">
+          <Notice tone="warn" title={problem} />
+        </div>
+      ))}
+      {error ? (
+        <Panel className="mt-5">
+          <EmptyState title="The pending requests could not be loaded">
+            <WithCode text={advice(error)} />
+          </EmptyState>
+        </Panel>
+      ) : !data ? (
+        <Panel className="mt-5 space-y-3 p-5">
+          <Skeleton className="h-5 w-56" />
+          <Skeleton className="h-4 w-80 max-w-full" />
+        </Panel>
+      ) : data.waiting.length === 0 ? (
+        <Panel className="mt-5">
+          <EmptyState icon={<Check />} title="No pending requests">
+            Risk tiers and policies determine which requests need approval. Run{" "}
+            <Code>{data.command}</Code> to view or change them.
+          </EmptyState>
+        </Panel>
+      ) : (
+        <ul aria-label="Pending requests" className="mt-5 space-y-4">
+          {data.waiting.map((request) => (
+            <li key={request.id}>
+              <RequestDetails request={request} command={data.command} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function RequestDetails({ request, command }: { request: WaitingRequest; command: string }) {
+  const { orgSlug } = route.useParams();
+  const now = useNow(1_000);
+  const remaining = Date.parse(request.waitsUntil) - now;
+  const id = request.id.slice(-SHORT_ID);
+  return (
+    <Panel className="p-4 sm:p-5">
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <h2 className="flex items-center gap-2.5 font-semibold">
+          {humanise(request.operationId)}
+          <Badge tone={TONES[request.riskTier]}>{request.riskTier} risk</Badge>
+        </h2>
+        <span className="text-sm text-ink-2 tabular-nums">
+          {remaining > 0 ? `expires in ${duration(remaining)}` : "expired"}
+        </span>
+      </div>
+      <dl className="mt-3 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
+        <Fact name="Request">
+          <span className="font-mono">
+            {request.method} {request.path}
+            {request.query ? `?${request.query}` : ""}
+          </span>
+        </Fact>
+        {request.action && (
+          <Fact name="Action">
+            <span className="font-mono">{request.action}</span>
+          </Fact>
+        )}
+        {request.loopId && (
+          <Fact name="Loop">
+            <Link
+              to="/$orgSlug/loops/$loopId"
+              params={{ orgSlug, loopId: request.loopId }}
+              className="text-accent hover:underline"
+            >
+              View loop
+            </Link>
+          </Fact>
+        )}
+        <Fact name="Requested by">
+          {request.location === "cloud-socket" ? "the control plane" : request.location}
+        </Fact>
+        {request.directories.length > 0 && (
+          <Fact name={request.directories.length === 1 ? "Directory" : "Directories"}>
+            {request.directories.map((directory) => (
+              <bdi key={directory} className="block font-mono">
+                {directory}
+              </bdi>
+            ))}
+          </Fact>
+        )}
+        <Fact name="Reason">{request.reason}</Fact>
+      </dl>
+      {request.riskTier === "high" && (
+        <div className="mt-3">
+          <Notice tone="warn" title="This request starts or removes something outside a worktree" />
+        </div>
+      )}
+      <div className="mt-4 space-y-2">
+        <CommandLine text={`${command} approve ${id}`} label="Copy approve command" />
+        <CommandLine text={`${command} deny ${id}`} label="Copy deny command" />
+      </div>
+    </Panel>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <>
+      <dt className="text-ink-3">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </>
+  );
+}
+
+function advice(error: unknown): string {
+  if (!(error instanceof GatewayError))
+    return "Loopgate is not responding. Retrying automatically.";
+  switch (error.problem) {
+    case "absent":
+      return "No gateway responded on this machine. Run `loopgate approvals` on the machine where Loopgate runs to list pending requests.";
+    case "refused":
+      return `The gateway on this machine belongs to another account. It rejected the request: “${error.message}”.`;
+    case "failed":
+      return error.message;
+  }
+}

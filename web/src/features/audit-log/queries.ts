@@ -1,0 +1,17 @@
+import { queryOptions } from "@tanstack/react-query";
+
+import { api, unwrap } from "@/api/client";
+import type { AuditAction } from "@/api/types";
+
+/** One page of the audit log, newest first, with the entries before the cursor `before`. */
+export const auditLogQuery = (action: AuditAction | undefined, before: string | undefined) =>
+  queryOptions({
+    queryKey: ["audit-log", action, before],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/audit-log", {
+          params: { query: { ...(action && { action }), ...(before && { before }), limit: 50 } },
+          signal,
+        }),
+      ),
+  });

@@ -1,0 +1,53 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useRef } from "react";
+
+import { Markdown } from "@/markdown/markdown";
+import { Outline } from "@/markdown/outline";
+import { CopyButton } from "@/ui/copy-button";
+import { ErrorView } from "@/ui/error-view";
+import { Panel, Skeleton } from "@/ui/panel";
+
+import { documentQuery } from "../queries";
+
+/** Plan tab of a loop's page. */
+export function PlanView({ slug, orgSlug }: { slug: string; orgSlug: string }) {
+  const { data: document, error, refetch } = useQuery(documentQuery(slug));
+  const article = useRef<HTMLElement>(null);
+  if (error && !document) return <ErrorView error={error} onRetry={() => void refetch()} />;
+  if (!document) return <DocumentSkeleton />;
+  return (
+    <div className="grid grid-cols-1 items-start gap-x-10 lg:grid-cols-[minmax(0,56rem)_14rem]">
+      <Panel>
+        <div className="flex items-center gap-2 border-b border-line py-1.5 pr-2 pl-6 max-sm:pl-4">
+          <Link
+            to="/$orgSlug/implementation-plans/$slug"
+            params={{ orgSlug, slug: document.slug }}
+            className="flex-1 truncate text-sm text-ink-3 hover:text-ink"
+          >
+            {document.slug} · version {document.currentVersion}
+          </Link>
+          <CopyButton text={document.content} label="Copy as Markdown" />
+        </div>
+        <article ref={article} aria-label="Plan" className="px-6 py-6 max-sm:px-4">
+          <Markdown text={document.content} />
+        </article>
+      </Panel>
+      <div className="sticky top-20">
+        <Outline article={article} text={document.content} />
+      </div>
+    </div>
+  );
+}
+
+export function DocumentSkeleton() {
+  return (
+    <Panel className="space-y-3.5 px-6 py-7">
+      <div role="status" aria-label="Loading the document" />
+      <Skeleton className="h-6 w-2/5" />
+      {["w-11/12", "w-4/5", "w-10/12", "w-2/3"].map((width) => (
+        <Skeleton key={width} className={`h-4 ${width}`} />
+      ))}
+    </Panel>
+  );
+}

@@ -1,0 +1,98 @@
+/** Tokens and cost of a loop: in total, by model, by assistant run and by turn. */
+import type { LoopDetail } from "@/api/types";
+
+export interface Tokens {
+  input: number;
+  output: number;
+  cacheCreation: number;
+  cacheRead: number;
+}
+
+/** One response of a model. */
+export interface Turn extends Tokens {
+  turn: number;
+  model: string;
+}
+
+/** One run of the assistant, from its start to its result. */
+export interface Run extends Tokens {
+  run: number;
+  turns: number;
+  costUsd?: number;
+}
+
+export interface ModelSpend extends Tokens {
+  model: string;
+  costUsd?: number;
+}
+
+/** Returns the models that a loop used, the most expensive first. */
+export function modelsOf(loop: Pick<LoopDetail, "metadata" | "tokensByModel">): ModelSpend[] {
+  const { cost } = loop.metadata as { cost?: { byModel?: Record<string, number> } };
+  const prices = cost?.byModel ?? {};
+  return Object.entries((loop.tokensByModel ?? {}) as Record<string, Partial<Tokens>>)
+    .map(([model, tokens]) => ({
+      model,
+      ...withDefaults(tokens),
+      ...(prices[model] !== undefined && { costUsd: prices[model] }),
+    }))
+    .sort((one, other) => (other.costUsd ?? 0) - (one.costUsd ?? 0) || sum(other) - sum(one));
+}
+
+export const sum = (tokens: Tokens): number =>
+  tokens.input + tokens.output + tokens.cacheCreation + tokens.cacheRead;
+
+function withDefaults({
+  input = 0,
+  output = 0,
+  cacheCreation = 0,
+  cacheRead = 0,
+}: Partial<Tokens>): Tokens {
+  return { input, output, cacheCreation, cacheRead };
+}
+
+/** Maximum number of turns, and of runs, to keep: the tables render all of them. */
+export const MAX_ITEMS = 200;
+
+/** Turns and runs from the events of a loop, as an external store for React. */
+export class SpendStore {
+  #snapshot: SpendSnapshot = { turns: [], runs: [] };
+  readonly #listeners = new Set<() => void>();
+
+  /** Applies the turns and runs of an event. Replayed events change nothing. */
+  apply(event: { turns?: unknown; runs?: unknown }): void {
+    const { turns, runs } = this.#snapshot;
+    const next = {
+      turns: appendNew(turns, event.turns as Turn[] | undefined, (turn) => turn.turn),
+      runs: appendNew(runs, event.runs as Run[] | undefined, (run) => run.run),
+    };
+    if (next.turns === turns && next.runs === runs) return;
+    this.#snapshot = next;
+    for (const listener of this.#listeners) listener();
+  }
+
+  readonly snapshot = (): SpendSnapshot => this.#snapshot;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+}
+
+export interface SpendSnapshot {
+  turns: readonly Turn[];
+  runs: readonly Run[];
+}
+
+function appendNew<T>(
+  known: readonly T[],
+  fresh: unknown,
+  number: (item: T) => number,
+): readonly T[] {
+  if (!Array.isArray(fresh)) return known;
+  // Numbers increase: items up to the latest number are replays after a reconnect.
+  const last = known.at(-1);
+  const newest = last === undefined ? 0 : number(last);
+  const more = (fresh as T[]).filter((item) => number(item) > newest);
+  return more.length === 0 ? known : [...known, ...more].slice(-MAX_ITEMS);
+}

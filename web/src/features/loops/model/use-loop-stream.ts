@@ -1,0 +1,48 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+
+import { type LoopActivity, LoopActivityStore } from "./activity";
+import { LoopStream, type StreamState } from "./loop-stream";
+import { LineStore, type LineSnapshot } from "./output-lines";
+import { type SpendSnapshot, SpendStore } from "./spend";
+
+// Empty stores for the first render, before the effect has created the stream.
+const noLines = new LineStore();
+const noSpend = new SpendStore();
+const noActivity = new LoopActivityStore();
+
+/** Follows a loop while the component is mounted. Returns its output, usage, activity and connection state. */
+export function useLoopStream(
+  loopId: string,
+  ended: boolean,
+): { output: LineSnapshot; spend: SpendSnapshot; activity: LoopActivity; state: StreamState } {
+  const client = useQueryClient();
+  const [state, setState] = useState<StreamState>("connecting");
+  const [stream, setStream] = useState<LoopStream>();
+  // A ref, so that the end of the loop does not reopen the stream.
+  const endedNow = useRef(ended);
+  useEffect(() => {
+    endedNow.current = ended;
+  }, [ended]);
+
+  useEffect(() => {
+    const opened = new LoopStream(loopId, {
+      hasEnded: () => endedNow.current,
+      onState: setState,
+      onStatusEvent: () => void client.invalidateQueries({ queryKey: ["loops"] }),
+    });
+    setStream(opened);
+    opened.start();
+    return () => opened.stop();
+  }, [loopId, client]);
+
+  const lines = stream?.lines ?? noLines;
+  const activity = stream?.activity ?? noActivity;
+  const spend = stream?.spend ?? noSpend;
+  return {
+    output: useSyncExternalStore(lines.subscribe, lines.snapshot),
+    spend: useSyncExternalStore(spend.subscribe, spend.snapshot),
+    activity: useSyncExternalStore(activity.subscribe, activity.snapshot),
+    state,
+  };
+}

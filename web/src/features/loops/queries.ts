@@ -1,0 +1,45 @@
+/** Reads a loop, resumes it and cancels it. */
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import { api, unwrap } from "@/api/client";
+import { isActive } from "@/model/status";
+import { signatureFor } from "@/signing/commands";
+
+// Gateway route that cancels loops. The signature of a command includes the path.
+const KILL_PATH = "/api/gateway/orchestrator/loop/kill";
+const ACTIVE_POLL_MS = 3_000;
+
+export const loopQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["loops", id],
+    queryFn: ({ signal }) => unwrap(api.GET("/loops/{id}", { params: { path: { id } }, signal })),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && !isActive(state.data.status) ? false : ACTIVE_POLL_MS,
+  });
+
+/** Resumes a finished loop. Returns the id of the new loop that continues it. */
+export function useResumeLoop() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ id, prompt }: { id: string; prompt?: string }) => {
+      const body = prompt === undefined ? undefined : { prompt };
+      const path = { params: { path: { id } } };
+      return (await unwrap(api.POST("/loops/{id}/resume", { ...path, body }))).loopId;
+    },
+    onSuccess: () => client.invalidateQueries({ queryKey: ["loops"] }),
+  });
+}
+
+export function useCancelLoop() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async (id: string) => {
+      const intent = { loopId: id };
+      const signature = await signatureFor({ method: "POST", path: KILL_PATH, body: intent });
+      const body = signature && { userIntentSignature: { ...signature, body: intent } };
+      return unwrap(api.POST("/loops/{id}/cancel", { params: { path: { id } }, body }));
+    },
+    // Also after an error: a 409 means that the loop has finished, and the list shows an old status.
+    onSettled: () => client.invalidateQueries({ queryKey: ["loops"] }),
+  });
+}

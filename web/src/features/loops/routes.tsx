@@ -1,0 +1,9 @@
+import { createRoute } from "@tanstack/react-router";
+
+import { organizationRoute } from "@/routing/parents";
+
+/** The app adds the component, which needs other features. */
+export const loopRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: "/loops/$loopId",
+});

@@ -1,0 +1,77 @@
+/** Actions on loops: resume, cancel. */
+import { RotateCcw, Square } from "lucide-react";
+import { useState } from "react";
+
+import { messageOf } from "@/api/errors";
+import type { LoopDetail, LoopStatus } from "@/api/types";
+import { useOpenLoop } from "@/routing/use-open-loop";
+import { ActionError } from "@/ui/action-error";
+import { Button } from "@/ui/button";
+import { ConfirmDialog } from "@/ui/confirm-dialog";
+
+import { useCancelLoop, useResumeLoop } from "../queries";
+
+const RESUMABLE: readonly LoopStatus[] = ["FAILED", "CANCELLED", "TIMED_OUT"];
+
+/** Resumes a finished loop, and opens the new loop that continues it. */
+export function useResume(orgSlug: string) {
+  const { mutate, isPending, error } = useResumeLoop();
+  const opening = useOpenLoop(orgSlug);
+  return {
+    start: (input: { id: string; prompt?: string }) => mutate(input, opening),
+    isPending,
+    error,
+  };
+}
+
+export function ResumeButton({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+  const resume = useResume(orgSlug);
+  if (!RESUMABLE.includes(loop.status)) return null;
+  return (
+    <>
+      <Button
+        variant="primary"
+        busy={resume.isPending}
+        onClick={() => resume.start({ id: loop.id })}
+      >
+        {!resume.isPending && <RotateCcw aria-hidden />}
+        Resume
+      </Button>
+      {resume.error && <ActionError title="The loop could not be resumed" error={resume.error} />}
+    </>
+  );
+}
+
+/** Must not be placed where a start button was: the second click of a double click would hit it. */
+export function CancelButton({ loopId }: { loopId: string }) {
+  const [confirming, setConfirming] = useState(false);
+  const cancel = useCancelLoop();
+  return (
+    <>
+      <Button
+        variant="danger"
+        size="sm"
+        className="max-sm:ml-auto"
+        onClick={() => setConfirming(true)}
+      >
+        <Square aria-hidden />
+        Cancel loop
+      </Button>
+      <ConfirmDialog
+        open={confirming}
+        onOpenChange={setConfirming}
+        title="Cancel this loop?"
+        cancel="Keep running"
+        confirm="Cancel loop"
+        busy={cancel.isPending}
+        onConfirm={() => cancel.mutate(loopId, { onSuccess: () => setConfirming(false) })}
+      >
+        <p>
+          The assistant and all processes that it started are terminated. Uncommitted work remains
+          in the worktree on the desktop.
+        </p>
+        {cancel.error && <p className="mt-2 text-bad">{messageOf(cancel.error)}</p>}
+      </ConfirmDialog>
+    </>
+  );
+}

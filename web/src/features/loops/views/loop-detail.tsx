@@ -1,0 +1,313 @@
+/** Page of a loop: status, output, plan, results and cost. */
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { ArrowLeft, GitPullRequest } from "lucide-react";
+import { Tabs } from "radix-ui";
+import { type ReactNode, useState } from "react";
+
+import { computeTargetsQuery } from "@/api/queries";
+import type { DocumentLink as LoopDocument, LoopDetail } from "@/api/types";
+import { usePullRequestHref } from "@/model/pull-request";
+import { humanise, isActive } from "@/model/status";
+import { loopTitle } from "@/model/title";
+import { buttonClass } from "@/ui/button";
+import { Code } from "@/ui/code";
+import { cx } from "@/ui/cx";
+import { DocumentLink } from "@/ui/document-link";
+import { ErrorView } from "@/ui/error-view";
+import { usePageTitle } from "@/ui/page-title";
+import { Notice, Skeleton } from "@/ui/panel";
+import { StatusBadge } from "@/ui/status-badge";
+
+import type { LoopActivity } from "../model/activity";
+import { resultEntries, reviewOutcome } from "../model/results";
+import { useLoopStream } from "../model/use-loop-stream";
+import { loopQuery } from "../queries";
+import { ActivityNotice } from "./activity-notice";
+import { LoopError } from "./error-card";
+import { LoopFacts } from "./facts";
+import { CancelButton, ResumeButton } from "./loop-actions";
+import { OutputView } from "./output-view";
+import { Question } from "./question";
+import { ResultList } from "./result-list";
+import { SpendView } from "./spend-view";
+
+const route = getRouteApi("/$orgSlug/loops/$loopId");
+
+/** What the page shows of the documents of a loop. Other features provide it. */
+export interface DocumentSlots {
+  /** Text of a plan. */
+  planView: (plan: LoopDocument) => ReactNode;
+  /** Button that executes the plan which the loop produced. */
+  executeButton: (plan: LoopDocument, repo: LoopDetail["repo"]) => ReactNode;
+}
+
+export function LoopDetailPage(slots: DocumentSlots) {
+  const { loopId, orgSlug } = route.useParams();
+  const { data: loop, error, refetch } = useQuery(loopQuery(loopId));
+  usePageTitle(loop && loopTitle(loop));
+  return (
+    <>
+      <Link
+        to="/$orgSlug/loops"
+        params={{ orgSlug }}
+        className="-ml-1 inline-flex items-center gap-1.5 rounded-sm px-1 text-sm text-ink-3 hover:text-ink"
+      >
+        <ArrowLeft aria-hidden className="size-3.5" />
+        Loops
+      </Link>
+      {loop ? (
+        // The key resets tabs and stream when the page switches to another loop.
+        <LoopView key={loop.id} loop={loop} orgSlug={orgSlug} slots={slots} />
+      ) : error ? (
+        <ErrorView isPage error={error} onRetry={() => void refetch()} />
+      ) : (
+        <LoadingLoop />
+      )}
+    </>
+  );
+}
+
+function LoopView({
+  loop,
+  orgSlug,
+  slots,
+}: {
+  loop: LoopDetail;
+  orgSlug: string;
+  slots: DocumentSlots;
+}) {
+  const stream = useLoopStream(loop.id, !isActive(loop.status));
+  return (
+    <>
+      <header className="mt-2 flex flex-wrap items-start justify-between gap-x-8 gap-y-4">
+        <div className="min-w-0 flex-1 basis-96">
+          <h1 className="text-2xl font-semibold tracking-tight text-balance wrap-anywhere">
+            {loopTitle(loop)}
+          </h1>
+          <div className="mt-2 flex flex-wrap items-center gap-2.5">
+            <StatusBadge status={loop.status} waitingLabel={waitingLabel(loop, stream.activity)} />
+            <span className="font-medium text-ink-2">{humanise(loop.command)}</span>
+            {loop.document && (
+              <span className="text-ink-3">
+                of{" "}
+                <DocumentLink
+                  document={loop.document}
+                  orgSlug={orgSlug}
+                  text={loop.document.slug}
+                />
+              </span>
+            )}
+            {isActive(loop.status) && <CancelButton loopId={loop.id} />}
+          </div>
+        </div>
+        <Actions loop={loop} orgSlug={orgSlug} executeButton={slots.executeButton} />
+      </header>
+      <LoopFacts loop={loop} />
+      {loop.status === "AWAITING_USER" ? (
+        <Question loop={loop} orgSlug={orgSlug} />
+      ) : (
+        loop.error &&
+        loop.status !== "COMPLETED" && (
+          <LoopError error={loop.error} diagnostics={loop.diagnostics} />
+        )
+      )}
+      <ReviewVerdict loop={loop} />
+      <Warnings loop={loop} />
+      <NoDesktopNotice loop={loop} />
+      <Sections loop={loop} stream={stream} planView={slots.planView} />
+    </>
+  );
+}
+
+/** Returns the label of the status badge while the loop needs approval or is queued on its desktop. */
+function waitingLabel(loop: LoopDetail, { approval, queue }: LoopActivity): string | undefined {
+  if (!isActive(loop.status)) return undefined;
+  return approval ? "Waiting for approval" : queue && "Queued";
+}
+
+function Actions({
+  loop,
+  orgSlug,
+  executeButton,
+}: {
+  loop: LoopDetail;
+  orgSlug: string;
+  executeButton: DocumentSlots["executeButton"];
+}) {
+  const href = usePullRequestHref(loop.prUrl);
+  return (
+    <div className="flex flex-wrap gap-2 empty:hidden">
+      <ResumeButton loop={loop} orgSlug={orgSlug} />
+      {href && (
+        <a href={href} target="_blank" rel="noreferrer" className={buttonClass("primary")}>
+          <GitPullRequest aria-hidden />
+          Open pull request
+        </a>
+      )}
+      {loop.producedDocument?.type === "IMPLEMENTATION_PLAN" &&
+        loop.status === "COMPLETED" &&
+        executeButton(loop.producedDocument, loop.repo)}
+    </div>
+  );
+}
+
+/** Warning that a pending loop cannot start because no desktop is online. */
+function NoDesktopNotice({ loop }: { loop: LoopDetail }) {
+  const isWaiting = loop.status === "PENDING" || loop.status === "CLAIMED";
+  const { data: targets } = useQuery({ ...computeTargetsQuery, enabled: isWaiting });
+  if (!isWaiting || !targets || targets.some((target) => target.isOnline)) return null;
+  return (
+    <div className="mt-4">
+      <Notice tone="warn" title="Waiting for a desktop">
+        No desktop is online. Run <Code>loopgate up</Code> on the machine that has the repository.
+      </Notice>
+    </div>
+  );
+}
+
+/** Verdict of a review, or a notice that it produced none. */
+function ReviewVerdict({ loop }: { loop: LoopDetail }) {
+  const outcome = reviewOutcome(loop);
+  if (!outcome) return null;
+  return (
+    <div className="mt-4">
+      <Notice title={outcome.title}>{outcome.reason}</Notice>
+    </div>
+  );
+}
+
+const WARNING_TEXT: Record<string, string> = {
+  ARTIFACT_UPLOAD_FAILED: "Some files of the loop could not be uploaded.",
+  EVENT_POST_FAILED: "Some output could not be sent to the control plane.",
+  FILES_HELD_BACK:
+    "Files that may contain secrets, dependencies or build output were excluded from delivery. They remain in the worktree.",
+  GIT_PUSH_FAILED: "The branch could not be pushed. The commits remain in the worktree.",
+  LFS_NOT_UPLOADED:
+    "The content of files in Git LFS was not uploaded. The loop's output names the files and the command that uploads them.",
+  PUSHED_BEFORE_DELIVERY:
+    "The assistant pushed commits before Loopgate had checked them. Review the branches and tags under Result, or in the output of a loop without a delivery.",
+  SUPPORT_UPLOAD_FAILED: "The support files could not be uploaded.",
+  REQUIRED_OUTPUT_MISSING: "The assistant did not create a file that this command requires.",
+  TESTS_FAILED_BEFORE: "The repository's tests fail, as they did before this loop.",
+  TESTS_INCONCLUSIVE:
+    "The repository's tests did not run to completion, so their result is unknown.",
+  TESTS_WEAKENED:
+    "The loop changed tests in ways that may make them less strict. Check each change under Result.",
+  REVIEW_CHANGED_FILES: "The review changed files. The changes were not committed.",
+  WORKTREE_INCOMPLETE:
+    "The worktree lacks submodules or ignored files that a build may need. The loop's output names them.",
+  WORK_NOT_DELIVERED:
+    "The loop left work that the pull request does not contain, for example in files that git ignores. See Result for what and where.",
+};
+
+function Warnings({ loop }: { loop: LoopDetail }) {
+  const { warnings } = loop.metadata as { warnings?: unknown };
+  if (!Array.isArray(warnings) || warnings.length === 0) return null;
+  return (
+    <div className="mt-4">
+      <Notice
+        tone="warn"
+        title={loop.status === "COMPLETED" ? "Completed with warnings" : "Warnings"}
+      >
+        <ul>
+          {warnings.map((warning) => (
+            <li key={String(warning)}>{WARNING_TEXT[String(warning)] ?? String(warning)}</li>
+          ))}
+        </ul>
+      </Notice>
+    </div>
+  );
+}
+
+type Section = "output" | "plan" | "result" | "cost";
+
+function Sections({
+  loop,
+  stream: { output, spend, activity, state },
+  planView,
+}: {
+  loop: LoopDetail;
+  stream: ReturnType<typeof useLoopStream>;
+  planView: DocumentSlots["planView"];
+}) {
+  const active = isActive(loop.status);
+  const [chosen, setChosen] = useState<Section>();
+  const produced = loop.producedDocument;
+  const plan =
+    produced ?? (loop.document?.type === "IMPLEMENTATION_PLAN" ? loop.document : undefined);
+  const results = resultEntries(loop);
+  const sections: Section[] = [
+    ...(produced ? (["plan"] as const) : []),
+    ...(results.length > 0 ? (["result"] as const) : []),
+    "output",
+    ...(plan && !produced ? (["plan"] as const) : []),
+    "cost",
+  ];
+  // Until the user selects a tab, the first one is shown: a produced plan, then results, then the output.
+  const shown = chosen && sections.includes(chosen) ? chosen : (sections[0] ?? "output");
+  return (
+    <>
+      <div className="mt-4 empty:hidden">{active && <ActivityNotice activity={activity} />}</div>
+      <Tabs.Root
+        value={shown}
+        onValueChange={(value) => setChosen(value as Section)}
+        className="mt-7"
+      >
+        {sections.length > 1 && (
+          <Tabs.List aria-label="Loop details" className="mb-5 flex gap-5 border-b border-line">
+            {sections.map((section) => (
+              <Tab key={section} value={section}>
+                {{ plan: "Plan", result: "Result", output: "Output", cost: "Cost" }[section]}
+              </Tab>
+            ))}
+          </Tabs.List>
+        )}
+        {plan && (
+          <Tabs.Content value="plan" className="outline-offset-8">
+            {planView(plan)}
+          </Tabs.Content>
+        )}
+        {results.length > 0 && (
+          <Tabs.Content value="result" className="outline-offset-8">
+            <ResultList entries={results} />
+          </Tabs.Content>
+        )}
+        <Tabs.Content value="output" className="outline-offset-8">
+          <OutputView output={output} state={state} active={active} />
+        </Tabs.Content>
+        <Tabs.Content value="cost" className="outline-offset-8">
+          <SpendView loop={loop} spend={spend} />
+        </Tabs.Content>
+      </Tabs.Root>
+    </>
+  );
+}
+
+function Tab({ value, children }: { value: string; children: ReactNode }) {
+  return (
+    <Tabs.Trigger
+      value={value}
+      className={cx(
+        "-mb-px border-b-2 border-transparent px-0.5 pb-2 font-medium text-ink-2 hover:text-ink",
+        "data-[state=active]:border-accent data-[state=active]:text-ink",
+      )}
+    >
+      {children}
+    </Tabs.Trigger>
+  );
+}
+
+function LoadingLoop() {
+  return (
+    <div role="status" aria-label="Loading the loop" className="mt-3 space-y-6">
+      <Skeleton className="h-8 w-3/5" />
+      <div className="grid grid-cols-2 gap-4 lg:grid-cols-4">
+        {[1, 2, 3, 4].map((card) => (
+          <Skeleton key={card} className="h-18" />
+        ))}
+      </div>
+      <Skeleton className="h-80" />
+    </div>
+  );
+}

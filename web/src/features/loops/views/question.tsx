@@ -1,0 +1,65 @@
+/** The question for which a loop waits, and a form for the answer. */
+import { MessageCircleQuestion } from "lucide-react";
+import { useState } from "react";
+
+import type { LoopDetail } from "@/api/types";
+import { ActionError } from "@/ui/action-error";
+import { Button } from "@/ui/button";
+import { cx } from "@/ui/cx";
+import { Field, INPUT_CLASS } from "@/ui/field";
+
+import { useResume } from "./loop-actions";
+
+export function Question({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+  const [answer, setAnswer] = useState("");
+  const resume = useResume(orgSlug);
+  const trimmed = answer.trim();
+  const send = () => {
+    if (trimmed && !resume.isPending) resume.start({ id: loop.id, prompt: trimmed });
+  };
+  return (
+    <section
+      aria-label="Question"
+      className="mt-5 flex gap-3.5 rounded-lg border border-warn/40 bg-warn-soft/60 px-4 py-4"
+    >
+      <MessageCircleQuestion aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
+      <div className="min-w-0 flex-1">
+        <h2 className="text-lg leading-6 font-semibold">The assistant needs your answer</h2>
+        <p className="mt-1 max-w-[70ch] wrap-anywhere whitespace-pre-line">{loop.error?.message}</p>
+        <p className="mt-2 max-w-[70ch] text-pretty text-ink-2">
+          The work so far is committed on the loop’s branch but not pushed. The loop continues from
+          there with your answer.
+        </p>
+        <form
+          className="mt-3 max-w-[70ch] space-y-3"
+          onSubmit={(event) => {
+            event.preventDefault();
+            send();
+          }}
+        >
+          <Field label="Your answer">
+            {(control) => (
+              <textarea
+                {...control}
+                rows={3}
+                maxLength={100_000}
+                value={answer}
+                onChange={(event) => setAnswer(event.target.value)}
+                onKeyDown={(event) => {
+                  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+                }}
+                className={cx(INPUT_CLASS, "h-auto resize-y py-2 leading-relaxed")}
+              />
+            )}
+          </Field>
+          <Button type="submit" variant="primary" busy={resume.isPending} disabled={!trimmed}>
+            Answer and resume
+          </Button>
+          {resume.error && (
+            <ActionError title="The loop could not be resumed" error={resume.error} />
+          )}
+        </form>
+      </div>
+    </section>
+  );
+}

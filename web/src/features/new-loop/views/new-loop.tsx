@@ -1,0 +1,353 @@
+/** Form for a new loop: description of the change, repository, branch and desktop. */
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { RotateCw } from "lucide-react";
+import {
+  type ComponentProps,
+  type SubmitEvent,
+  useDeferredValue,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
+
+import { ApiError, messageOf } from "@/api/errors";
+import { computeTargetsQuery } from "@/api/queries";
+import { branchProblem, promptProblem, repositoryProblem } from "@/model/validation";
+import { Button } from "@/ui/button";
+import { WithCode } from "@/ui/code";
+import { cx } from "@/ui/cx";
+import { Field, INPUT_CLASS } from "@/ui/field";
+import { OnlineDot } from "@/ui/online-dot";
+import { usePageTitle } from "@/ui/page-title";
+import { Notice } from "@/ui/panel";
+import { SuggestInput } from "@/ui/suggest-input";
+
+import { type Draft, loadDraft, saveDraft } from "../model/draft";
+import { gatewayAdvice } from "../model/gateway-advice";
+import {
+  branchesQuery,
+  repositoriesQuery,
+  type RepositoryChoice,
+  usePlanRequest,
+} from "../queries";
+
+const route = getRouteApi("/$orgSlug/loops/new");
+
+// Storage key of the last repository, which is the default of the next request.
+const LAST_REPOSITORY_KEY = "loopgate.lastRepository";
+
+export function NewLoop() {
+  usePageTitle("New loop");
+  return (
+    <div className="mx-auto grid max-w-5xl grid-cols-1 gap-x-14 gap-y-10 lg:grid-cols-[minmax(0,1fr)_15rem]">
+      <div>
+        <h1 className="text-xl font-semibold tracking-tight">New loop</h1>
+        <RequestForm />
+      </div>
+      <NextSteps />
+    </div>
+  );
+}
+
+function RequestForm() {
+  const { orgSlug } = route.useParams();
+  const navigate = route.useNavigate();
+  const repositories = useQuery(repositoriesQuery);
+  const [draft, setDraft] = useState(loadDraft);
+  const { prompt, repository, branch } = draft;
+  const [targetId, setTargetId] = useState("");
+  const [checked, setChecked] = useState(false);
+  const plan = usePlanRequest();
+  const form = useRef<HTMLFormElement>(null);
+
+  const change = (changes: Partial<Draft>) => {
+    const changed = { ...draft, ...changes };
+    setDraft(changed);
+    saveDraft(changed);
+  };
+  const choose = (fullName: string, choices: RepositoryChoice[] | undefined) => {
+    const known = choices?.find((choice) => choice.fullName === fullName);
+    change({ repository: fullName, branch: known?.defaultBranch ?? "" });
+  };
+  useFirstChoice(repositories.data, repository === "", choose);
+
+  const problems = {
+    prompt: promptProblem(prompt),
+    repository: repositoryProblem(repository.trim()),
+    branch: branchProblem(branch.trim()),
+  };
+  const shownProblem = (name: keyof typeof problems) => (checked ? problems[name] : undefined);
+
+  const submit = (event?: SubmitEvent) => {
+    event?.preventDefault();
+    setChecked(true);
+    if (Object.values(problems).some(Boolean)) {
+      // After the render that marks the invalid fields.
+      requestAnimationFrame(() =>
+        form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus(),
+      );
+      return;
+    }
+    const baseBranch = branch.trim();
+    const repo = { fullName: repository.trim(), ...(baseBranch !== "" && { branch: baseBranch }) };
+    plan.mutate(
+      { prompt: prompt.trim(), repo, ...(targetId !== "" && { computeTargetId: targetId }) },
+      {
+        onSuccess: (loopId) => {
+          saveLastRepository(repo.fullName);
+          saveDraft({ ...draft, prompt: "" });
+          void navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } });
+        },
+      },
+    );
+  };
+
+  return (
+    <form ref={form} onSubmit={submit} noValidate className="mt-5 space-y-5">
+      <Field label="Describe the change" error={shownProblem("prompt")}>
+        {(control) => (
+          <textarea
+            {...control}
+            // The description is the purpose of the page, and no content precedes it.
+            // eslint-disable-next-line jsx-a11y/no-autofocus
+            autoFocus
+            rows={8}
+            value={prompt}
+            onChange={(event) => change({ prompt: event.target.value })}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
+            }}
+            placeholder="Add a --version flag that prints the version from package.json. Cover it with a test."
+            className={cx(INPUT_CLASS, "h-auto resize-y py-2.5 leading-relaxed")}
+          />
+        )}
+      </Field>
+      <div className="grid grid-cols-1 gap-5 sm:grid-cols-[minmax(0,1fr)_12rem]">
+        <Field
+          label="Repository"
+          error={shownProblem("repository")}
+          hint={repositories.isPending ? "Loading repositories…" : undefined}
+        >
+          {(control) => (
+            <SuggestInput
+              {...control}
+              value={repository}
+              placeholder="owner/repository"
+              suggestions={(repositories.data ?? []).map(({ fullName, path }) => ({
+                value: fullName,
+                detail: path,
+              }))}
+              onValue={(value, selected) =>
+                selected ? choose(value, repositories.data) : change({ repository: value })
+              }
+            />
+          )}
+        </Field>
+        <Field
+          label="Base branch"
+          error={shownProblem("branch")}
+          hint="Leave blank for the repository's default branch"
+        >
+          {(control) => (
+            <BranchInput
+              {...control}
+              repository={repositories.data?.find(({ fullName }) => fullName === repository)}
+              value={branch}
+              onValue={(value) => change({ branch: value })}
+            />
+          )}
+        </Field>
+      </div>
+      <GatewayNotice />
+      <TargetChoice value={targetId} onValue={setTargetId} />
+      {plan.error && <PlanError error={plan.error} orgSlug={orgSlug} />}
+      <div className="flex items-center gap-3">
+        <Button type="submit" variant="primary" busy={plan.isPending}>
+          Create plan
+        </Button>
+        <span className="text-sm text-ink-3 max-sm:hidden">Ctrl + Enter</span>
+      </div>
+    </form>
+  );
+}
+
+/** Offers the branches of a repository on this machine, and accepts any other name. */
+function BranchInput({
+  repository,
+  value,
+  ...rest
+}: Omit<ComponentProps<typeof SuggestInput>, "suggestions"> & {
+  repository: RepositoryChoice | undefined;
+}) {
+  const [focused, setFocused] = useState(false);
+  const wanted = focused ? repository : undefined;
+  const newest = useQuery(branchesQuery(wanted, ""));
+  // The gateway filters only when the first page does not contain all branches.
+  const filter = useDeferredValue(value.trim());
+  const isPaged = newest.data?.nextOffset !== undefined;
+  const matching = useQuery(branchesQuery(isPaged && filter !== "" ? wanted : undefined, filter));
+  const branches = matching.data?.branches ?? newest.data?.branches ?? [];
+  return (
+    <SuggestInput
+      {...rest}
+      value={value}
+      placeholder="default branch"
+      className="font-mono text-sm"
+      onFocusCapture={() => setFocused(true)}
+      suggestions={branches.map(({ name, isRemote }) => ({
+        value: name,
+        detail: isRemote ? "origin" : "",
+      }))}
+    />
+  );
+}
+
+/** Preselects a repository once the list is loaded: the last one used, or the only one. */
+function useFirstChoice(
+  choices: RepositoryChoice[] | undefined,
+  empty: boolean,
+  choose: (fullName: string, choices: RepositoryChoice[]) => void,
+) {
+  const done = useRef(false);
+  useEffect(() => {
+    // Once only: a field that the user has cleared stays empty when the list is refreshed.
+    if (done.current || !choices) return;
+    done.current = true;
+    if (!empty) return;
+    const last = loadLastRepository();
+    const first =
+      choices.find((choice) => choice.fullName === last) ??
+      (choices.length === 1 ? choices[0] : undefined);
+    if (first) choose(first.fullName, choices);
+  }, [choices, empty, choose]);
+}
+
+function GatewayNotice() {
+  const { data, error, isFetching, refetch } = useQuery(repositoriesQuery);
+  const retry = (
+    <Button variant="quiet" size="sm" busy={isFetching} onClick={() => void refetch()}>
+      {!isFetching && <RotateCw aria-hidden />}
+      Refresh
+    </Button>
+  );
+  if (error) {
+    const { title, text } = gatewayAdvice(error);
+    return (
+      <Notice title={title} action={retry}>
+        <WithCode text={text} />
+      </Notice>
+    );
+  }
+  if (data?.length === 0) {
+    return (
+      <Notice title="No repositories found" action={retry}>
+        Enter owner/repository. Loopgate clones it when the loop starts.
+      </Notice>
+    );
+  }
+  return null;
+}
+
+/** Selects the desktop. Shown when at least two desktops are online. */
+function TargetChoice({ value, onValue }: { value: string; onValue: (id: string) => void }) {
+  const { data: targets = [] } = useQuery(computeTargetsQuery);
+  const online = targets.filter((target) => target.isOnline);
+  if (online.length < 2) return null;
+  const options = [{ id: "", machineName: "Any available" }, ...online];
+  return (
+    <fieldset>
+      <legend className="mb-1.5 font-medium">Desktop</legend>
+      <div className="flex flex-wrap gap-2">
+        {options.map((option) => (
+          <label
+            key={option.id}
+            className="flex h-9 cursor-pointer items-center gap-2 rounded-md border border-line-strong/70 px-3 has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-focus"
+          >
+            <input
+              type="radio"
+              name="target"
+              className="sr-only"
+              checked={value === option.id}
+              onChange={() => onValue(option.id)}
+            />
+            {option.id !== "" && <OnlineDot online />}
+            {option.machineName}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function PlanError({ error, orgSlug }: { error: unknown; orgSlug: string }) {
+  const existing = error instanceof ApiError ? error.data.loopId : undefined;
+  if (typeof existing === "string") {
+    return (
+      <Notice tone="bad" title="A loop for this request is already running">
+        <Link
+          to="/$orgSlug/loops/$loopId"
+          params={{ orgSlug, loopId: existing }}
+          className="font-medium text-accent underline"
+        >
+          View running loop
+        </Link>
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="bad" title="The loop could not be started">
+      {messageOf(error)}
+    </Notice>
+  );
+}
+
+function NextSteps() {
+  const steps = [
+    ["Plan", "The assistant reads the repository in a separate worktree and writes a plan."],
+    ["Review", "Read the plan. No code has been changed yet."],
+    [
+      "Execute",
+      "The assistant implements the plan. Loopgate pushes a branch and opens a pull request.",
+    ],
+  ] as const;
+  return (
+    <aside aria-label="What happens next" className="lg:pt-12">
+      <ol className="space-y-5">
+        {steps.map(([title, text], index) => (
+          <li key={title} className="relative flex gap-3.5">
+            {index < steps.length - 1 && (
+              <span aria-hidden className="absolute top-6 -bottom-5 left-[0.59rem] w-px bg-line" />
+            )}
+            <span
+              aria-hidden
+              className="z-1 grid size-5 shrink-0 place-items-center rounded-full border border-line-strong/60 bg-canvas text-2xs font-semibold text-ink-2"
+            >
+              {index + 1}
+            </span>
+            <div>
+              <h2 className="leading-5 font-medium">{title}</h2>
+              <p className="mt-0.5 text-sm text-ink-3">{text}</p>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </aside>
+  );
+}
+
+function loadLastRepository(): string | null {
+  try {
+    return window.localStorage.getItem(LAST_REPOSITORY_KEY);
+  } catch {
+    return null;
+  }
+}
+
+function saveLastRepository(fullName: string): void {
+  try {
+    window.localStorage.setItem(LAST_REPOSITORY_KEY, fullName);
+  } catch {
+    // Storage is denied: the field is empty next time.
+  }
+}

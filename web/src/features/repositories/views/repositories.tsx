@@ -1,0 +1,134 @@
+/** Repositories that loops may access. */
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { messageOf } from "@/api/errors";
+import { meQuery } from "@/api/queries";
+import { repositoryProblem } from "@/model/validation";
+import { Button } from "@/ui/button";
+import { Field, INPUT_CLASS } from "@/ui/field";
+import { usePageTitle } from "@/ui/page-title";
+import { RequestError, Row, Rows, Section } from "@/ui/section";
+
+import { repositoriesQuery, useAllowRepository, useForbidRepository } from "../queries";
+
+const SOURCES = {
+  installation: "From the app installation at the code host",
+  list: "Allowed by an administrator",
+  machine: "On the control plane's machine",
+};
+
+export function RepositoriesPage() {
+  usePageTitle("Repositories");
+  const { data: me } = useSuspenseQuery(meQuery);
+  const allowed = useQuery({
+    ...repositoriesQuery,
+    select: ({ repositories }) => repositories,
+  });
+  const forbid = useForbidRepository();
+  const isAdmin = me.role === "org:admin";
+  return (
+    <Section
+      title="Repositories"
+      about="Loops can access only these repositories. An installation of the code host's app has precedence over the list."
+    >
+      {isAdmin && <AllowForm />}
+      {forbid.error && <RequestError error={forbid.error} />}
+      <Rows query={allowed} empty="No repositories allowed.">
+        {({ fullName, branches, source }) => (
+          <Row
+            key={fullName}
+            actions={
+              isAdmin &&
+              source === "list" && (
+                <Button
+                  size="sm"
+                  variant="danger"
+                  aria-label={`Remove ${fullName}`}
+                  busy={forbid.isPending && forbid.variables === fullName}
+                  onClick={() => forbid.mutate(fullName)}
+                >
+                  Remove
+                </Button>
+              )
+            }
+          >
+            <p className="truncate font-mono text-sm">{fullName}</p>
+            <p className="text-sm text-ink-3">
+              {SOURCES[source]}
+              {branches && `, branches ${branches.join(", ")}`}
+            </p>
+          </Row>
+        )}
+      </Rows>
+    </Section>
+  );
+}
+
+function AllowForm() {
+  const [fullName, setFullName] = useState("");
+  const [branches, setBranches] = useState("");
+  const [checked, setChecked] = useState(false);
+  const allow = useAllowRepository();
+  const problem = repositoryProblem(fullName.trim());
+  const shownProblem = checked ? problem : undefined;
+  const branchList = branches
+    .split(",")
+    .map((branch) => branch.trim())
+    .filter(Boolean);
+  return (
+    <form
+      noValidate
+      className="flex flex-wrap items-start gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setChecked(true);
+        if (problem) return;
+        allow.mutate(
+          { fullName: fullName.trim(), ...(branchList.length > 0 && { branches: branchList }) },
+          {
+            onSuccess: () => {
+              setFullName("");
+              setBranches("");
+              setChecked(false);
+            },
+          },
+        );
+      }}
+    >
+      <div className="min-w-56 flex-1">
+        <Field
+          label="Repository"
+          error={shownProblem ?? (allow.error ? messageOf(allow.error) : undefined)}
+        >
+          {(control) => (
+            <input
+              {...control}
+              placeholder="owner/repository"
+              autoComplete="off"
+              value={fullName}
+              onChange={(event) => setFullName(event.target.value)}
+              className={INPUT_CLASS}
+            />
+          )}
+        </Field>
+      </div>
+      <div className="min-w-56 flex-1">
+        <Field label="Branches" hint="Separated by commas; blank: all branches">
+          {(control) => (
+            <input
+              {...control}
+              autoComplete="off"
+              value={branches}
+              onChange={(event) => setBranches(event.target.value)}
+              className={INPUT_CLASS}
+            />
+          )}
+        </Field>
+      </div>
+      <Button type="submit" variant="primary" busy={allow.isPending} className="mt-7.5">
+        Allow
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,56 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+
+import { rootRoute } from "@/routing/parents";
+
+import { SignIn } from "./views/sign-in";
+import { SignedOut } from "./views/signed-out";
+
+interface SignInSearch {
+  /** Token of a one-time link. */
+  token?: string;
+  /** Error code of a failed sign-in through the OpenID provider. */
+  error?: string;
+  /** Path to open after the sign-in. */
+  returnTo?: string;
+}
+
+// `//host` and `/\host` are other origins for a browser: accepting them would be an open redirect.
+const isOwnPath = (value: unknown): value is string =>
+  typeof value === "string" && /^\/(?![/\\])/.test(value);
+
+export const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/sign-in",
+  validateSearch: (search): SignInSearch => {
+    const { token, error, returnTo } = search;
+    return {
+      ...(typeof token === "string" && { token }),
+      ...(typeof error === "string" && { error }),
+      ...(isOwnPath(returnTo) && { returnTo }),
+    };
+  },
+  component: SignIn,
+});
+
+export const signedOutRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/signed-out",
+  component: SignedOut,
+});
+
+const tokenSearch = (search: Record<string, unknown>): { token?: string } =>
+  typeof search.token === "string" ? { token: search.token } : {};
+
+export const joinRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/join",
+  validateSearch: tokenSearch,
+  component: lazyRouteComponent(() => import("./views/join"), "Join"),
+});
+
+export const resetPasswordRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/reset-password",
+  validateSearch: tokenSearch,
+  component: lazyRouteComponent(() => import("./views/reset-password"), "ResetPassword"),
+});

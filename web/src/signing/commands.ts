@@ -1,0 +1,29 @@
+/** Signs the commands of this page when any desktop requires signatures. */
+import { computeTargetsQuery, meQuery, QUIET_POLL_MS } from "@/api/queries";
+import { queryClient } from "@/api/query-client";
+import type { ComputeTarget } from "@/api/types";
+
+import { type BrowserKey, loadBrowserKey } from "./browser-key";
+import { type CommandSignature, type SignedRequest, signRequest } from "./sign";
+
+/** Returns whether a desktop accepts signed commands only. */
+export const requiresSignature = (target: ComputeTarget): boolean =>
+  target.capabilities.commandSigningRequired === true;
+
+/**
+ * Signs a request when any desktop requires signatures and this browser has a key.
+ *
+ * Without a key the request is sent unsigned, and the control plane's error explains what to do.
+ */
+export async function signatureFor(request: SignedRequest): Promise<CommandSignature | undefined> {
+  const key = await signingKey();
+  return key && signRequest(key, request);
+}
+
+/** Returns this browser's key, if any desktop requires signatures: the control plane chooses the desktop. */
+export async function signingKey(): Promise<BrowserKey | undefined> {
+  const targets = await queryClient.query({ ...computeTargetsQuery, staleTime: QUIET_POLL_MS });
+  if (!targets.some(requiresSignature)) return undefined;
+  const me = await queryClient.query({ ...meQuery, staleTime: "static" });
+  return loadBrowserKey(me.id);
+}

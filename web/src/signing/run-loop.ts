@@ -1,0 +1,41 @@
+/** Starts a loop on a document, with the signature of this browser if a desktop requires one. */
+import { api, unwrap } from "@/api/client";
+import type { RepoRef, RunLoopBody } from "@/api/types";
+
+import { signingKey } from "./commands";
+import { type Displayed, signedLaunch } from "./launch";
+import { signRequest } from "./sign";
+
+// Gateway route that starts loops. The signature of a command includes the path.
+const LOOP_PATH = "/api/gateway/orchestrator/loop";
+
+export interface RunDocument extends Displayed {
+  /** Id or slug of the document. */
+  documentId: string;
+  command: "plan" | "execute";
+  repo?: RepoRef;
+  computeTargetId?: string;
+}
+
+/** Returns the id of the loop. */
+export async function runLoop({
+  documentId,
+  version,
+  content,
+  ...request
+}: RunDocument): Promise<string> {
+  const params = { path: { idOrSlug: documentId } };
+  let body: RunLoopBody = { ...request, version };
+  const key = await signingKey();
+  if (key) {
+    const preview = await unwrap(
+      api.POST("/documents/{idOrSlug}/run-loop/preview", { params, body }),
+    );
+    body = { ...body, launch: await signedLaunch(preview, body, { version, content }) };
+    const intent = { documentId, ...body };
+    const signature = await signRequest(key, { method: "POST", path: LOOP_PATH, body: intent });
+    body.userIntentSignature = { ...signature, body: intent };
+  }
+  const started = await unwrap(api.POST("/documents/{idOrSlug}/run-loop", { params, body }));
+  return started.loopId;
+}

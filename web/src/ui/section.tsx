@@ -1,0 +1,78 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+
+import { ApiError, messageOf } from "@/api/errors";
+import { Notice, Panel, Skeleton } from "./panel";
+
+/** Section of a settings page with a title. */
+export function Section({
+  title,
+  about,
+  action,
+  children,
+}: {
+  title: string;
+  about?: ReactNode;
+  action?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <section className="space-y-4">
+      <div className="flex flex-wrap items-end justify-between gap-x-4 gap-y-2">
+        <div>
+          <h2 className="text-lg font-semibold">{title}</h2>
+          {about && <p className="mt-0.5 max-w-[65ch] text-pretty text-ink-2">{about}</p>}
+        </div>
+        {action}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** List of a query's items, with loading, error and empty states. */
+export function Rows<T>({
+  query,
+  empty,
+  children,
+}: {
+  query: UseQueryResult<T[]>;
+  /** Message of an empty list. */
+  empty: string;
+  children: (item: T) => ReactNode;
+}) {
+  if (query.isPending) return <Skeleton className="h-24 w-full rounded-lg" />;
+  if (query.isError) return <RequestError error={query.error} />;
+  return (
+    <Panel>
+      {query.data.length === 0 ? (
+        <p className="px-4 py-8 text-center text-ink-2">{empty}</p>
+      ) : (
+        <ul className="divide-y divide-line">{query.data.map(children)}</ul>
+      )}
+    </Panel>
+  );
+}
+
+/** Row of a list: content and actions. */
+export function Row({ children, actions }: { children: ReactNode; actions?: ReactNode }) {
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
+      <div className="min-w-0 flex-1 basis-56">{children}</div>
+      {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+    </li>
+  );
+}
+
+/** Error of a failed query or mutation. */
+export function RequestError({ error }: { error: unknown }) {
+  const forbidden = error instanceof ApiError && error.status === 403;
+  return (
+    <Notice
+      tone={forbidden ? "info" : "bad"}
+      title={forbidden ? "Administrators only" : "The request failed"}
+    >
+      {forbidden ? "Contact an administrator of the organization." : messageOf(error)}
+    </Notice>
+  );
+}
