@@ -254,6 +254,7 @@ const routes = [
       return ok({ agents: matches ? [agent] : [], total: matches ? 1 : 0 });
     },
   ],
+  ["GET", /^\/agent-proposals$/, () => ok({ proposals: [] })],
   ["GET", /^\/agents\/payments$/, () => ok(agent)],
   ["GET", /^\/agents\/payments\/versions$/, () => ok({ versions: agentVersions })],
   [

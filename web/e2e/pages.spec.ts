@@ -239,6 +239,58 @@ test("filters of the list are part of the address", async ({ page }) => {
   await expect(page.getByText("No loops match the filters")).toBeVisible();
   await page.getByRole("button", { name: "Clear filters" }).click();
   await expect(rows).toHaveCount(9);
+  await page.goBack();
+  await expect(page.getByText("No loops match the filters")).toBeVisible();
+  await page.goBack();
+  await expect(rows).toHaveCount(2);
+});
+
+test("tab of a loop is part of the address", async ({ page }) => {
+  await signIn(page);
+  await open(page, `/acme/loops/${id(11)}?tab=cost`);
+  await expect(page.getByRole("tab", { name: "Cost", selected: true })).toBeVisible();
+  await page.getByRole("tab", { name: "Output" }).click();
+  await expect(page).toHaveURL(/\?tab=output$/);
+  await page.goBack();
+  await expect(page.getByRole("tab", { name: "Cost", selected: true })).toBeVisible();
+  await open(page, `/acme/loops/${id(11)}?tab=unknown`);
+  await expect(page.getByRole("tab", { name: "Result", selected: true })).toBeVisible();
+});
+
+test("filters of settings are part of the address", async ({ page }) => {
+  await signIn(page);
+  await open(page, "/acme/settings/agents");
+  await page.getByLabel("Search agents").fill("none of these");
+  await expect(page.getByText("No matching agents.")).toBeVisible();
+  await expect(page).toHaveURL(/\?search=none/);
+  await page.reload();
+  await expect(page.getByLabel("Search agents")).toHaveValue("none of these");
+  await expect(page.getByText("No matching agents.")).toBeVisible();
+
+  await open(page, "/acme/settings/usage");
+  await page.getByLabel("From").fill("2026-11-01");
+  await expect(page).toHaveURL(/\?since=2026-11-01$/);
+  await page.reload();
+  await expect(page.getByLabel("From")).toHaveValue("2026-11-01");
+
+  await open(page, "/acme/settings/audit-log");
+  await page.getByLabel("Filter by action").selectOption("Role changed");
+  await expect(page).toHaveURL(/\?action=member_role_changed$/);
+  await page.goBack();
+  await expect(page.getByLabel("Filter by action")).toHaveValue("");
+});
+
+test("approvals page recovers when the gateway responds again", async ({ page }) => {
+  await signIn(page);
+  const path = "**/api/gateway/approvals";
+  await page.route(path, (route) => route.fulfill({ status: 500, json: { error: "Not ready." } }));
+  await open(page, "/acme/approvals");
+  await expect(page.getByText("The pending requests could not be loaded")).toBeVisible();
+  await page.unroute(path);
+  await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+  await expect(page.getByRole("list", { name: "Pending requests" })).toBeVisible({
+    timeout: 45_000,
+  });
 });
 
 test("loop is started by keyboard: n, description, repository suggestion, Ctrl+Enter", async ({
@@ -475,6 +527,12 @@ test("plan shows its earlier versions", async ({ page }) => {
   await open(page, "/acme/implementation-plans/plan-1");
   await page.getByLabel("Version").selectOption("1");
   await expect(page.getByRole("heading", { name: "An earlier draft" })).toBeVisible();
+  await expect(page).toHaveURL(/\?version=1$/);
+  await page.reload();
+  await expect(page.getByRole("heading", { name: "An earlier draft" })).toBeVisible();
+  await page.goBack();
+  await expect(page.getByLabel("Version")).not.toHaveValue("1");
+  await expect(page.getByRole("heading", { name: "An earlier draft" })).toBeHidden();
 });
 
 const DIAGRAMS = "/acme/implementation-plans/plan-1";

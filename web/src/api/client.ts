@@ -1,41 +1,42 @@
-/** Typed client of the control plane. Each call returns the `data` of the response or throws an ApiError. */
+/** Typed clients of the control plane. Each call returns the `data` of the response or throws an ApiError. */
 import createClient from "openapi-fetch";
 
 import type { paths } from "./control-plane.gen";
 import { ApiError } from "./errors";
 import { sessionKey } from "./session-key";
 
-export const api = createClient<paths>({
-  baseUrl: window.location.origin,
-  credentials: "same-origin",
-  // Looked up at each call instead of once, so that tests can replace the global function.
-  fetch: (request) => fetch(request),
-});
+export type Api = ReturnType<typeof createClient<paths>>;
 
-/** Sets the organization, as in the address bar, that every request names in `X-Org-Slug`. */
-export function setOrganization(slug: string | undefined): void {
-  organizationSlug = slug;
+/** Returns a client whose requests name an organization. Without one, the session's organization applies. */
+export function clientOf(organization?: string): Api {
+  const client = createClient<paths>({
+    baseUrl: window.location.origin,
+    credentials: "same-origin",
+    // Looked up at each call instead of once, so that tests can replace the global function.
+    fetch: (request) => fetch(request),
+  });
+  client.use({
+    onRequest({ request }) {
+      for (const [name, value] of Object.entries(requestHeaders(organization))) {
+        request.headers.set(name, value);
+      }
+      return request;
+    },
+  });
+  return client;
 }
 
+/** Client of pages outside an organization. */
+export const api = clientOf();
+
 /** Headers of every request to the control plane. Calls to `fetch` outside this client must add them. */
-export function requestHeaders(): Record<string, string> {
+export function requestHeaders(organization?: string): Record<string, string> {
   const key = sessionKey();
   return {
-    ...(organizationSlug !== undefined && { "X-Org-Slug": organizationSlug }),
+    ...(organization !== undefined && { "X-Org-Slug": organization }),
     ...(key !== undefined && { "X-Session-Key": key }),
   };
 }
-
-let organizationSlug: string | undefined;
-
-api.use({
-  onRequest({ request }) {
-    for (const [name, value] of Object.entries(requestHeaders())) {
-      request.headers.set(name, value);
-    }
-    return request;
-  },
-});
 
 interface ApiResponse<T> {
   data?: { data: T };

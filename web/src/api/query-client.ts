@@ -1,5 +1,10 @@
 /** Cache of server state, shared by all components. */
-import { QueryCache, QueryClient } from "@tanstack/react-query";
+import {
+  QueryCache,
+  QueryClient,
+  type QueryExecuteOptions,
+  type QueryKey,
+} from "@tanstack/react-query";
 
 import { ApiError } from "./errors";
 
@@ -32,3 +37,8 @@ export const queryClient = new QueryClient({
     },
   },
 });
+
+/** Returns cached data, even if it is stale, else requests it. For loaders: the components of the page refresh it. */
+export const ensure = <Data, Key extends QueryKey>(
+  query: QueryExecuteOptions<Data, Error, Data, Data, Key>,
+): Promise<Data> => queryClient.query({ ...query, staleTime: "static" });

@@ -4,6 +4,7 @@ import { Check, LogOut, Monitor, Moon, Settings, Sun } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 
 import { meQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import type { Me } from "@/api/types";
 import { setTheme, type ThemeChoice, useThemeChoice } from "@/ui/theme";
 
@@ -20,7 +21,8 @@ const ITEM =
 
 /** Account menu: the signed-in user, theme, settings and sign-out. */
 export function AccountMenu() {
-  const { data: me } = useSuspenseQuery(meQuery);
+  const scope = useScope();
+  const { data: me } = useSuspenseQuery(meQuery(scope));
   const theme = useThemeChoice();
   const signOut = useSignOut();
   const navigate = useNavigate();

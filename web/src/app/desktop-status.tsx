@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Popover } from "radix-ui";
 
 import { computeTargetsQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import { ago } from "@/model/format";
 import { buttonClass } from "@/ui/button";
 import { useNow } from "@/ui/clock";
@@ -12,7 +13,8 @@ import { OnlineDot } from "@/ui/online-dot";
 
 /** Indicator of the online desktops, with a list of all desktops. */
 export function DesktopStatus({ orgSlug }: { orgSlug: string }) {
-  const { data, isError, failureCount } = useQuery(computeTargetsQuery);
+  const scope = useScope();
+  const { data, isError, failureCount } = useQuery(computeTargetsQuery(scope));
   // After a failed poll the cached status may be outdated.
   const unknown = isError || failureCount > 0;
   const targets = unknown ? undefined : data;

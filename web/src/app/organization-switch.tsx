@@ -3,15 +3,16 @@ import { useNavigate } from "@tanstack/react-router";
 import { Check, ChevronsUpDown } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 
-import { setOrganization } from "@/api/client";
 import { meQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 
 import { organizationsQuery, useSelectOrganization } from "./queries";
 
 /** Name of the organization, or a menu if the user belongs to several. */
 export function OrganizationSwitch({ orgSlug }: { orgSlug: string }) {
-  const { data: me } = useSuspenseQuery(meQuery);
-  const organizations = useQuery(organizationsQuery);
+  const scope = useScope();
+  const { data: me } = useSuspenseQuery(meQuery(scope));
+  const organizations = useQuery(organizationsQuery(scope));
   const select = useSelectOrganization();
   const navigate = useNavigate();
   const all = organizations.data ?? [];
@@ -22,8 +23,6 @@ export function OrganizationSwitch({ orgSlug }: { orgSlug: string }) {
   }
   const choose = (slug: string) => {
     if (slug === orgSlug) return;
-    // Before the request, so that it names the new organization in its header.
-    setOrganization(slug);
     select.mutate(slug, {
       onSettled: () => void navigate({ to: "/$orgSlug/loops", params: { orgSlug: slug } }),
     });

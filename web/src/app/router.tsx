@@ -1,6 +1,7 @@
 /** All routes of the app. The features define their own; this file assembles them and adds layouts and redirects. */
 import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 
+import { api, unwrap } from "@/api/client";
 import { agentRoute, agentsRoute } from "@/features/agents/routes";
 import { apiKeysRoute } from "@/features/api-keys/routes";
 import { approvalsRoute } from "@/features/approvals/routes";
@@ -22,9 +23,10 @@ import {
 import { signingRoute } from "@/features/signing/routes";
 import { usageRoute } from "@/features/usage/routes";
 import { loopsRoute } from "@/features/work/routes";
-import { organizationRoute, requireMe, rootRoute, settingsRoute } from "@/routing/parents";
+import { organizationRoute, rootRoute, settingsRoute } from "@/routing/parents";
+import { requireSession } from "@/routing/session";
+import { PageNotFound, RouteError, RouteNotFound, RoutePending } from "@/ui/route-states";
 
-import { PageNotFound, RouteError, RouteNotFound, RoutePending } from "./fallbacks";
 import { Shell } from "./shell";
 
 rootRoute.update({ notFoundComponent: PageNotFound });
@@ -34,11 +36,14 @@ settingsRoute.update({
 });
 loopRoute.update({ component: lazyRouteComponent(() => import("./loop-page"), "LoopPage") });
 
+/** Returns the signed-in user in the organization that the session selects. */
+const currentUser = () => requireSession(unwrap(api.GET("/me")));
+
 const homeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/",
   beforeLoad: async () => {
-    const me = await requireMe();
+    const me = await currentUser();
     throw redirect({ to: "/$orgSlug/loops", params: { orgSlug: me.organization.slug } });
   },
 });
@@ -48,7 +53,7 @@ const sharedPlanRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/implementation-plans/$slug",
   beforeLoad: async ({ params }) => {
-    const me = await requireMe();
+    const me = await currentUser();
     throw redirect({
       to: "/$orgSlug/implementation-plans/$slug",
       params: { orgSlug: me.organization.slug, slug: params.slug },
@@ -105,6 +110,9 @@ export const router = createRouter({
     ]),
   ]),
   defaultPreload: "intent",
+  // The query cache decides what is stale, also for preloads.
+  defaultPreloadStaleTime: 0,
+  defaultPendingMs: 300,
   defaultPendingComponent: RoutePending,
   defaultErrorComponent: RouteError,
   defaultNotFoundComponent: RouteNotFound,

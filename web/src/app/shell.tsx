@@ -3,7 +3,6 @@ import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useEffect } from "react";
 
-import { setOrganization } from "@/api/client";
 import { ApprovalsBadge } from "@/features/approvals/views/approvals-badge";
 import { buttonClass } from "@/ui/button";
 import { Mark } from "@/ui/mark";
@@ -68,7 +67,6 @@ export function Shell() {
 function useNewLoopKey(orgSlug: string): void {
   const navigate = useNavigate();
   useEffect(() => {
-    setOrganization(orgSlug);
     const onKey = (event: KeyboardEvent) => {
       const control = (event.target as HTMLElement).closest(
         "input, textarea, select, [contenteditable], [role=dialog], [role=alertdialog], [role=menu]",

@@ -1,6 +1,8 @@
 // @vitest-environment node
 import { afterEach, expect, test, vi } from "vitest";
 
+import { scopeOf } from "@/api/scope";
+
 import { relayGet } from "./relay";
 
 vi.hoisted(() => vi.stubGlobal("window", { location: { origin: "http://page" } }));
@@ -32,7 +34,13 @@ function stubDesktop(...events: object[]): Request[] {
 }
 
 const get = () =>
-  relayGet("t1", "repos_config", "/api/gateway/repos", new AbortController().signal);
+  relayGet(
+    scopeOf("acme"),
+    "t1",
+    "repos_config",
+    "/api/gateway/repos",
+    new AbortController().signal,
+  );
 
 test("result of the desktop is returned after other events", async () => {
   const requests = stubDesktop(
@@ -48,6 +56,7 @@ test("result of the desktop is returned after other events", async () => {
     operationId: "repos_config",
     method: "GET",
   });
+  expect(requests.map(({ headers }) => headers.get("X-Org-Slug"))).toEqual(["acme", "acme"]);
   expect(requests[1]?.url).toContain("/compute-targets/t1/commands/c1/events");
 });
 

@@ -3,8 +3,9 @@
  *
  * Queues a command for the desktop and follows its events until the result.
  */
-import { api, requestHeaders, unwrap } from "@/api/client";
+import { requestHeaders, unwrap } from "@/api/client";
 import { ApiError } from "@/api/errors";
+import type { Scope } from "@/api/scope";
 import { readEvents } from "@/api/sse";
 import { signatureFor } from "@/signing/commands";
 
@@ -22,15 +23,16 @@ interface CommandEvent {
  * Fails with the message of the desktop, or when the desktop does not respond within 15 seconds.
  */
 export async function relayGet(
+  scope: Scope,
   targetId: string,
   operationId: string,
   path: string,
   signal: AbortSignal,
 ): Promise<unknown> {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(COMMAND_TIMEOUT_MS)]);
-  const signature = await signatureFor({ method: "GET", path, body: null });
+  const signature = await signatureFor(scope, { method: "GET", path, body: null });
   const { commandId } = await unwrap(
-    api.POST("/compute-targets/{id}/commands", {
+    scope.api.POST("/compute-targets/{id}/commands", {
       params: { path: { id: targetId } },
       body: { operationId, method: "GET", path, timeoutMs: COMMAND_TIMEOUT_MS, ...signature },
       signal: limited,
@@ -40,7 +42,7 @@ export async function relayGet(
   const response = await fetch(
     `/compute-targets/${targetId}/commands/${commandId}/events?stream=true`,
     {
-      headers: { Accept: "text/event-stream", ...requestHeaders() },
+      headers: { Accept: "text/event-stream", ...requestHeaders(scope.organization) },
       credentials: "same-origin",
       signal: limited,
     },

@@ -1,28 +1,37 @@
-/** The client of the gateway on this machine, shared by all components. Its session ends with the page. */
-import { api, unwrap } from "@/api/client";
+/** The clients of the gateway on this machine, one for each organization. Their sessions end with the page. */
+import { unwrap } from "@/api/client";
 import { computeTargetsQuery } from "@/api/queries";
-import type { ComputeTarget } from "@/api/types";
 import { queryClient } from "@/api/query-client";
+import type { Scope } from "@/api/scope";
+import type { ComputeTarget } from "@/api/types";
 
 import { type KnownGateway, LocalGateway } from "./local-gateway";
 
-export const gateway = new LocalGateway({
-  challenge: async () => {
-    const { challengeToken } = await unwrap(
-      api.POST("/compute-targets/local-auth/challenge", {
-        body: { origin: window.location.origin },
-      }),
-    );
-    return challengeToken;
-  },
-  knownGateways: async () => {
-    const targets = await queryClient.query(computeTargetsQuery);
-    // `ownerName` is set for desktops that other users share. Their gateways reject this account.
-    return targets.filter(({ ownerName }) => !ownerName).flatMap(gatewayOf);
-  },
-});
+const gateways = new WeakMap<Scope, LocalGateway>();
 
-function gatewayOf({ gatewayId, capabilities }: ComputeTarget): KnownGateway[] {
+export function gatewayOf(scope: Scope): LocalGateway {
+  const known = gateways.get(scope);
+  if (known) return known;
+  const gateway = new LocalGateway({
+    challenge: async () => {
+      const { challengeToken } = await unwrap(
+        scope.api.POST("/compute-targets/local-auth/challenge", {
+          body: { origin: window.location.origin },
+        }),
+      );
+      return challengeToken;
+    },
+    knownGateways: async () => {
+      const targets = await queryClient.query(computeTargetsQuery(scope));
+      // `ownerName` is set for desktops that other users share. Their gateways reject this account.
+      return targets.filter(({ ownerName }) => !ownerName).flatMap(knownGateway);
+    },
+  });
+  gateways.set(scope, gateway);
+  return gateway;
+}
+
+function knownGateway({ gatewayId, capabilities }: ComputeTarget): KnownGateway[] {
   if (!gatewayId) return [];
   const { gatewayPort: port } = capabilities as { gatewayPort?: unknown };
   return [{ id: gatewayId, ...(typeof port === "number" && { port }) }];

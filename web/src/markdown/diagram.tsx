@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 
 import { featureFlagsQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import { useTheme } from "@/ui/theme";
 import { Button } from "@/ui/button";
 import { Notice, Skeleton } from "@/ui/panel";
@@ -79,7 +80,7 @@ function renderDiagram(id: string, source: string, theme: "light" | "dark"): Pro
 export default function Diagram({ source }: { source: string }) {
   const theme = useTheme();
   const id = `diagram-${useId().replace(/[^\w-]/g, "")}`;
-  const { data: features, isPending } = useQuery(featureFlagsQuery);
+  const { data: features, isPending } = useQuery(featureFlagsQuery(useScope()));
   const [state, setState] = useState<"rendering" | SVGSVGElement | { error: string }>("rendering");
   const [showSource, setShowSource] = useState(false);
 

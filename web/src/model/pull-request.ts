@@ -1,12 +1,13 @@
 /** Addresses of pull requests. */
-import { useQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 
 import { meQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 
 /** Returns the address of a pull request at the configured code host. */
 export function usePullRequestHref(url: string | null | undefined): string | undefined {
-  const { data: me } = useQuery(meQuery);
-  return url ? pullRequestHref(url, me?.codeHostUrl) : undefined;
+  const { data: me } = useSuspenseQuery(meQuery(useScope()));
+  return url ? pullRequestHref(url, me.codeHostUrl) : undefined;
 }
 
 /** Returns the address of a pull request, at the configured code host if it is a test host. */

@@ -1,31 +1,26 @@
 /** Routes that contain the routes of the features. The app adds their layouts. */
-import { createRootRoute, createRoute, redirect } from "@tanstack/react-router";
+import { createRootRoute, createRoute } from "@tanstack/react-router";
 
-import { setOrganization } from "@/api/client";
-import { ApiError } from "@/api/errors";
 import { featureFlagsQuery, meQuery } from "@/api/queries";
-import { queryClient } from "@/api/query-client";
+import { ensure } from "@/api/query-client";
+import { scopeOf } from "@/api/scope";
+
+import { requireSession } from "./session";
 
 export const rootRoute = createRootRoute();
 
-/** Returns the signed-in user. Redirects to the signed-out page without a session. */
-export async function requireMe() {
-  try {
-    return await queryClient.query({ ...meQuery, staleTime: "static" });
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 401) throw redirect({ to: "/signed-out" });
-    throw error;
-  }
-}
-
+/** Its context contains the scope of the pages: see `useScope`. */
 export const organizationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/$orgSlug",
   beforeLoad: async ({ params }) => {
-    setOrganization(params.orgSlug);
-    await requireMe();
-    // Prefetched, so that the first diagram renders without delay. Diagrams treat an error as "disabled".
-    queryClient.query(featureFlagsQuery).catch(() => undefined);
+    const scope = scopeOf(params.orgSlug);
+    await requireSession(ensure(meQuery(scope)));
+    return { scope };
+  },
+  loader: ({ context: { scope } }) => {
+    // Not awaited: the first diagram needs the flags, and treats an error as "disabled".
+    ensure(featureFlagsQuery(scope)).catch(() => undefined);
   },
 });
 

@@ -1,6 +1,7 @@
 /** Signs the commands of this page when any desktop requires signatures. */
 import { computeTargetsQuery, meQuery, QUIET_POLL_MS } from "@/api/queries";
 import { queryClient } from "@/api/query-client";
+import type { Scope } from "@/api/scope";
 import type { ComputeTarget } from "@/api/types";
 
 import { type BrowserKey, loadBrowserKey } from "./browser-key";
@@ -15,15 +16,21 @@ export const requiresSignature = (target: ComputeTarget): boolean =>
  *
  * Without a key the request is sent unsigned, and the control plane's error explains what to do.
  */
-export async function signatureFor(request: SignedRequest): Promise<CommandSignature | undefined> {
-  const key = await signingKey();
+export async function signatureFor(
+  scope: Scope,
+  request: SignedRequest,
+): Promise<CommandSignature | undefined> {
+  const key = await signingKey(scope);
   return key && signRequest(key, request);
 }
 
 /** Returns this browser's key, if any desktop requires signatures: the control plane chooses the desktop. */
-export async function signingKey(): Promise<BrowserKey | undefined> {
-  const targets = await queryClient.query({ ...computeTargetsQuery, staleTime: QUIET_POLL_MS });
+export async function signingKey(scope: Scope): Promise<BrowserKey | undefined> {
+  const targets = await queryClient.query({
+    ...computeTargetsQuery(scope),
+    staleTime: QUIET_POLL_MS,
+  });
   if (!targets.some(requiresSignature)) return undefined;
-  const me = await queryClient.query({ ...meQuery, staleTime: "static" });
+  const me = await queryClient.query({ ...meQuery(scope), staleTime: "static" });
   return loadBrowserKey(me.id);
 }

@@ -1,5 +1,6 @@
 /** Starts a loop on a document, with the signature of this browser if a desktop requires one. */
-import { api, unwrap } from "@/api/client";
+import { unwrap } from "@/api/client";
+import type { Scope } from "@/api/scope";
 import type { RepoRef, RunLoopBody } from "@/api/types";
 
 import { signingKey } from "./commands";
@@ -18,15 +19,14 @@ export interface RunDocument extends Displayed {
 }
 
 /** Returns the id of the loop. */
-export async function runLoop({
-  documentId,
-  version,
-  content,
-  ...request
-}: RunDocument): Promise<string> {
+export async function runLoop(
+  scope: Scope,
+  { documentId, version, content, ...request }: RunDocument,
+): Promise<string> {
+  const { api } = scope;
   const params = { path: { idOrSlug: documentId } };
   let body: RunLoopBody = { ...request, version };
-  const key = await signingKey();
+  const key = await signingKey(scope);
   if (key) {
     const preview = await unwrap(
       api.POST("/documents/{idOrSlug}/run-loop/preview", { params, body }),

@@ -1,8 +1,7 @@
-import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 
 import { ApiError, messageOf } from "@/api/errors";
-import { Notice, Panel, Skeleton } from "./panel";
+import { Notice, Panel } from "./panel";
 
 /** Section of a settings page with a title. */
 export function Section({
@@ -30,25 +29,23 @@ export function Section({
   );
 }
 
-/** List of a query's items, with loading, error and empty states. */
+/** List of items, or a message if there are none. */
 export function Rows<T>({
-  query,
+  items,
   empty,
   children,
 }: {
-  query: UseQueryResult<T[]>;
+  items: T[];
   /** Message of an empty list. */
   empty: string;
   children: (item: T) => ReactNode;
 }) {
-  if (query.isPending) return <Skeleton className="h-24 w-full rounded-lg" />;
-  if (query.isError) return <RequestError error={query.error} />;
   return (
     <Panel>
-      {query.data.length === 0 ? (
+      {items.length === 0 ? (
         <p className="px-4 py-8 text-center text-ink-2">{empty}</p>
       ) : (
-        <ul className="divide-y divide-line">{query.data.map(children)}</ul>
+        <ul className="divide-y divide-line">{items.map(children)}</ul>
       )}
     </Panel>
   );

@@ -1,9 +1,15 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
+import { ensure } from "@/api/query-client";
 import { settingsRoute } from "@/routing/parents";
+import { RequestError } from "@/ui/section";
+
+import { apiKeysQuery } from "./queries";
 
 export const apiKeysRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/keys",
+  loader: ({ context: { scope } }) => ensure(apiKeysQuery(scope)),
+  errorComponent: RequestError,
   component: lazyRouteComponent(() => import("./views/api-keys"), "ApiKeysPage"),
 });

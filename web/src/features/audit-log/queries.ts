@@ -1,12 +1,17 @@
 import { queryOptions } from "@tanstack/react-query";
 
-import { api, unwrap } from "@/api/client";
+import { unwrap } from "@/api/client";
+import { type Scope } from "@/api/scope";
 import type { AuditAction } from "@/api/types";
 
 /** One page of the audit log, newest first, with the entries before the cursor `before`. */
-export const auditLogQuery = (action: AuditAction | undefined, before: string | undefined) =>
+export const auditLogQuery = (
+  { api, key }: Scope,
+  action: AuditAction | undefined,
+  before: string | undefined,
+) =>
   queryOptions({
-    queryKey: ["audit-log", action, before],
+    queryKey: key("audit-log", action, before),
     queryFn: ({ signal }) =>
       unwrap(
         api.GET("/audit-log", {

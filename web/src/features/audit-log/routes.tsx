@@ -1,9 +1,19 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
+import { ensure } from "@/api/query-client";
 import { settingsRoute } from "@/routing/parents";
+import { RequestError } from "@/ui/section";
+
+import { auditSearch } from "./model/audit-search";
+import { auditLogQuery } from "./queries";
 
 export const auditLogRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/audit-log",
+  validateSearch: auditSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { scope }, deps }) =>
+    ensure(auditLogQuery(scope, deps.action, deps.pages?.at(-1))),
+  errorComponent: RequestError,
   component: lazyRouteComponent(() => import("./views/audit-log"), "AuditLogPage"),
 });

@@ -1,11 +1,13 @@
 import { useMutation } from "@tanstack/react-query";
 
-import { api, unwrap } from "@/api/client";
+import { unwrap } from "@/api/client";
+import { useScope } from "@/api/scope";
 import { useChange } from "@/api/use-change";
 
 /** Creates the onboarding attempt that a desktop exchanges for its API key. */
-export const useCreateOnboardingAttempt = () =>
-  useMutation({
+export function useCreateOnboardingAttempt() {
+  const { api } = useScope();
+  return useMutation({
     mutationFn: () =>
       unwrap(
         // Unlike other routes this one returns no `{success, data}` envelope: add what `unwrap` removes.
@@ -14,16 +16,18 @@ export const useCreateOnboardingAttempt = () =>
           .then(({ data, ...rest }) => ({ ...rest, ...(data && { data: { data } }) })),
       ),
   });
+}
 
 export const useShareDesktop = () =>
   useChange(
-    ({ id, ...body }: { id: string; isSharedWithOrg: boolean; grantsCommands: boolean }) =>
+    ({ api }, { id, ...body }: { id: string; isSharedWithOrg: boolean; grantsCommands: boolean }) =>
       unwrap(api.PATCH("/compute-targets/{id}/sharing", { params: { path: { id } }, body })),
     "compute-targets",
   );
 
 export const useRemoveDesktop = () =>
   useChange(
-    (id: string) => unwrap(api.DELETE("/compute-targets/{id}", { params: { path: { id } } })),
+    ({ api }, id: string) =>
+      unwrap(api.DELETE("/compute-targets/{id}", { params: { path: { id } } })),
     "compute-targets",
   );

@@ -1,9 +1,14 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
+import { computeTargetsQuery } from "@/api/queries";
+import { ensure } from "@/api/query-client";
 import { settingsRoute } from "@/routing/parents";
+import { RequestError } from "@/ui/section";
 
 export const desktopsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/desktops",
+  loader: ({ context: { scope } }) => ensure(computeTargetsQuery(scope)),
+  errorComponent: RequestError,
   component: lazyRouteComponent(() => import("./views/desktops"), "DesktopsPage"),
 });

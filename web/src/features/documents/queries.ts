@@ -1,20 +1,21 @@
 /** Reads documents and their versions, and starts loops on them. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import { api, unwrap } from "@/api/client";
-import { runLoop } from "@/signing/run-loop";
+import { unwrap } from "@/api/client";
+import { type Scope, useScope } from "@/api/scope";
+import { type RunDocument, runLoop } from "@/signing/run-loop";
 
-export const documentQuery = (idOrSlug: string) =>
+export const documentQuery = ({ api, key }: Scope, idOrSlug: string) =>
   queryOptions({
-    queryKey: ["documents", idOrSlug],
+    queryKey: key("documents", idOrSlug),
     queryFn: ({ signal }) =>
       unwrap(api.GET("/documents/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
   });
 
 /** Text of a version of a document. Versions never change. */
-export const documentVersionQuery = (idOrSlug: string, version: number) =>
+export const documentVersionQuery = ({ api, key }: Scope, idOrSlug: string, version: number) =>
   queryOptions({
-    queryKey: ["documents", idOrSlug, "versions", version],
+    queryKey: key("documents", idOrSlug, "versions", version),
     queryFn: ({ signal }) =>
       unwrap(
         api.GET("/documents/{idOrSlug}/versions/{version}", {
@@ -28,12 +29,13 @@ export const documentVersionQuery = (idOrSlug: string, version: number) =>
 /** Starts a loop on a document. Returns the id of the loop. */
 export function useRunDocument() {
   const client = useQueryClient();
+  const scope = useScope();
   return useMutation({
-    mutationFn: runLoop,
+    mutationFn: (input: RunDocument) => runLoop(scope, input),
     // Also after an error: another version of the document may be current.
     onSettled: () =>
       Promise.all(
-        ["loops", "documents"].map((key) => client.invalidateQueries({ queryKey: [key] })),
+        ["loops", "documents"].map((key) => client.invalidateQueries({ queryKey: scope.key(key) })),
       ),
   });
 }

@@ -1,7 +1,8 @@
 /** Reads a loop, resumes it and cancels it. */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import { api, unwrap } from "@/api/client";
+import { unwrap } from "@/api/client";
+import { type Scope, useScope } from "@/api/scope";
 import { isActive } from "@/model/status";
 import { signatureFor } from "@/signing/commands";
 
@@ -9,9 +10,9 @@ import { signatureFor } from "@/signing/commands";
 const KILL_PATH = "/api/gateway/orchestrator/loop/kill";
 const ACTIVE_POLL_MS = 3_000;
 
-export const loopQuery = (id: string) =>
+export const loopQuery = ({ api, key }: Scope, id: string) =>
   queryOptions({
-    queryKey: ["loops", id],
+    queryKey: key("loops", id),
     queryFn: ({ signal }) => unwrap(api.GET("/loops/{id}", { params: { path: { id } }, signal })),
     refetchInterval: ({ state }) =>
       state.data !== undefined && !isActive(state.data.status) ? false : ACTIVE_POLL_MS,
@@ -20,26 +21,32 @@ export const loopQuery = (id: string) =>
 /** Resumes a finished loop. Returns the id of the new loop that continues it. */
 export function useResumeLoop() {
   const client = useQueryClient();
+  const { api, key } = useScope();
   return useMutation({
     mutationFn: async ({ id, prompt }: { id: string; prompt?: string }) => {
       const body = prompt === undefined ? undefined : { prompt };
       const path = { params: { path: { id } } };
       return (await unwrap(api.POST("/loops/{id}/resume", { ...path, body }))).loopId;
     },
-    onSuccess: () => client.invalidateQueries({ queryKey: ["loops"] }),
+    onSuccess: () => client.invalidateQueries({ queryKey: key("loops") }),
   });
 }
 
 export function useCancelLoop() {
   const client = useQueryClient();
+  const scope = useScope();
   return useMutation({
     mutationFn: async (id: string) => {
       const intent = { loopId: id };
-      const signature = await signatureFor({ method: "POST", path: KILL_PATH, body: intent });
+      const signature = await signatureFor(scope, {
+        method: "POST",
+        path: KILL_PATH,
+        body: intent,
+      });
       const body = signature && { userIntentSignature: { ...signature, body: intent } };
-      return unwrap(api.POST("/loops/{id}/cancel", { params: { path: { id } }, body }));
+      return unwrap(scope.api.POST("/loops/{id}/cancel", { params: { path: { id } }, body }));
     },
     // Also after an error: a 409 means that the loop has finished, and the list shows an old status.
-    onSettled: () => client.invalidateQueries({ queryKey: ["loops"] }),
+    onSettled: () => client.invalidateQueries({ queryKey: scope.key("loops") }),
   });
 }

@@ -1,9 +1,22 @@
 import { createRoute } from "@tanstack/react-router";
 
+import { ensure } from "@/api/query-client";
 import { organizationRoute } from "@/routing/parents";
+import { SubpageError } from "@/ui/route-states";
+
+import { LOOP_TABS, type LoopTab } from "./model/tabs";
+import { loopQuery } from "./queries";
+import { LoadingLoop } from "./views/loading-loop";
 
 /** The app adds the component, which needs other features. */
 export const loopRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/loops/$loopId",
+  validateSearch: (search): { tab?: LoopTab } => {
+    const tab = LOOP_TABS.find((name) => name === search.tab);
+    return tab ? { tab } : {};
+  },
+  loader: ({ context: { scope }, params }) => ensure(loopQuery(scope, params.loopId)),
+  pendingComponent: LoadingLoop,
+  errorComponent: SubpageError,
 });

@@ -1,9 +1,23 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
+import { meQuery, membersQuery } from "@/api/queries";
+import { ensure } from "@/api/query-client";
 import { settingsRoute } from "@/routing/parents";
+import { RequestError } from "@/ui/section";
+
+import { invitationsQuery } from "./queries";
 
 export const membersRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/members",
+  loader: async ({ context: { scope } }) => {
+    const { role } = await ensure(meQuery(scope));
+    await Promise.all([
+      ensure(membersQuery(scope)),
+      // Only administrators can read the invitations.
+      role === "org:admin" && ensure(invitationsQuery(scope)),
+    ]);
+  },
+  errorComponent: RequestError,
   component: lazyRouteComponent(() => import("./views/members"), "MembersPage"),
 });

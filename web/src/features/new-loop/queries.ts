@@ -6,12 +6,13 @@
  */
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import { api, unwrap } from "@/api/client";
+import { unwrap } from "@/api/client";
 import { computeTargetsQuery } from "@/api/queries";
 import { queryClient } from "@/api/query-client";
+import { type Scope, useScope } from "@/api/scope";
 import type { GatewayRepos, ListedRepo, RepoRef } from "@/api/types";
 import { relayGet } from "@/gateway/relay";
-import { gateway } from "@/gateway/this-machine";
+import { gatewayOf } from "@/gateway/this-machine";
 import { titleOf } from "@/model/title";
 import { runLoop } from "@/signing/run-loop";
 
@@ -21,43 +22,53 @@ export interface RepositoryChoice {
   defaultBranch: string | undefined;
 }
 
-export const repositoriesQuery = queryOptions({
-  queryKey: ["gateway", "repositories"],
-  queryFn: async ({ signal }): Promise<RepositoryChoice[]> => {
-    const repos = await gateway.repositories(signal).catch(async (error: unknown) => {
-      const relayed = await relayedRepositories(signal).catch(() => undefined);
-      if (relayed) return relayed;
-      // The error of the local gateway is the one the user can act on.
-      throw error;
-    });
-    return repos.flatMap(({ fullName, path, defaultBranch }) =>
-      fullName ? [{ fullName, path, defaultBranch: defaultBranch ?? undefined }] : [],
-    );
-  },
-  staleTime: 30_000,
-  retry: false,
-});
+export const repositoriesQuery = (scope: Scope) =>
+  queryOptions({
+    queryKey: scope.key("gateway", "repositories"),
+    queryFn: async ({ signal }): Promise<RepositoryChoice[]> => {
+      const repos = await gatewayOf(scope)
+        .repositories(signal)
+        .catch(async (error: unknown) => {
+          const relayed = await relayedRepositories(scope, signal).catch(() => undefined);
+          if (relayed) return relayed;
+          // The error of the local gateway is the one the user can act on.
+          throw error;
+        });
+      return repos.flatMap(({ fullName, path, defaultBranch }) =>
+        fullName ? [{ fullName, path, defaultBranch: defaultBranch ?? undefined }] : [],
+      );
+    },
+    staleTime: 30_000,
+    retry: false,
+  });
 
 /** Branches per request: a list to choose from, not all of a repository's tens of thousands. */
 const BRANCHES_SHOWN = 100;
 
 /** Branches of a repository on this machine. The names of the result contain `filter`. */
-export const branchesQuery = (repository: RepositoryChoice | undefined, filter: string) =>
+export const branchesQuery = (
+  scope: Scope,
+  repository: RepositoryChoice | undefined,
+  filter: string,
+) =>
   queryOptions({
-    queryKey: ["gateway", "branches", repository?.path, filter],
+    queryKey: scope.key("gateway", "branches", repository?.path, filter),
     queryFn: ({ signal }) =>
-      gateway.branches(repository?.path ?? "", filter, BRANCHES_SHOWN, signal),
+      gatewayOf(scope).branches(repository?.path ?? "", filter, BRANCHES_SHOWN, signal),
     enabled: repository !== undefined,
     staleTime: 30_000,
     retry: false,
   });
 
 /** Lists the repositories of the first online desktop. Returns `undefined` when none is online. */
-async function relayedRepositories(signal: AbortSignal): Promise<ListedRepo[] | undefined> {
-  const targets = await queryClient.query(computeTargetsQuery);
+async function relayedRepositories(
+  scope: Scope,
+  signal: AbortSignal,
+): Promise<ListedRepo[] | undefined> {
+  const targets = await queryClient.query(computeTargetsQuery(scope));
   const online = targets.find((target) => target.isOnline);
   if (!online) return undefined;
-  const body = await relayGet(online.id, "repos_config", "/api/gateway/repos", signal);
+  const body = await relayGet(scope, online.id, "repos_config", "/api/gateway/repos", signal);
   return (body as GatewayRepos | undefined)?.repos;
 }
 
@@ -71,10 +82,11 @@ export interface ChangeRequest {
 /** Stores a change request as a document and starts its PLAN loop. Returns the id of the loop. */
 export function usePlanRequest() {
   const client = useQueryClient();
+  const scope = useScope();
   return useMutation({
     mutationFn: async ({ prompt, ...startOptions }: ChangeRequest) => {
       const { id, currentVersion, content } = await unwrap(
-        api.POST("/documents", {
+        scope.api.POST("/documents", {
           body: {
             type: "FEATURE",
             title: titleOf(prompt),
@@ -83,7 +95,7 @@ export function usePlanRequest() {
           },
         }),
       );
-      return runLoop({
+      return runLoop(scope, {
         documentId: id,
         command: "plan",
         version: currentVersion,
@@ -91,6 +103,6 @@ export function usePlanRequest() {
         ...startOptions,
       });
     },
-    onSuccess: () => client.invalidateQueries({ queryKey: ["loops"], exact: true }),
+    onSuccess: () => client.invalidateQueries({ queryKey: scope.key("loops"), exact: true }),
   });
 }

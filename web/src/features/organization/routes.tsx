@@ -1,9 +1,17 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
+import { featureFlagsQuery } from "@/api/queries";
+import { ensure } from "@/api/query-client";
 import { settingsRoute } from "@/routing/parents";
+import { RequestError } from "@/ui/section";
+
+import { organizationSettingsQuery } from "./queries";
 
 export const organizationSettingsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/organization",
+  loader: ({ context: { scope } }) =>
+    Promise.all([ensure(featureFlagsQuery(scope)), ensure(organizationSettingsQuery(scope))]),
+  errorComponent: RequestError,
   component: lazyRouteComponent(() => import("./views/organization"), "OrganizationPage"),
 });

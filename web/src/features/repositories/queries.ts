@@ -1,22 +1,24 @@
 import { queryOptions } from "@tanstack/react-query";
 
-import { api, unwrap } from "@/api/client";
+import { unwrap } from "@/api/client";
+import { type Scope } from "@/api/scope";
 import { useChange } from "@/api/use-change";
 
-export const repositoriesQuery = queryOptions({
-  queryKey: ["allowed-repositories"],
-  queryFn: ({ signal }) => unwrap(api.GET("/repositories", { signal })),
-});
+export const repositoriesQuery = ({ api, key }: Scope) =>
+  queryOptions({
+    queryKey: key("allowed-repositories"),
+    queryFn: ({ signal }) => unwrap(api.GET("/repositories", { signal })),
+  });
 
 export const useAllowRepository = () =>
   useChange(
-    (body: { fullName: string; branches?: string[] }) =>
+    ({ api }, body: { fullName: string; branches?: string[] }) =>
       unwrap(api.POST("/repositories", { body })),
     "allowed-repositories",
   );
 
 export const useForbidRepository = () =>
-  useChange((fullName: string) => {
+  useChange(({ api }, fullName: string) => {
     const [owner = "", name = ""] = fullName.split("/");
     return unwrap(
       api.DELETE("/repositories/{owner}/{name}", { params: { path: { owner, name } } }),

@@ -1,8 +1,11 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
+import { ensure } from "@/api/query-client";
 import { rootRoute } from "@/routing/parents";
 
-import { SignIn } from "./views/sign-in";
+import { invitationQuery, signInMethodsQuery } from "./queries";
+import { LoadingPage } from "./views/loading-page";
+import { LinkOnly, SignIn } from "./views/sign-in";
 import { SignedOut } from "./views/signed-out";
 
 interface SignInSearch {
@@ -29,6 +32,11 @@ export const signInRoute = createRoute({
       ...(isOwnPath(returnTo) && { returnTo }),
     };
   },
+  loaderDeps: ({ search: { token } }) => ({ token }),
+  // A link needs no other methods.
+  loader: ({ deps: { token } }) => token === undefined && ensure(signInMethodsQuery),
+  pendingComponent: () => <LoadingPage title="Sign in" />,
+  errorComponent: LinkOnly,
   component: SignIn,
 });
 
@@ -45,6 +53,10 @@ export const joinRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/join",
   validateSearch: tokenSearch,
+  loaderDeps: ({ search: { token } }) => ({ token }),
+  loader: ({ deps: { token = "" } }) => ensure(invitationQuery(token)),
+  pendingComponent: () => <LoadingPage title="Invitation" />,
+  errorComponent: lazyRouteComponent(() => import("./views/join"), "InvalidInvitation"),
   component: lazyRouteComponent(() => import("./views/join"), "Join"),
 });
 

@@ -1,9 +1,23 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
+import { computeTargetsQuery, meQuery } from "@/api/queries";
+import { ensure } from "@/api/query-client";
 import { settingsRoute } from "@/routing/parents";
+import { RequestError } from "@/ui/section";
+
+import { browserKeyQuery, publicKeysQuery } from "./queries";
 
 export const signingRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/signing",
+  loader: async ({ context: { scope } }) => {
+    const { id } = await ensure(meQuery(scope));
+    await Promise.all([
+      ensure(computeTargetsQuery(scope)),
+      ensure(publicKeysQuery(scope)),
+      ensure(browserKeyQuery(scope, id)),
+    ]);
+  },
+  errorComponent: RequestError,
   component: lazyRouteComponent(() => import("./views/signing"), "SigningPage"),
 });

@@ -1,11 +1,12 @@
 import { queryOptions } from "@tanstack/react-query";
 
-import { api, unwrap } from "@/api/client";
+import { unwrap } from "@/api/client";
+import { type Scope } from "@/api/scope";
 
 /** Usage of loops in a period. Both days have the form `2026-11-27` or are blank, and are inclusive. */
-export const usageQuery = (since: string, until: string) =>
+export const usageQuery = ({ api, key }: Scope, since: string, until: string) =>
   queryOptions({
-    queryKey: ["usage", since, until],
+    queryKey: key("usage", since, until),
     queryFn: ({ signal }) =>
       unwrap(
         api.GET("/loops/usage", {

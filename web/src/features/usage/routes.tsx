@@ -1,9 +1,21 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
+import { ensure } from "@/api/query-client";
 import { settingsRoute } from "@/routing/parents";
+import { RequestError } from "@/ui/section";
+
+import { usageSearch } from "./model/usage-search";
+import { usageQuery } from "./queries";
 
 export const usageRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/usage",
+  validateSearch: usageSearch,
+  // Without `loaderDeps`: a new period must not replace the page and its form while it is loading.
+  loader: ({ context: { scope }, location }) => {
+    const { since = "", until = "" } = usageSearch(location.search);
+    return ensure(usageQuery(scope, since, until));
+  },
+  errorComponent: RequestError,
   component: lazyRouteComponent(() => import("./views/usage"), "UsagePage"),
 });

@@ -1,7 +1,12 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
+import { ensure } from "@/api/query-client";
 import type { LoopCommand, LoopStatus } from "@/api/types";
+import { STATUSES } from "@/model/status";
 import { organizationRoute } from "@/routing/parents";
+
+import { loopsQuery } from "./queries";
+import { LoadingLoops } from "./views/loading-loops";
 
 /** Filters of the loops list. Part of the address, so that a filtered view can be shared. */
 export interface LoopFilters {
@@ -9,16 +14,20 @@ export interface LoopFilters {
   command?: LoopCommand[];
 }
 
-const stringArray = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 export const loopsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/loops",
   validateSearch: (search): LoopFilters => {
-    const status = stringArray(search.status) as LoopStatus[];
-    const command = stringArray(search.command) as LoopCommand[];
+    const status = STATUSES.filter((name) => list(search.status).includes(name));
+    // The server defines the commands: the list shows those that occur.
+    const command = list(search.command).filter(
+      (name): name is LoopCommand => typeof name === "string",
+    );
     return { ...(status.length > 0 && { status }), ...(command.length > 0 && { command }) };
   },
+  loader: ({ context: { scope } }) => ensure(loopsQuery(scope)),
+  pendingComponent: LoadingLoops,
   component: lazyRouteComponent(() => import("./views/loops-list"), "LoopsList"),
 });

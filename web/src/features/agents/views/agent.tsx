@@ -1,17 +1,18 @@
 /** Page of an agent: prompt and versions. Administrators can edit it. */
-import { useMutation, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import { meQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import type { Agent } from "@/api/types";
 import { moment } from "@/model/format";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { Field, INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
-import { Panel, Skeleton } from "@/ui/panel";
+import { Panel } from "@/ui/panel";
 import { RequestError, Row, Rows, Section } from "@/ui/section";
 
 import {
@@ -25,17 +26,17 @@ import {
 const route = getRouteApi("/$orgSlug/settings/agents/$slug");
 
 export function AgentPage() {
+  const scope = useScope();
   const { slug } = route.useParams();
-  const agent = useQuery(agentQuery(slug));
-  usePageTitle(agent.data?.name ?? "Agent");
-  if (agent.isPending) return <Skeleton className="h-64 w-full rounded-lg" />;
-  if (agent.isError) return <RequestError error={agent.error} />;
+  const { data: agent } = useSuspenseQuery(agentQuery(scope, slug));
+  usePageTitle(agent.name);
   // The key resets the form when a new version is loaded.
-  return <AgentView key={agent.data.currentVersion} agent={agent.data} />;
+  return <AgentView key={agent.currentVersion} agent={agent} />;
 }
 
 function AgentView({ agent }: { agent: Agent }) {
-  const { data: me } = useSuspenseQuery(meQuery);
+  const scope = useScope();
+  const { data: me } = useSuspenseQuery(meQuery(scope));
   const isAdmin = me.role === "org:admin";
   const facts = [agent.role, agent.sourceRepo, agent.description].filter(Boolean).join(" · ");
   return (
@@ -161,21 +162,21 @@ function EditForm({ agent }: { agent: Agent }) {
 }
 
 function Versions({ agent, isAdmin }: { agent: Agent; isAdmin: boolean }) {
-  const versions = useQuery({
-    ...agentVersionsQuery(agent.slug),
-    select: ({ versions }) => versions,
-  });
+  const scope = useScope();
+  const {
+    data: { versions },
+  } = useSuspenseQuery(agentVersionsQuery(scope, agent.slug));
   const update = useUpdateAgent(agent.slug);
   const restore = useMutation({
     mutationFn: async (version: number) => {
-      const { name, prompt } = await agentVersion(agent.slug, version);
+      const { name, prompt } = await agentVersion(scope, agent.slug, version);
       return update.mutateAsync({ name, prompt, changeNote: `Restored version ${version}` });
     },
   });
   return (
     <Section title="Versions">
       {restore.error && <RequestError error={restore.error} />}
-      <Rows query={versions} empty="No versions.">
+      <Rows items={versions} empty="No versions.">
         {(version) => (
           <Row
             key={version.id}

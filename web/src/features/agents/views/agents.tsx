@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
 
 import { meQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import { Button } from "@/ui/button";
 import { INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
@@ -11,21 +12,23 @@ import { RequestError, Row, Rows, Section } from "@/ui/section";
 
 import { agentProposalsQuery, agentsQuery, useDecideProposal } from "../queries";
 
-const route = getRouteApi("/$orgSlug/settings");
+const route = getRouteApi("/$orgSlug/settings/agents");
 
 /** Agents of members' loops, which an administrator reads and accepts or rejects. */
 function Proposals() {
-  const { data: me } = useSuspenseQuery(meQuery);
-  const proposals = useQuery({ ...agentProposalsQuery, select: ({ proposals }) => proposals });
+  const scope = useScope();
+  const { data: me } = useSuspenseQuery(meQuery(scope));
+  // Not awaited: the list of agents is usable without the proposals.
+  const proposals = useQuery(agentProposalsQuery(scope)).data?.proposals ?? [];
   const decide = useDecideProposal();
-  if (!proposals.data?.length) return null;
+  if (proposals.length === 0) return null;
   return (
     <Section
       title="Proposed agents"
       about="Loops of members created these agents. They take effect when an administrator accepts them; an agent replaces the one with the same role."
     >
       {decide.error && <RequestError error={decide.error} />}
-      <Rows query={proposals} empty="No proposed agents.">
+      <Rows items={proposals} empty="No proposed agents.">
         {({ id, sourceRepo, proposedBy, agents, criticGates }) => (
           <Row
             key={id}
@@ -86,12 +89,21 @@ export function AgentsPage() {
 }
 
 function AgentList() {
+  const scope = useScope();
   usePageTitle("Agents");
   const { orgSlug } = route.useParams();
-  const [search, setSearch] = useState("");
-  // Deferred, so that typing stays responsive while the list renders.
+  const navigate = route.useNavigate();
+  const [search, setSearch] = useState(route.useSearch().search ?? "");
+  // Deferred, so that the list stays on the page until the next one is loaded.
   const searchText = useDeferredValue(search.trim());
-  const agents = useQuery({ ...agentsQuery(searchText), select: ({ agents }) => agents });
+  const changeSearch = (text: string) => {
+    setSearch(text);
+    const trimmed = text.trim();
+    void navigate({ search: trimmed ? { search: trimmed } : {}, replace: true });
+  };
+  const {
+    data: { agents },
+  } = useSuspenseQuery(agentsQuery(scope, searchText));
   return (
     <Section
       title="Agents"
@@ -102,13 +114,13 @@ function AgentList() {
           aria-label="Search agents"
           placeholder="Search"
           value={search}
-          onChange={(event) => setSearch(event.target.value)}
+          onChange={(event) => changeSearch(event.target.value)}
           className={`${INPUT_CLASS} !w-56`}
         />
       }
     >
       <Rows
-        query={agents}
+        items={agents}
         empty={
           searchText ? "No matching agents." : "No agents. A bootstrap loop creates the first ones."
         }

@@ -1,9 +1,10 @@
 /** API keys for programs that call the control plane. */
-import { useQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { messageOf } from "@/api/errors";
-import type { ApiKey, Scope } from "@/api/types";
+import { useScope } from "@/api/scope";
+import type { ApiKey, ApiKeyScope } from "@/api/types";
 import { ago, moment } from "@/model/format";
 import { Button } from "@/ui/button";
 import { useNow } from "@/ui/clock";
@@ -16,7 +17,7 @@ import { Row, Rows, Section } from "@/ui/section";
 
 import { apiKeysQuery, useCreateApiKey, useRevokeApiKey } from "../queries";
 
-const SCOPES: [Scope, string][] = [
+const SCOPES: [ApiKeyScope, string][] = [
   ["read", "Read"],
   ["write", "Write"],
   ["delete", "Delete"],
@@ -31,15 +32,16 @@ const LIFETIMES: [string, number | undefined][] = [
 ];
 
 export function ApiKeysPage() {
+  const scope = useScope();
   usePageTitle("API keys");
-  const keys = useQuery(apiKeysQuery);
+  const { data: keys } = useSuspenseQuery(apiKeysQuery(scope));
   return (
     <Section
       title="API keys"
       about="A program with an API key acts on your behalf, within the scopes of the key. Desktops use separate keys."
     >
       <CreateForm />
-      <Rows query={keys} empty="No API keys.">
+      <Rows items={keys} empty="No API keys.">
         {(key) => <KeyRow key={key.id} apiKey={key} />}
       </Rows>
     </Section>
@@ -95,10 +97,10 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
 
 function CreateForm() {
   const [name, setName] = useState("");
-  const [scopes, setScopes] = useState<Scope[]>(["read"]);
+  const [scopes, setScopes] = useState<ApiKeyScope[]>(["read"]);
   const [days, setDays] = useState<number | undefined>(90);
   const create = useCreateApiKey();
-  const toggle = (scope: Scope) =>
+  const toggle = (scope: ApiKeyScope) =>
     setScopes(
       scopes.includes(scope) ? scopes.filter((item) => item !== scope) : [...scopes, scope],
     );

@@ -3,15 +3,17 @@ import { Link } from "@tanstack/react-router";
 import { Hand } from "lucide-react";
 
 import { computeTargetsQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import { cx } from "@/ui/cx";
 
 import { approvalsQuery } from "../queries";
 
 /** Link to the approvals page with the number of pending requests. Hidden when there are none. */
 export function ApprovalsBadge({ orgSlug }: { orgSlug: string }) {
-  const { data: targets } = useQuery(computeTargetsQuery);
+  const scope = useScope();
+  const { data: targets } = useQuery(computeTargetsQuery(scope));
   const { data, isError } = useQuery({
-    ...approvalsQuery,
+    ...approvalsQuery(scope),
     // Without an online desktop there is no gateway to poll.
     enabled: targets?.some((target) => target.isOnline) ?? false,
   });

@@ -1,8 +1,10 @@
 /** Requests that need the owner's approval, with the commands that approve and deny them. */
-import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { type ErrorComponentProps, getRouteApi, Link, useRouter } from "@tanstack/react-router";
 import { Check } from "lucide-react";
+import { type ReactNode, useEffect } from "react";
 
+import { useScope } from "@/api/scope";
 import type { WaitingRequest } from "@/api/types";
 import { GatewayError } from "@/gateway/local-gateway";
 import { duration } from "@/model/format";
@@ -23,32 +25,17 @@ const SHORT_ID = 8;
 const TONES = { none: "idle", low: "idle", medium: "warn", high: "bad" } as const;
 
 export function ApprovalsPage() {
-  usePageTitle("Approvals");
-  const { data, error } = useQuery(approvalsQuery);
+  const { data, error } = useSuspenseQuery(approvalsQuery(useScope()));
+  // The requests of the last successful poll may have been decided: do not show them.
+  if (error) throw error;
   return (
-    <div className="mx-auto max-w-3xl">
-      <h1 className="text-xl font-semibold tracking-tight">Waiting for approval</h1>
-      <p className="mt-1.5 max-w-[68ch] text-pretty text-ink-2">
-        These requests to this machine need its owner&rsquo;s approval. This page cannot approve or
-        deny them: run the command in a terminal on this machine.
-      </p>
-      {data?.problems?.map((problem) => (
+    <Layout>
+      {data.problems?.map((problem) => (
         <div key={problem} className="mt-5">
           <Notice tone="warn" title={problem} />
         </div>
       ))}
-      {error ? (
-        <Panel className="mt-5">
-          <EmptyState title="The pending requests could not be loaded">
-            <WithCode text={advice(error)} />
-          </EmptyState>
-        </Panel>
-      ) : !data ? (
-        <Panel className="mt-5 space-y-3 p-5">
-          <Skeleton className="h-5 w-56" />
-          <Skeleton className="h-4 w-80 max-w-full" />
-        </Panel>
-      ) : data.waiting.length === 0 ? (
+      {data.waiting.length === 0 ? (
         <Panel className="mt-5">
           <EmptyState icon={<Check />} title="No pending requests">
             Risk tiers and policies determine which requests need approval. Run{" "}
@@ -64,6 +51,51 @@ export function ApprovalsPage() {
           ))}
         </ul>
       )}
+    </Layout>
+  );
+}
+
+/** Shows what to do, and polls until the gateway responds. */
+export function ApprovalsError({ error, reset }: ErrorComponentProps) {
+  const { isSuccess, error: latest } = useQuery(approvalsQuery(useScope()));
+  const router = useRouter();
+  useEffect(() => {
+    if (!isSuccess) return;
+    reset();
+    void router.invalidate();
+  }, [isSuccess, reset, router]);
+  return (
+    <Layout>
+      <Panel className="mt-5">
+        <EmptyState title="The pending requests could not be loaded">
+          <WithCode text={advice(latest ?? error)} />
+        </EmptyState>
+      </Panel>
+    </Layout>
+  );
+}
+
+export function LoadingApprovals() {
+  return (
+    <Layout>
+      <Panel className="mt-5 space-y-3 p-5">
+        <Skeleton className="h-5 w-56" />
+        <Skeleton className="h-4 w-80 max-w-full" />
+      </Panel>
+    </Layout>
+  );
+}
+
+function Layout({ children }: { children: ReactNode }) {
+  usePageTitle("Approvals");
+  return (
+    <div className="mx-auto max-w-3xl">
+      <h1 className="text-xl font-semibold tracking-tight">Waiting for approval</h1>
+      <p className="mt-1.5 max-w-[68ch] text-pretty text-ink-2">
+        These requests to this machine need its owner&rsquo;s approval. This page cannot approve or
+        deny them: run the command in a terminal on this machine.
+      </p>
+      {children}
     </div>
   );
 }
@@ -134,7 +166,7 @@ function RequestDetails({ request, command }: { request: WaitingRequest; command
   );
 }
 
-function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>
       <dt className="text-ink-3">{name}</dt>

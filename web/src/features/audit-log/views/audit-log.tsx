@@ -1,8 +1,9 @@
 /** Log of security-relevant actions. */
-import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 
 import { membersQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import type { AuditAction, AuditEntry } from "@/api/types";
 import { moment } from "@/model/format";
 import { Button } from "@/ui/button";
@@ -11,25 +12,27 @@ import { usePageTitle } from "@/ui/page-title";
 import { Row, Rows, Section } from "@/ui/section";
 
 import { ACTIONS } from "../model/audit-actions";
+import { type AuditSearch, auditSearch } from "../model/audit-search";
 import { auditLogQuery } from "../queries";
+
+const route = getRouteApi("/$orgSlug/settings/audit-log");
 
 export function AuditLogPage() {
   usePageTitle("Audit log");
-  const [action, setAction] = useState<AuditAction>();
-  // Cursors of the visited pages, for the way back. The newest page has none.
-  const [pages, setPages] = useState<(string | undefined)[]>([undefined]);
-  const page = useQuery(auditLogQuery(action, pages.at(-1)));
-  const members = useQuery(membersQuery);
-  const entries = useQuery({
-    ...auditLogQuery(action, pages.at(-1)),
-    select: ({ entries }) => entries,
-  });
+  const scope = useScope();
+  const { action, pages = [] } = route.useSearch();
+  const navigate = route.useNavigate();
+  const {
+    data: { entries, nextBefore },
+  } = useSuspenseQuery(auditLogQuery(scope, action, pages.at(-1)));
+  // Not awaited: entries are readable without the names.
+  const members = useQuery(membersQuery(scope));
+  const show = (search: AuditSearch) => void navigate({ search, resetScroll: false });
   const nameOf = (id: string | null | undefined) => {
     const member = members.data?.find((member) => member.id === id);
     if (!member) return id ? "an unknown user" : "an unauthenticated caller";
     return [member.firstName, member.lastName].filter(Boolean).join(" ") || member.email;
   };
-  const next = page.data?.nextBefore;
   return (
     <Section
       title="Audit log"
@@ -38,10 +41,9 @@ export function AuditLogPage() {
         <select
           aria-label="Filter by action"
           value={action ?? ""}
-          onChange={(event) => {
-            setAction((event.target.value || undefined) as AuditAction | undefined);
-            setPages([undefined]);
-          }}
+          onChange={(event) =>
+            show(event.target.value ? { action: event.target.value as AuditAction } : {})
+          }
           className={`${INPUT_CLASS} !w-auto`}
         >
           <option value="">All actions</option>
@@ -53,12 +55,20 @@ export function AuditLogPage() {
         </select>
       }
     >
-      <Rows query={entries} empty="No entries.">
+      <Rows items={entries} empty="No entries.">
         {(entry) => <EntryRow key={entry.id} entry={entry} actor={nameOf(entry.userId)} />}
       </Rows>
       <div className="flex gap-2">
-        {pages.length > 1 && <Button onClick={() => setPages(pages.slice(0, -1))}>Newer</Button>}
-        {next && <Button onClick={() => setPages([...pages, next])}>Older</Button>}
+        {pages.length > 0 && (
+          <Button onClick={() => show(auditSearch({ action, pages: pages.slice(0, -1) }))}>
+            Newer
+          </Button>
+        )}
+        {nextBefore && (
+          <Button onClick={() => show(auditSearch({ action, pages: [...pages, nextBefore] }))}>
+            Older
+          </Button>
+        )}
       </div>
     </Section>
   );

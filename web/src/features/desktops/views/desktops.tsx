@@ -1,9 +1,10 @@
 /** Desktops, the machines that run loops: connect, share and remove them. */
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import { computeTargetsQuery, meQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import type { ComputeTarget } from "@/api/types";
 import { ago, moment } from "@/model/format";
 import { OnlineDot } from "@/ui/online-dot";
@@ -22,8 +23,9 @@ const PLATFORMS: Record<string, string> = { darwin: "macOS", linux: "Linux", win
 const isLoopback = ["127.0.0.1", "localhost", "[::1]"].includes(window.location.hostname);
 
 export function DesktopsPage() {
+  const scope = useScope();
   usePageTitle("Desktops");
-  const desktops = useQuery(computeTargetsQuery);
+  const { data: desktops } = useSuspenseQuery(computeTargetsQuery(scope));
   const attempt = useCreateOnboardingAttempt();
   return (
     <Section
@@ -49,7 +51,7 @@ export function DesktopsPage() {
           </p>
         </Notice>
       )}
-      <Rows query={desktops} empty="No desktops connected.">
+      <Rows items={desktops} empty="No desktops connected.">
         {(desktop) => <DesktopRow key={desktop.id} desktop={desktop} />}
       </Rows>
     </Section>
@@ -57,8 +59,9 @@ export function DesktopsPage() {
 }
 
 function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
+  const scope = useScope();
   const [confirming, setConfirming] = useState(false);
-  const { data: me } = useSuspenseQuery(meQuery);
+  const { data: me } = useSuspenseQuery(meQuery(scope));
   const share = useShareDesktop();
   const remove = useRemoveDesktop();
   const now = useNow(30_000);

@@ -1,26 +1,25 @@
 /** A request or plan: its text, versions and loops. */
-import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
-import { ArrowLeft } from "lucide-react";
-import { useRef, useState } from "react";
+import { useSuspenseQueries, useSuspenseQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useRef } from "react";
 
+import { useScope } from "@/api/scope";
 import type { Document, DocumentVersion, Loop } from "@/api/types";
-import { ago, moment } from "@/model/format";
-import { humanise } from "@/model/status";
 import { Markdown } from "@/markdown/markdown";
 import { Outline } from "@/markdown/outline";
+import { ago, moment } from "@/model/format";
+import { humanise } from "@/model/status";
 import { useNow } from "@/ui/clock";
 import { CopyButton } from "@/ui/copy-button";
 import { DocumentLink } from "@/ui/document-link";
-import { ErrorView } from "@/ui/error-view";
 import { INPUT_CLASS } from "@/ui/field";
+import { LoopsLink } from "@/ui/loops-link";
 import { usePageTitle } from "@/ui/page-title";
 import { Panel } from "@/ui/panel";
 import { Badge, StatusBadge } from "@/ui/status-badge";
 
 import { documentQuery, documentVersionQuery } from "../queries";
 import { ExecuteButton } from "./execute-button";
-import { DocumentSkeleton } from "./plan-view";
 
 const TYPE_NAMES: Record<Document["type"], string> = {
   FEATURE: "Request",
@@ -29,43 +28,37 @@ const TYPE_NAMES: Record<Document["type"], string> = {
 };
 
 export function DocumentPage() {
-  const { orgSlug = "", slug = "" } = useParams({ strict: false });
-  const { data: document, error, refetch } = useQuery(documentQuery(slug));
-  usePageTitle(document?.title);
+  const scope = useScope();
+  const { slug = "" } = useParams({ strict: false });
+  const { data: document } = useSuspenseQuery(documentQuery(scope, slug));
+  usePageTitle(document.title);
   return (
     <>
-      <Link
-        to="/$orgSlug/loops"
-        params={{ orgSlug }}
-        className="-ml-1 inline-flex items-center gap-1.5 rounded-sm px-1 text-sm text-ink-3 hover:text-ink"
-      >
-        <ArrowLeft aria-hidden className="size-3.5" />
-        Loops
-      </Link>
-      {document ? (
-        <DocumentView key={document.id} document={document} orgSlug={orgSlug} />
-      ) : error ? (
-        <ErrorView isPage error={error} onRetry={() => void refetch()} />
-      ) : (
-        <div className="mt-4">
-          <DocumentSkeleton />
-        </div>
-      )}
+      <LoopsLink />
+      <DocumentView key={document.id} document={document} orgSlug={scope.organization} />
     </>
   );
 }
 
 function DocumentView({ document, orgSlug }: { document: Document; orgSlug: string }) {
-  const [chosen, setChosen] = useState<number>();
+  const scope = useScope();
+  const navigate = useNavigate();
+  const { version } = useSearch({ strict: false });
   const article = useRef<HTMLElement>(null);
   const { versions, currentVersion } = document;
-  const shown = chosen ?? currentVersion;
-  const older = useQuery({
-    ...documentVersionQuery(document.id, shown),
-    enabled: shown !== currentVersion,
+  const shown = version ?? currentVersion;
+  // The document contains the text of its current version.
+  const earlier = [shown].filter((version) => version !== currentVersion);
+  const [older] = useSuspenseQueries({
+    queries: earlier.map((version) => documentVersionQuery(scope, document.id, version)),
   });
-  // Undefined until the text of an older version is loaded: the current text is never shown in its place.
-  const content = shown === currentVersion ? document.content : older.data?.content;
+  const { content } = older ? older.data : document;
+  const choose = (chosen: number) =>
+    void navigate({
+      to: ".",
+      search: chosen === currentVersion ? {} : { version: chosen },
+      resetScroll: false,
+    });
   return (
     <>
       <header className="mt-2 flex flex-wrap items-start justify-between gap-x-8 gap-y-4">
@@ -86,7 +79,7 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
               repo={document.repo}
               orgSlug={orgSlug}
               {...(shown !== currentVersion && {
-                displayed: { version: shown, content: content ?? "" },
+                displayed: { version: shown, content },
               })}
             />
           </div>
@@ -99,22 +92,16 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
               versions={versions}
               current={currentVersion}
               chosen={shown}
-              onChoose={setChosen}
+              onChoose={choose}
             />
-            {content !== undefined && <CopyButton text={content} label="Copy as Markdown" />}
+            <CopyButton text={content} label="Copy as Markdown" />
           </div>
           <article
             ref={article}
             aria-label={TYPE_NAMES[document.type]}
             className="px-6 py-6 max-sm:px-4"
           >
-            {content === undefined ? (
-              older.error ? (
-                <ErrorView error={older.error} onRetry={() => void older.refetch()} />
-              ) : (
-                <DocumentSkeleton />
-              )
-            ) : content.trim() === "" ? (
+            {content.trim() === "" ? (
               <p className="text-ink-3">This document is empty.</p>
             ) : (
               <Markdown text={content} />
@@ -124,7 +111,7 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
         <div className="sticky top-20 space-y-8">
           <Origins document={document} orgSlug={orgSlug} />
           <DocumentLoops loops={document.loops} orgSlug={orgSlug} />
-          <Outline article={article} text={content ?? ""} />
+          <Outline article={article} text={content} />
         </div>
       </div>
     </>

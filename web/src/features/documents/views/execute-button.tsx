@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Play } from "lucide-react";
 import { useState } from "react";
 
+import { useScope } from "@/api/scope";
 import type { Document, RepoRef } from "@/api/types";
 import { useOpenLoop } from "@/routing/use-open-loop";
 import type { Displayed } from "@/signing/launch";
@@ -24,8 +25,9 @@ export function ExecuteButton({
   /** The version on the page, if it is not the current one. */
   displayed?: Displayed;
 }) {
+  const scope = useScope();
   const [confirming, setConfirming] = useState(false);
-  const { data: document, isPending } = useQuery(documentQuery(plan.slug));
+  const { data: document, isPending } = useQuery(documentQuery(scope, plan.slug));
   const executed = document?.loops.some(
     ({ command, status }) => command === "EXECUTE" && status === "COMPLETED",
   );

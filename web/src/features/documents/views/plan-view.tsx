@@ -2,17 +2,20 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useRef } from "react";
 
+import { useScope } from "@/api/scope";
 import { Markdown } from "@/markdown/markdown";
 import { Outline } from "@/markdown/outline";
 import { CopyButton } from "@/ui/copy-button";
 import { ErrorView } from "@/ui/error-view";
-import { Panel, Skeleton } from "@/ui/panel";
+import { Panel } from "@/ui/panel";
 
 import { documentQuery } from "../queries";
+import { DocumentSkeleton } from "./document-skeleton";
 
 /** Plan tab of a loop's page. */
 export function PlanView({ slug, orgSlug }: { slug: string; orgSlug: string }) {
-  const { data: document, error, refetch } = useQuery(documentQuery(slug));
+  const scope = useScope();
+  const { data: document, error, refetch } = useQuery(documentQuery(scope, slug));
   const article = useRef<HTMLElement>(null);
   if (error && !document) return <ErrorView error={error} onRetry={() => void refetch()} />;
   if (!document) return <DocumentSkeleton />;
@@ -37,17 +40,5 @@ export function PlanView({ slug, orgSlug }: { slug: string; orgSlug: string }) {
         <Outline article={article} text={document.content} />
       </div>
     </div>
-  );
-}
-
-export function DocumentSkeleton() {
-  return (
-    <Panel className="space-y-3.5 px-6 py-7">
-      <div role="status" aria-label="Loading the document" />
-      <Skeleton className="h-6 w-2/5" />
-      {["w-11/12", "w-4/5", "w-10/12", "w-2/3"].map((width) => (
-        <Skeleton key={width} className={`h-4 ${width}`} />
-      ))}
-    </Panel>
   );
 }

@@ -38,7 +38,7 @@ function open(server: Server, ended = false) {
   vi.stubGlobal("fetch", server.fetch);
   const states: StreamState[] = [];
   const statusEvents: string[] = [];
-  const stream = new LoopStream("a/b", {
+  const stream = new LoopStream("acme", "a/b", {
     hasEnded: () => ended,
     onState: (state) => states.push(state),
     onStatusEvent: ({ type }) => statusEvents.push(type),
@@ -143,7 +143,7 @@ test("malformed events are ignored", async () => {
   vi.stubGlobal("fetch", () =>
     Promise.resolve(new Response('data: {half\n\ndata: 5\n\ndata: {"type":"completed"}\n\n')),
   );
-  const stream = new LoopStream("x", {
+  const stream = new LoopStream("acme", "x", {
     hasEnded: () => false,
     onState: () => undefined,
     onStatusEvent: () => undefined,

@@ -31,6 +31,7 @@ export class LoopStream {
   readonly lines = new LineStore();
   readonly spend = new SpendStore();
   readonly activity = new LoopActivityStore();
+  readonly #organization: string;
   readonly #url: string;
   readonly #options: LoopStreamOptions;
   #abort = new AbortController();
@@ -39,8 +40,9 @@ export class LoopStream {
   #pending: Parameters<LineStore["append"]>[0] = [];
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(loopId: string, options: LoopStreamOptions) {
+  constructor(organization: string, loopId: string, options: LoopStreamOptions) {
     this.#url = `/loops/${encodeURIComponent(loopId)}/stream`;
+    this.#organization = organization;
     this.#options = options;
   }
 
@@ -77,7 +79,7 @@ export class LoopStream {
     const response = await fetch(this.#url, {
       headers: {
         Accept: "text/event-stream",
-        ...requestHeaders(),
+        ...requestHeaders(this.#organization),
         ...(this.#lastEventId !== undefined && { "Last-Event-ID": this.#lastEventId }),
       },
       credentials: "same-origin",

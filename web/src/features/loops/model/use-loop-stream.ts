@@ -1,6 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 
+import { useScope } from "@/api/scope";
+
 import { type LoopActivity, LoopActivityStore } from "./activity";
 import { LoopStream, type StreamState } from "./loop-stream";
 import { LineStore, type LineSnapshot } from "./output-lines";
@@ -17,6 +19,7 @@ export function useLoopStream(
   ended: boolean,
 ): { output: LineSnapshot; spend: SpendSnapshot; activity: LoopActivity; state: StreamState } {
   const client = useQueryClient();
+  const { organization, key } = useScope();
   const [state, setState] = useState<StreamState>("connecting");
   const [stream, setStream] = useState<LoopStream>();
   // A ref, so that the end of the loop does not reopen the stream.
@@ -26,15 +29,15 @@ export function useLoopStream(
   }, [ended]);
 
   useEffect(() => {
-    const opened = new LoopStream(loopId, {
+    const opened = new LoopStream(organization, loopId, {
       hasEnded: () => endedNow.current,
       onState: setState,
-      onStatusEvent: () => void client.invalidateQueries({ queryKey: ["loops"] }),
+      onStatusEvent: () => void client.invalidateQueries({ queryKey: key("loops") }),
     });
     setStream(opened);
     opened.start();
     return () => opened.stop();
-  }, [loopId, client]);
+  }, [organization, loopId, client, key]);
 
   const lines = stream?.lines ?? noLines;
   const activity = stream?.activity ?? noActivity;

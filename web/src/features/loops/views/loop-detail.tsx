@@ -1,11 +1,12 @@
 /** Page of a loop: status, output, plan, results and cost. */
-import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { ArrowLeft, GitPullRequest } from "lucide-react";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { GitPullRequest } from "lucide-react";
 import { Tabs } from "radix-ui";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 
 import { computeTargetsQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import type { DocumentLink as LoopDocument, LoopDetail } from "@/api/types";
 import { usePullRequestHref } from "@/model/pull-request";
 import { humanise, isActive } from "@/model/status";
@@ -14,13 +15,14 @@ import { buttonClass } from "@/ui/button";
 import { Code } from "@/ui/code";
 import { cx } from "@/ui/cx";
 import { DocumentLink } from "@/ui/document-link";
-import { ErrorView } from "@/ui/error-view";
+import { LoopsLink } from "@/ui/loops-link";
 import { usePageTitle } from "@/ui/page-title";
-import { Notice, Skeleton } from "@/ui/panel";
+import { Notice } from "@/ui/panel";
 import { StatusBadge } from "@/ui/status-badge";
 
 import type { LoopActivity } from "../model/activity";
 import { resultEntries, reviewOutcome } from "../model/results";
+import type { LoopTab } from "../model/tabs";
 import { useLoopStream } from "../model/use-loop-stream";
 import { loopQuery } from "../queries";
 import { ActivityNotice } from "./activity-notice";
@@ -44,26 +46,13 @@ export interface DocumentSlots {
 
 export function LoopDetailPage(slots: DocumentSlots) {
   const { loopId, orgSlug } = route.useParams();
-  const { data: loop, error, refetch } = useQuery(loopQuery(loopId));
-  usePageTitle(loop && loopTitle(loop));
+  const { data: loop } = useSuspenseQuery(loopQuery(useScope(), loopId));
+  usePageTitle(loopTitle(loop));
   return (
     <>
-      <Link
-        to="/$orgSlug/loops"
-        params={{ orgSlug }}
-        className="-ml-1 inline-flex items-center gap-1.5 rounded-sm px-1 text-sm text-ink-3 hover:text-ink"
-      >
-        <ArrowLeft aria-hidden className="size-3.5" />
-        Loops
-      </Link>
-      {loop ? (
-        // The key resets tabs and stream when the page switches to another loop.
-        <LoopView key={loop.id} loop={loop} orgSlug={orgSlug} slots={slots} />
-      ) : error ? (
-        <ErrorView isPage error={error} onRetry={() => void refetch()} />
-      ) : (
-        <LoadingLoop />
-      )}
+      <LoopsLink />
+      {/* The key resets the stream when the page switches to another loop. */}
+      <LoopView key={loop.id} loop={loop} orgSlug={orgSlug} slots={slots} />
     </>
   );
 }
@@ -154,8 +143,9 @@ function Actions({
 
 /** Warning that a pending loop cannot start because no desktop is online. */
 function NoDesktopNotice({ loop }: { loop: LoopDetail }) {
+  const scope = useScope();
   const isWaiting = loop.status === "PENDING" || loop.status === "CLAIMED";
-  const { data: targets } = useQuery({ ...computeTargetsQuery, enabled: isWaiting });
+  const { data: targets } = useQuery({ ...computeTargetsQuery(scope), enabled: isWaiting });
   if (!isWaiting || !targets || targets.some((target) => target.isOnline)) return null;
   return (
     <div className="mt-4">
@@ -220,8 +210,6 @@ function Warnings({ loop }: { loop: LoopDetail }) {
   );
 }
 
-type Section = "output" | "plan" | "result" | "cost";
-
 function Sections({
   loop,
   stream: { output, spend, activity, state },
@@ -232,12 +220,13 @@ function Sections({
   planView: DocumentSlots["planView"];
 }) {
   const active = isActive(loop.status);
-  const [chosen, setChosen] = useState<Section>();
+  const { tab } = route.useSearch();
+  const navigate = route.useNavigate();
   const produced = loop.producedDocument;
   const plan =
     produced ?? (loop.document?.type === "IMPLEMENTATION_PLAN" ? loop.document : undefined);
   const results = resultEntries(loop);
-  const sections: Section[] = [
+  const sections: LoopTab[] = [
     ...(produced ? (["plan"] as const) : []),
     ...(results.length > 0 ? (["result"] as const) : []),
     "output",
@@ -245,13 +234,15 @@ function Sections({
     "cost",
   ];
   // Until the user selects a tab, the first one is shown: a produced plan, then results, then the output.
-  const shown = chosen && sections.includes(chosen) ? chosen : (sections[0] ?? "output");
+  const shown = tab && sections.includes(tab) ? tab : (sections[0] ?? "output");
   return (
     <>
       <div className="mt-4 empty:hidden">{active && <ActivityNotice activity={activity} />}</div>
       <Tabs.Root
         value={shown}
-        onValueChange={(value) => setChosen(value as Section)}
+        onValueChange={(value) =>
+          void navigate({ search: { tab: value as LoopTab }, resetScroll: false })
+        }
         className="mt-7"
       >
         {sections.length > 1 && (
@@ -295,19 +286,5 @@ function Tab({ value, children }: { value: string; children: ReactNode }) {
     >
       {children}
     </Tabs.Trigger>
-  );
-}
-
-function LoadingLoop() {
-  return (
-    <div role="status" aria-label="Loading the loop" className="mt-3 space-y-6">
-      <Skeleton className="h-8 w-3/5" />
-      <div className="grid grid-cols-2 gap-4 lg:grid-cols-4">
-        {[1, 2, 3, 4].map((card) => (
-          <Skeleton key={card} className="h-18" />
-        ))}
-      </div>
-      <Skeleton className="h-80" />
-    </div>
   );
 }

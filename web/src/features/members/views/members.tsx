@@ -1,9 +1,10 @@
 /** Members and invitations of the organization. */
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import { membersQuery, meQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import type { Member, Role } from "@/api/types";
 import { moment } from "@/model/format";
 import { Button } from "@/ui/button";
@@ -29,14 +30,15 @@ const ROLES: [Role, string][] = [
 ];
 
 export function MembersPage() {
+  const scope = useScope();
   usePageTitle("Members");
-  const { data: me } = useSuspenseQuery(meQuery);
-  const members = useQuery(membersQuery);
+  const { data: me } = useSuspenseQuery(meQuery(scope));
+  const { data: members } = useSuspenseQuery(membersQuery(scope));
   const isAdmin = me.role === "org:admin";
   return (
     <>
       <Section title="Members">
-        <Rows query={members} empty="No members.">
+        <Rows items={members} empty="No members.">
           {(member) => (
             <MemberRow
               key={member.id}
@@ -168,7 +170,8 @@ function RoleChoice({
 }
 
 function Invitations() {
-  const invitations = useQuery(invitationsQuery);
+  const scope = useScope();
+  const { data: invitations } = useSuspenseQuery(invitationsQuery(scope));
   const revoke = useRevokeInvitation();
   return (
     <Section
@@ -177,7 +180,7 @@ function Invitations() {
     >
       <InviteForm />
       {revoke.error && <RequestError error={revoke.error} />}
-      <Rows query={invitations} empty="No pending invitations.">
+      <Rows items={invitations} empty="No pending invitations.">
         {(invitation) => (
           <Row
             key={invitation.id}

@@ -13,6 +13,7 @@ import {
 
 import { ApiError, messageOf } from "@/api/errors";
 import { computeTargetsQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import { branchProblem, promptProblem, repositoryProblem } from "@/model/validation";
 import { Button } from "@/ui/button";
 import { WithCode } from "@/ui/code";
@@ -51,9 +52,10 @@ export function NewLoop() {
 }
 
 function RequestForm() {
+  const scope = useScope();
   const { orgSlug } = route.useParams();
   const navigate = route.useNavigate();
-  const repositories = useQuery(repositoriesQuery);
+  const repositories = useQuery(repositoriesQuery(scope));
   const [draft, setDraft] = useState(loadDraft);
   const { prompt, repository, branch } = draft;
   const [targetId, setTargetId] = useState("");
@@ -180,13 +182,16 @@ function BranchInput({
 }: Omit<ComponentProps<typeof SuggestInput>, "suggestions"> & {
   repository: RepositoryChoice | undefined;
 }) {
+  const scope = useScope();
   const [focused, setFocused] = useState(false);
   const wanted = focused ? repository : undefined;
-  const newest = useQuery(branchesQuery(wanted, ""));
+  const newest = useQuery(branchesQuery(scope, wanted, ""));
   // The gateway filters only when the first page does not contain all branches.
   const filter = useDeferredValue(value.trim());
   const isPaged = newest.data?.nextOffset !== undefined;
-  const matching = useQuery(branchesQuery(isPaged && filter !== "" ? wanted : undefined, filter));
+  const matching = useQuery(
+    branchesQuery(scope, isPaged && filter !== "" ? wanted : undefined, filter),
+  );
   const branches = matching.data?.branches ?? newest.data?.branches ?? [];
   return (
     <SuggestInput
@@ -224,7 +229,8 @@ function useFirstChoice(
 }
 
 function GatewayNotice() {
-  const { data, error, isFetching, refetch } = useQuery(repositoriesQuery);
+  const scope = useScope();
+  const { data, error, isFetching, refetch } = useQuery(repositoriesQuery(scope));
   const retry = (
     <Button variant="quiet" size="sm" busy={isFetching} onClick={() => void refetch()}>
       {!isFetching && <RotateCw aria-hidden />}
@@ -251,7 +257,8 @@ function GatewayNotice() {
 
 /** Selects the desktop. Shown when at least two desktops are online. */
 function TargetChoice({ value, onValue }: { value: string; onValue: (id: string) => void }) {
-  const { data: targets = [] } = useQuery(computeTargetsQuery);
+  const scope = useScope();
+  const { data: targets = [] } = useQuery(computeTargetsQuery(scope));
   const online = targets.filter((target) => target.isOnline);
   if (online.length < 2) return null;
   const options = [{ id: "", machineName: "Any available" }, ...online];

@@ -1,14 +1,14 @@
 /** Settings of the organization: limits and feature flags. */
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import { featureFlagsQuery, meQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import type { OrganizationSettings } from "@/api/types";
 import { Button } from "@/ui/button";
 import { Field, INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
-import { Skeleton } from "@/ui/panel";
 import { RequestError, Section } from "@/ui/section";
 
 import {
@@ -22,9 +22,10 @@ const FLAGS: Record<string, string> = {
 };
 
 export function OrganizationPage() {
+  const scope = useScope();
   usePageTitle("Organization");
-  const { data: me } = useSuspenseQuery(meQuery);
-  const settings = useQuery(organizationSettingsQuery);
+  const { data: me } = useSuspenseQuery(meQuery(scope));
+  const { data: settings } = useSuspenseQuery(organizationSettingsQuery(scope));
   const isAdmin = me.role === "org:admin";
   return (
     <>
@@ -32,9 +33,7 @@ export function OrganizationPage() {
         title={me.organization.name}
         about={isAdmin ? undefined : "Only administrators can change these settings."}
       >
-        {settings.isPending && <Skeleton className="h-40 w-full rounded-lg" />}
-        {settings.error && <RequestError error={settings.error} />}
-        {settings.data && <LimitsForm settings={settings.data} isAdmin={isAdmin} />}
+        <LimitsForm settings={settings} isAdmin={isAdmin} />
       </Section>
       <Features isAdmin={isAdmin} />
     </>
@@ -115,14 +114,16 @@ function LimitsForm({ settings, isAdmin }: { settings: OrganizationSettings; isA
 }
 
 function Features({ isAdmin }: { isAdmin: boolean }) {
-  const flags = useQuery(featureFlagsQuery);
+  const scope = useScope();
+  const {
+    data: { flags },
+  } = useSuspenseQuery(featureFlagsQuery(scope));
   const save = useSetFeatureFlag();
-  if (!flags.data) return null;
   return (
     <Section title="Features">
       {save.error && <RequestError error={save.error} />}
       <ul className="space-y-2">
-        {Object.entries(flags.data.flags).map(([key, enabled]) => (
+        {Object.entries(flags).map(([key, enabled]) => (
           <li key={key}>
             <label className="flex items-center gap-2.5">
               <input

@@ -1,9 +1,10 @@
 /** Profile of the signed-in user: role, sessions and password. */
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import { meQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import { ago, moment } from "@/model/format";
 import { Button } from "@/ui/button";
 import { useNow } from "@/ui/clock";
@@ -14,8 +15,9 @@ import { RequestError, Row, Rows, Section } from "@/ui/section";
 import { sessionsQuery, useChangePassword, useEndSession } from "../queries";
 
 export function ProfilePage() {
+  const scope = useScope();
   usePageTitle("Profile");
-  const { data: me } = useSuspenseQuery(meQuery);
+  const { data: me } = useSuspenseQuery(meQuery(scope));
   const name = [me.firstName, me.lastName].filter(Boolean).join(" ");
   return (
     <>
@@ -31,13 +33,14 @@ export function ProfilePage() {
 }
 
 function Sessions() {
-  const sessions = useQuery(sessionsQuery);
+  const scope = useScope();
+  const { data: sessions } = useSuspenseQuery(sessionsQuery(scope));
   const end = useEndSession();
   const now = useNow(undefined);
   return (
     <Section title="Sessions" about="The browsers in which you are signed in.">
       {end.error && <RequestError error={end.error} />}
-      <Rows query={sessions} empty="No sessions.">
+      <Rows items={sessions} empty="No sessions.">
         {(session) => (
           <Row
             key={session.id}

@@ -1,9 +1,10 @@
 /** Repositories that loops may access. */
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import { meQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import { repositoryProblem } from "@/model/validation";
 import { Button } from "@/ui/button";
 import { Field, INPUT_CLASS } from "@/ui/field";
@@ -19,12 +20,12 @@ const SOURCES = {
 };
 
 export function RepositoriesPage() {
+  const scope = useScope();
   usePageTitle("Repositories");
-  const { data: me } = useSuspenseQuery(meQuery);
-  const allowed = useQuery({
-    ...repositoriesQuery,
-    select: ({ repositories }) => repositories,
-  });
+  const { data: me } = useSuspenseQuery(meQuery(scope));
+  const {
+    data: { repositories },
+  } = useSuspenseQuery(repositoriesQuery(scope));
   const forbid = useForbidRepository();
   const isAdmin = me.role === "org:admin";
   return (
@@ -34,7 +35,7 @@ export function RepositoriesPage() {
     >
       {isAdmin && <AllowForm />}
       {forbid.error && <RequestError error={forbid.error} />}
-      <Rows query={allowed} empty="No repositories allowed.">
+      <Rows items={repositories} empty="No repositories allowed.">
         {({ fullName, branches, source }) => (
           <Row
             key={fullName}

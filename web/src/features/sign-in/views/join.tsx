@@ -1,6 +1,6 @@
 /** Page on which an invitation is accepted. */
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { getRouteApi, useRouter } from "@tanstack/react-router";
+import { useMutation, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { type ErrorComponentProps, getRouteApi, useRouter } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 
 import { messageOf, presentUserOf } from "@/api/errors";
@@ -8,7 +8,7 @@ import { queryClient } from "@/api/query-client";
 import { Button, buttonClass } from "@/ui/button";
 import { Field, INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
-import { Notice, Skeleton } from "@/ui/panel";
+import { Notice } from "@/ui/panel";
 
 import { acceptInvitation, invitationQuery, signInMethodsQuery } from "../queries";
 import { CenteredPage } from "./centered-page";
@@ -18,26 +18,22 @@ const route = getRouteApi("/join");
 export function Join() {
   usePageTitle("Invitation");
   const { token = "" } = route.useSearch();
-  const invitation = useQuery(invitationQuery(token));
-  if (invitation.isPending) {
-    return (
-      <CenteredPage title="Invitation">
-        <Skeleton className="h-32 w-full rounded-md" />
-      </CenteredPage>
-    );
-  }
-  if (invitation.isError) {
-    return (
-      <CenteredPage title="This invitation is not valid" alert>
-        <p>{messageOf(invitation.error)}</p>
-      </CenteredPage>
-    );
-  }
-  const { organizationName, email } = invitation.data;
+  const {
+    data: { organizationName, email },
+  } = useSuspenseQuery(invitationQuery(token));
   return (
     <CenteredPage title={`Join ${organizationName}`}>
       <p>You are invited as {email}.</p>
       <AcceptForm token={token} />
+    </CenteredPage>
+  );
+}
+
+export function InvalidInvitation({ error }: ErrorComponentProps) {
+  usePageTitle("Invitation");
+  return (
+    <CenteredPage title="This invitation is not valid" alert>
+      <p>{messageOf(error)}</p>
     </CenteredPage>
   );
 }

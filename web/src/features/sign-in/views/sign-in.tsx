@@ -1,5 +1,5 @@
 /** Sign-in with a one-time link, the password of a local account, or an OpenID provider. */
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
 
@@ -8,7 +8,7 @@ import { queryClient } from "@/api/query-client";
 import { Button, buttonClass } from "@/ui/button";
 import { Field, INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
-import { Notice, Skeleton } from "@/ui/panel";
+import { Notice } from "@/ui/panel";
 
 import { signInErrorText } from "../model/sign-in-errors";
 import { signInMethodsQuery, signInWithLink, signInWithPassword } from "../queries";
@@ -86,15 +86,9 @@ function LinkSignIn({ token }: { token: string }) {
 
 function SignInMethods() {
   const { error, returnTo } = route.useSearch();
-  const methods = useQuery(signInMethodsQuery);
-  if (methods.isPending) {
-    return (
-      <CenteredPage title="Sign in">
-        <Skeleton className="h-24 w-full rounded-md" />
-      </CenteredPage>
-    );
-  }
-  const { password = false, oidc } = methods.data ?? {};
+  const {
+    data: { password, oidc },
+  } = useSuspenseQuery(signInMethodsQuery);
   if (!password && !oidc) return <LinkOnly />;
   const start = new URLSearchParams(returnTo ? { returnTo } : {});
   return (
@@ -163,7 +157,7 @@ function PasswordForm() {
   );
 }
 
-function LinkOnly() {
+export function LinkOnly() {
   const { error } = route.useSearch();
   return (
     <CenteredPage title="Sign in with a link" alert={error !== undefined}>

@@ -1,17 +1,18 @@
 /** Browser keys that sign commands for desktops that require signatures. */
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import { computeTargetsQuery, meQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import { moment } from "@/model/format";
 import { requiresSignature } from "@/signing/commands";
 import { Button } from "@/ui/button";
 import { CommandLine } from "@/ui/command-line";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { usePageTitle } from "@/ui/page-title";
-import { EmptyState, Notice, Panel, Skeleton } from "@/ui/panel";
+import { EmptyState, Notice, Panel } from "@/ui/panel";
 import { Section } from "@/ui/section";
 
 import {
@@ -35,8 +36,9 @@ export function SigningPage() {
 }
 
 function SignatureNotice() {
-  const targets = useQuery(computeTargetsQuery);
-  const requiring = (targets.data ?? []).filter(requiresSignature);
+  const scope = useScope();
+  const { data: targets } = useSuspenseQuery(computeTargetsQuery(scope));
+  const requiring = targets.filter(requiresSignature);
   if (requiring.length === 0) return null;
   const names = requiring.map((target) => target.machineName).join(", ");
   return (
@@ -47,24 +49,23 @@ function SignatureNotice() {
 }
 
 function Keys() {
-  const { data: me } = useSuspenseQuery(meQuery);
-  const keys = useQuery(publicKeysQuery);
-  const own = useQuery(browserKeyQuery(me.id));
+  const scope = useScope();
+  const { data: me } = useSuspenseQuery(meQuery(scope));
+  const { data: keys } = useSuspenseQuery(publicKeysQuery(scope));
+  const { data: own } = useSuspenseQuery(browserKeyQuery(scope, me.id));
   const register = useRegisterBrowserKey(me.id);
-  const registered = keys.data?.find((key) => key.fingerprint === own.data?.fingerprint);
-  if (keys.isPending || own.isPending) return <Skeleton className="h-40 w-full rounded-lg" />;
-  const error = register.error ?? keys.error ?? own.error;
+  const registered = keys.find((key) => key.fingerprint === own?.fingerprint);
   return (
     <>
-      {error && (
+      {register.error && (
         <Notice tone="bad" title="This browser's key could not be used">
-          {messageOf(error)}
+          {messageOf(register.error)}
         </Notice>
       )}
       <Panel>
-        {keys.data?.length ? (
+        {keys.length > 0 ? (
           <ul className="divide-y divide-line">
-            {keys.data.map((key) => (
+            {keys.map((key) => (
               <Key
                 key={key.id}
                 userId={me.id}

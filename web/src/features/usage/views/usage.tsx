@@ -1,35 +1,46 @@
 /** Tokens and cost of the organization's loops. */
-import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useDeferredValue, useState } from "react";
 
+import { useScope } from "@/api/scope";
 import type { Usage } from "@/api/types";
 import { count, money } from "@/model/format";
 import { Field, INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
-import { Panel, Skeleton } from "@/ui/panel";
-import { RequestError, Section } from "@/ui/section";
+import { Panel } from "@/ui/panel";
+import { Section } from "@/ui/section";
 
+import { type UsageSearch, usageSearch } from "../model/usage-search";
 import { usageQuery } from "../queries";
 
+const route = getRouteApi("/$orgSlug/settings/usage");
+
 export function UsagePage() {
+  const scope = useScope();
   usePageTitle("Usage");
-  const [since, setSince] = useState("");
-  const [until, setUntil] = useState("");
-  const usage = useQuery(usageQuery(since, until));
+  const navigate = route.useNavigate();
+  const [days, setDays] = useState<UsageSearch>(route.useSearch());
+  // Deferred, so that the report stays on the page until the next one is loaded.
+  const { since = "", until = "" } = useDeferredValue(days);
+  const { data: usage } = useSuspenseQuery(usageQuery(scope, since, until));
+  const change = (changes: UsageSearch) => {
+    const search = usageSearch({ ...days, ...changes });
+    setDays(search);
+    void navigate({ search, replace: true });
+  };
   return (
     <Section
       title="Usage"
       about="Loops are counted on the day on which they were created, in UTC."
       action={
         <div className="flex gap-3">
-          <DayField label="From" value={since} onValue={setSince} />
-          <DayField label="Until" value={until} onValue={setUntil} />
+          <DayField label="From" value={days.since ?? ""} onValue={(since) => change({ since })} />
+          <DayField label="Until" value={days.until ?? ""} onValue={(until) => change({ until })} />
         </div>
       }
     >
-      {usage.isPending && <Skeleton className="h-64 w-full rounded-lg" />}
-      {usage.isError && <RequestError error={usage.error} />}
-      {usage.data && <UsageReport usage={usage.data} />}
+      <UsageReport usage={usage} />
     </Section>
   );
 }

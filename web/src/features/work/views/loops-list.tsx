@@ -1,9 +1,10 @@
 /** List of all loops, newest first. */
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { GitPullRequest, Repeat2 } from "lucide-react";
 
 import { computeTargetsQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import type { Loop, LoopCommand, LoopStatus } from "@/api/types";
 import { moneyOf } from "@/model/cost";
 import { ago, count, exact, loopDuration, moment, money } from "@/model/format";
@@ -15,9 +16,8 @@ import { FilterChip } from "@/ui/filter-chip";
 import { useNow } from "@/ui/clock";
 import { Code } from "@/ui/code";
 import { cx } from "@/ui/cx";
-import { ErrorView } from "@/ui/error-view";
 import { usePageTitle } from "@/ui/page-title";
-import { EmptyState, Notice, Panel, Skeleton } from "@/ui/panel";
+import { EmptyState, Notice, Panel } from "@/ui/panel";
 import { StatusBadge } from "@/ui/status-badge";
 
 import { loopsQuery } from "../queries";
@@ -29,10 +29,11 @@ const GRID =
   "grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1.5 md:grid-cols-[6.75rem_minmax(0,1fr)_5.5rem_5rem_5.5rem_4.5rem]";
 
 export function LoopsList() {
+  const scope = useScope();
   usePageTitle("Loops");
   const filters = route.useSearch();
-  const { data: loops, error, refetch } = useQuery(loopsQuery);
-  const shown = loops?.filter(
+  const { data: loops } = useSuspenseQuery(loopsQuery(scope));
+  const shown = loops.filter(
     (loop) =>
       (filters.status?.includes(loop.status) ?? true) &&
       (filters.command?.includes(loop.command) ?? true),
@@ -41,17 +42,11 @@ export function LoopsList() {
     <>
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 max-md:flex-col max-md:flex-nowrap max-md:items-stretch">
         <h1 className="text-xl font-semibold tracking-tight">Loops</h1>
-        {loops && loops.length > 0 && <Filters loops={loops} />}
+        {loops.length > 0 && <Filters loops={loops} />}
       </div>
       <OfflineNotice />
       <Panel className="mt-4 overflow-hidden">
-        {shown && loops ? (
-          <LoopTable loops={shown} total={loops.length} />
-        ) : error ? (
-          <ErrorView error={error} onRetry={() => void refetch()} />
-        ) : (
-          <LoadingRows />
-        )}
+        <LoopTable loops={shown} total={loops.length} />
       </Panel>
     </>
   );
@@ -73,7 +68,7 @@ function Filters({ loops }: { loops: Loop[] }) {
         ...(next.status.length > 0 && { status: next.status }),
         ...(next.command.length > 0 && { command: next.command }),
       },
-      replace: true,
+      resetScroll: false,
     });
   return (
     <div
@@ -110,7 +105,8 @@ function Filters({ loops }: { loops: Loop[] }) {
 }
 
 function OfflineNotice() {
-  const { data: targets } = useQuery(computeTargetsQuery);
+  const scope = useScope();
+  const { data: targets } = useQuery(computeTargetsQuery(scope));
   if (!targets || targets.some((target) => target.isOnline)) return null;
   return (
     <div className="mt-4">
@@ -147,7 +143,7 @@ function LoopTable({ loops, total }: { loops: Loop[]; total: number }) {
       <EmptyState
         title="No loops match the filters"
         action={
-          <Button onClick={() => void navigate({ search: {}, replace: true })}>
+          <Button onClick={() => void navigate({ search: {}, resetScroll: false })}>
             Clear filters
           </Button>
         }
@@ -271,22 +267,5 @@ function PullRequestLink({ loop }: { loop: Loop }) {
       <GitPullRequest aria-hidden className="size-3.5" />
       <span className="sr-only">Pull request </span>#{loop.prNumber}
     </a>
-  );
-}
-
-function LoadingRows() {
-  return (
-    <div role="status" aria-label="Loading loops">
-      {Array.from({ length: 6 }, (_, row) => (
-        <div key={row} className="flex items-center gap-6 border-line px-4 py-4 not-last:border-b">
-          <Skeleton className="h-5 w-20" />
-          <span className="flex-1 space-y-2">
-            <Skeleton className="h-3.5 w-3/5" />
-            <Skeleton className="h-3 w-2/5" />
-          </span>
-          <Skeleton className="h-3.5 w-24 max-md:hidden" />
-        </div>
-      ))}
-    </div>
   );
 }

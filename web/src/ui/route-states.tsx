@@ -1,10 +1,12 @@
 /** Views of a route that is loading, failed or does not exist. */
+import { useQueryErrorResetBoundary } from "@tanstack/react-query";
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
 import { Compass } from "lucide-react";
 
-import { buttonClass } from "@/ui/button";
-import { ErrorView } from "@/ui/error-view";
-import { EmptyState, Skeleton } from "@/ui/panel";
+import { buttonClass } from "./button";
+import { ErrorView } from "./error-view";
+import { LoopsLink } from "./loops-link";
+import { EmptyState, Skeleton } from "./panel";
 
 export function RoutePending() {
   return (
@@ -18,11 +20,23 @@ export function RoutePending() {
 
 export function RouteError({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
+  const queries = useQueryErrorResetBoundary();
   const retry = () => {
+    queries.reset();
     reset();
     void router.invalidate();
   };
   return <ErrorView error={error} onRetry={retry} isPage />;
+}
+
+/** Error of a page below the list of loops. */
+export function SubpageError(props: ErrorComponentProps) {
+  return (
+    <>
+      <LoopsLink />
+      <RouteError {...props} />
+    </>
+  );
 }
 
 export function RouteNotFound() {
