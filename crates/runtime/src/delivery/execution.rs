@@ -11,7 +11,7 @@ use super::outcome::LoopOutcome;
 use super::repository::{RepositoryWork, clear_scratch, deliver_repository, inspect};
 use super::result::{DeliveryOutcome, PR_BODY, store_result};
 use super::undelivered::{self, Attribution};
-use super::{contradiction, early_push, evidence, git_delivery, peers};
+use super::{commit, contradiction, early_push, evidence, peers};
 use crate::jobs::store::StoreError;
 use crate::jobs::{DeliveryCompletion, DeliveryRecord, DeliveryStatus, Job};
 
@@ -143,7 +143,7 @@ pub(super) async fn commit_unfinished(outcome: &LoopOutcome<'_>, job: &Job) {
     for repository in RepositoryWork::all(job) {
         let Ok(context) = inspect(outcome, &repository).await else { continue };
         clear_scratch(outcome, &context).await;
-        if let Err(reason) = git_delivery::commit_unfinished(outcome, job, &context).await {
+        if let Err(reason) = commit::commit_unfinished(outcome, job, &context).await {
             tracing::warn!(loop_id = %job.id, repository = context.full_name, reason, "failed to commit unfinished work");
         }
     }

@@ -5,6 +5,7 @@
 //! reused.
 
 mod artifacts;
+mod commit;
 mod completion;
 pub(crate) mod contradiction;
 mod delivery_text;
@@ -20,6 +21,8 @@ mod judges;
 mod large_files;
 mod outcome;
 mod peers;
+mod pull_request;
+mod push;
 mod repository;
 mod result;
 mod result_file;
