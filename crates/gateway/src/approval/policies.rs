@@ -1,6 +1,7 @@
 //! Policies: decisions in advance about an operation, in general or for one repository or one origin. Stored
 //! in one private file.
 
+use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -112,6 +113,23 @@ impl Coverage {
     }
 }
 
+/// Describes the covered requests, for example `git_push requests in /home/ada/shop`.
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.operation_id {
+            Some(operation) => write!(f, "{operation} requests")?,
+            None => f.write_str("all requests")?,
+        }
+        if let Some(repository) = &self.repository {
+            write!(f, " in {repository}")?;
+        }
+        if let Some(origin) = &self.origin {
+            write!(f, " from {origin}")?;
+        }
+        Ok(())
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct PoliciesFile {
     policies: Vec<ApprovalPolicy>,
@@ -147,13 +165,11 @@ impl Policies {
         self.lock().clone()
     }
 
-    /// Returns the effect of the most specific policy that covers the request. Reads the disk.
-    pub(super) fn effect(&self, query: &PolicyQuery<'_>) -> Option<Effect> {
+    /// Returns the most specific policy that covers the request. Reads the disk.
+    pub(super) fn applicable(&self, query: &PolicyQuery<'_>) -> Option<ApprovalPolicy> {
         let policies = self.lock();
         let covering = policies.iter().filter(|policy| policy.covers(query));
-        covering
-            .max_by_key(|policy| (policy.coverage.specificity(), policy.effect))
-            .map(|policy| policy.effect)
+        covering.max_by_key(|policy| (policy.coverage.specificity(), policy.effect)).cloned()
     }
 
     /// Sets the effect for a coverage, replacing a policy with the same coverage, and writes the file.
@@ -242,18 +258,25 @@ mod tests {
         Subject { directories: places.iter().map(place).collect(), names: Vec::new() }
     }
 
+    fn effect_of(policies: &Policies, query: &PolicyQuery<'_>) -> Option<Effect> {
+        policies.applicable(query).map(|policy| policy.effect)
+    }
+
     #[test]
     fn most_specific_policy_applies_and_strictest_on_a_tie() {
         let folder = tempfile::tempdir().unwrap();
         let policies = Policies::open(&folder.path().join("policies.json"));
         let effect = |directory: &str, location| {
             let subject = subject_of(&[directory]);
-            policies.effect(&PolicyQuery {
-                operation: OperationId::GitAction,
-                subject: &subject,
-                location,
-                is_foreign: false,
-            })
+            effect_of(
+                &policies,
+                &PolicyQuery {
+                    operation: OperationId::GitAction,
+                    subject: &subject,
+                    location,
+                    is_foreign: false,
+                },
+            )
         };
         assert_eq!(effect("/src/shop", PAGE), None);
         policies.set(coverage(None, None, None), Effect::Deny).unwrap();
@@ -272,12 +295,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let policies = Policies::open(&folder.path().join("policies.json"));
         let effect = |subject: &Subject| {
-            policies.effect(&PolicyQuery {
-                operation: OperationId::GitAction,
-                subject,
-                location: PAGE,
-                is_foreign: false,
-            })
+            effect_of(
+                &policies,
+                &PolicyQuery {
+                    operation: OperationId::GitAction,
+                    subject,
+                    location: PAGE,
+                    is_foreign: false,
+                },
+            )
         };
         let worktree = |resolution| SubjectDirectory {
             path: "/src/worktrees/shop-1".into(),
@@ -330,7 +356,7 @@ mod tests {
                 location: PAGE,
                 is_foreign: false,
             };
-            assert_eq!(policies.effect(&query), Some(Effect::Deny), "{subject:?}");
+            assert_eq!(effect_of(&policies, &query), Some(Effect::Deny), "{subject:?}");
         }
     }
 
@@ -368,12 +394,12 @@ mod tests {
                 location: PAGE,
                 is_foreign: false,
             };
-            assert_eq!(policies.effect(&query), Some(Effect::Ask));
+            assert_eq!(effect_of(&policies, &query), Some(Effect::Ask));
             assert!(policies.problem().unwrap().starts_with("policies.json cannot be read ("));
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "reading does not change the file");
 
             policies.set(coverage(Some(OperationId::Deploy), None, None), Effect::Deny).unwrap();
-            assert_eq!((policies.problem(), policies.effect(&query)), (None, Some(Effect::Ask)));
+            assert_eq!((policies.problem(), effect_of(&policies, &query)), (None, Some(Effect::Ask)));
             let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
             let renamed = names.filter(|path| path.to_string_lossy().contains(".json.corrupt-"));
             let texts: Vec<_> = renamed.map(|path| std::fs::read_to_string(path).unwrap()).collect();

@@ -266,8 +266,8 @@ impl Approvals {
         !self.0.policies.is_empty()
     }
 
-    pub(crate) fn effect(&self, query: &PolicyQuery<'_>) -> Option<Effect> {
-        self.0.policies.effect(query)
+    pub(crate) fn applicable_policy(&self, query: &PolicyQuery<'_>) -> Option<ApprovalPolicy> {
+        self.0.policies.applicable(query)
     }
 
     /// Denies all pending requests.

@@ -18,7 +18,8 @@ use super::body::RequestBody;
 use super::resolver;
 use crate::app::App;
 use crate::approval::{
-    Approvals, At, Decision, Effect, PendingApproval, PolicyQuery, RequestValues, Source, Subject,
+    ApprovalPolicy, Approvals, At, Decision, Effect, PendingApproval, PolicyQuery, RequestValues, Source,
+    Subject,
 };
 use crate::error::HttpError;
 use crate::route::{ActionPreview, Route};
@@ -109,21 +110,22 @@ pub(crate) async fn evaluate(
         Some(subject) => {
             let (approvals, location) = (approvals.clone(), location.clone());
             let evaluate = move || {
-                let effect = approvals.effect(&PolicyQuery {
+                let policy = approvals.applicable_policy(&PolicyQuery {
                     operation,
                     subject: &subject,
                     location: &location,
                     is_foreign,
                 });
-                (subject, effect)
+                (subject, policy)
             };
             tokio::task::spawn_blocking(evaluate).await.ok()
         }
         None => None,
     };
-    let Some((subject, effect)) = evaluated else { return PolicyDecision::Refuse(HttpError::internal()) };
+    let Some((subject, policy)) = evaluated else { return PolicyDecision::Refuse(HttpError::internal()) };
     // With an unreadable policies file no policy may allow or deny: everything waits for the owner.
-    match effect.filter(|_| !unreadable) {
+    let policy = policy.filter(|_| !unreadable);
+    match policy.as_ref().map(|policy| policy.effect) {
         Some(Effect::Deny) => {
             let refused = HttpError::forbidden("request denied").with_code("request_denied");
             return PolicyDecision::Refuse(refused.with("operationId", operation.as_str()));
@@ -148,7 +150,7 @@ pub(crate) async fn evaluate(
         location,
         reason: match &requester {
             Some(name) => format!("requested by {name}, who does not own this desktop"),
-            None => request.reason(operation, threshold),
+            None => request.reason(operation, threshold, policy.as_ref(), unreadable),
         },
         requester,
         fingerprint: request.fingerprint(),
@@ -335,17 +337,35 @@ impl PolicyRequest<'_> {
             .unwrap_or_else(|| "unknown".to_owned())
     }
 
-    fn reason(&self, operation: OperationId, threshold: RiskTier) -> String {
-        self.trusted_header(&REASON).unwrap_or_else(|| {
-            if self.requires_approval_each_time() {
-                return format!("every {operation} request requires approval");
-            }
-            format!(
-                "{operation} has risk tier {}; requests above {} require approval",
-                tier(operation.risk()),
-                tier(threshold)
-            )
-        })
+    /// Returns why the request waits. Conditions that hold whatever the policies say come first.
+    fn reason(
+        &self,
+        operation: OperationId,
+        threshold: RiskTier,
+        policy: Option<&ApprovalPolicy>,
+        unreadable: bool,
+    ) -> String {
+        if let Some(stated) = self.trusted_header(&REASON) {
+            return stated;
+        }
+        if unreadable {
+            return "the file of the policies is unreadable, so that all requests require approval"
+                .to_owned();
+        }
+        if self.requires_approval_each_time() {
+            return format!("every {operation} request requires approval");
+        }
+        if let Some(policy) = policy.filter(|policy| policy.effect == Effect::Ask) {
+            return format!("a policy requires approval for {}", policy.coverage);
+        }
+        if operation.risk() <= threshold {
+            return "the sender of the request asked for an approval".to_owned();
+        }
+        format!(
+            "{operation} has risk tier {}; requests above {} require approval",
+            tier(operation.risk()),
+            tier(threshold)
+        )
     }
 
     fn fingerprint(&self) -> String {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use loopgate_api::operation::OperationId;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -112,6 +113,29 @@ async fn dropped_request_removes_its_entry() {
     reply.abort();
     within(count.wait_for(|count| *count == 0)).await.unwrap();
     assert_eq!(approvals.resolved()[0].decision, Decision::Expired);
+}
+
+#[tokio::test]
+async fn reason_names_what_demands_the_approval() {
+    let fixture = TestGateway::new().await;
+    let approvals = fixture.gateway.approvals();
+    let sent = |forced: bool| {
+        let request = fixture.internal("GET", VERSION);
+        if forced { request.header("X-Desktop-Force-Approval", "1") } else { request }
+    };
+    let (_reply, pending) = held(&fixture, sent(true)).await;
+    assert_eq!(pending.reason, "the sender of the request asked for an approval");
+    approvals.clear_pending();
+    let coverage = Coverage { operation_id: Some(OperationId::HealthCheck), ..Coverage::default() };
+    approvals.set_policy(coverage, Effect::Ask).unwrap();
+    for forced in [false, true] {
+        let (_reply, pending) = held(&fixture, sent(forced)).await;
+        assert_eq!(pending.reason, "a policy requires approval for health_check requests");
+        approvals.clear_pending();
+    }
+    let strict = approval_fixture().await;
+    let (_reply, pending) = held(&strict, strict.internal("GET", VERSION)).await;
+    assert!(pending.reason.starts_with("health_check has risk tier "), "{}", pending.reason);
 }
 
 // GC-25
