@@ -9,6 +9,7 @@ use anyhow::{Context as _, ensure};
 use loopgate_testkit::model::ModelRequest;
 use loopgate_testkit::story;
 use loopgate_testkit::testbed::Testbed;
+use serde_json::Value;
 
 use crate::table::Table;
 
@@ -22,6 +23,10 @@ const LOOPS: [&str; 2] = [story::PLAN, story::EXECUTE];
 struct Sent {
     requests: usize,
     bytes: usize,
+    /// Bytes of the definitions of the tools.
+    tools: usize,
+    /// Bytes of the system prompt.
+    system: usize,
     /// Bytes that equal the beginning of the previous request of the same conversation.
     repeated: usize,
     previous: String,
@@ -29,17 +34,27 @@ struct Sent {
 
 impl Sent {
     fn add(&mut self, request: &ModelRequest) {
-        let body = request.body().to_string();
+        // In the order in which a cache of prompts compares them.
+        let [tools, system, messages] = ["tools", "system", "messages"].map(|name| {
+            let mut part = request.body()[name].clone();
+            remove_cache_marks(&mut part);
+            part.to_string()
+        });
         self.requests += 1;
-        self.bytes += body.len();
-        self.repeated += body.bytes().zip(self.previous.bytes()).take_while(|(a, b)| a == b).count();
-        self.previous = body;
+        self.bytes += request.body().to_string().len();
+        self.tools += tools.len();
+        self.system += system.len();
+        let text = [tools, system, messages].concat();
+        self.repeated += text.bytes().zip(self.previous.bytes()).take_while(|(a, b)| a == b).count();
+        self.previous = text;
     }
 
     fn sum(all: impl Iterator<Item = Self>) -> Self {
         all.fold(Self::default(), |sum, sent| Self {
             requests: sum.requests + sent.requests,
             bytes: sum.bytes + sent.bytes,
+            tools: sum.tools + sent.tools,
+            system: sum.system + sent.system,
             repeated: sum.repeated + sent.repeated,
             previous: String::new(),
         })
@@ -47,8 +62,27 @@ impl Sent {
 
     #[expect(clippy::cast_precision_loss, reason = "printed without decimals")]
     fn row(&self) -> String {
-        let repeated = 100.0 * self.repeated as f64 / self.bytes.max(1) as f64;
-        format!("{} requests, {} KB, {repeated:.0} % repeated", self.requests, self.bytes / 1000)
+        let share = |part: usize| 100.0 * part as f64 / self.bytes.max(1) as f64;
+        format!(
+            "{} requests, {} KB ({:.0} % tools, {:.0} % system prompt), {:.0} % repeated",
+            self.requests,
+            self.bytes / 1000,
+            share(self.tools),
+            share(self.system),
+            share(self.repeated)
+        )
+    }
+}
+
+/// Removes the marks that tell the cache where a prefix ends. They move from request to request.
+fn remove_cache_marks(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.remove("cache_control");
+            members.values_mut().for_each(remove_cache_marks);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_cache_marks),
+        _ => {}
     }
 }
 
