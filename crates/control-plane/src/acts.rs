@@ -187,7 +187,7 @@ pub const ACTS: &[Act] = {
         ] },
         Act { name: "start a loop", role: Member, audit: &[Audit::LoopStarted], ways: &[
             Route("POST", "/loops"), Route("POST", "/documents/{idOrSlug}/run-loop"),
-            Route("POST", "/agents/bootstrap/start"),
+            Route("POST", "/documents/run-loop"),            Route("POST", "/agents/bootstrap/start"),
         ] },
         Act { name: "resume a loop", role: LoopStarter, audit: &[Audit::LoopStarted], ways: &[
             Route("POST", "/loops/{id}/resume"),

@@ -18,6 +18,7 @@ mod documents;
 mod envelope;
 mod error;
 mod extract;
+mod idempotency;
 mod ingest;
 mod loop_state;
 mod loops;

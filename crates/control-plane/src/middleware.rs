@@ -1,17 +1,24 @@
-//! Middleware for every request: host and origin checks, CORS headers, and the renewed session cookie.
+//! Middleware for every request: host and origin checks, CORS headers, the renewed session cookie, and compression.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
-    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE, ORIGIN, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONTENT_TYPE, ORIGIN, SET_COOKIE,
+    VARY, X_CONTENT_TYPE_OPTIONS,
 };
-use http::{HeaderValue, Method, StatusCode};
+use http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version};
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{Predicate, SizeAbove};
 
 use crate::app::ControlPlaneState;
 use crate::credentials::cookie::RenewedCookie;
+use crate::credentials::header::header;
 use crate::error::{ApiError, bad_request, forbidden};
+
+// Size in bytes above which responses are compressed: below, a packet holds them anyway.
+const COMPRESSED_ABOVE: u16 = 1024;
 
 // Routes that check the origin themselves, because their error body differs from the usual one.
 const OWN_ORIGIN_CHECK: [&str; 2] = ["/desktop/onboarding-attempt", "/compute-targets/local-auth/challenge"];
@@ -53,6 +60,18 @@ pub async fn check(State(app): State<ControlPlaneState>, mut request: Request, n
     response
 }
 
+/// Returns the layer that compresses texts of more than 1 KB. Streams of events are sent as they arrive, and secrets
+/// uncompressed: the length of a compressed response can reveal its content.
+pub fn compression() -> CompressionLayer<impl Predicate> {
+    let is_text = |_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions| {
+        let content_type = header(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
+        let text = content_type.starts_with("application/json") || content_type.starts_with("text/");
+        let is_secret = header(headers, CACHE_CONTROL.as_str()).is_some_and(|value| value == "no-store");
+        text && !content_type.starts_with("text/event-stream") && !is_secret
+    };
+    CompressionLayer::new().compress_when(SizeAbove::new(COMPRESSED_ABOVE).and(is_text))
+}
+
 fn allow(response: &mut Response, origin: HeaderValue, preflight: bool) {
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -62,8 +81,9 @@ fn allow(response: &mut Response, origin: HeaderValue, preflight: bool) {
     if preflight {
         let methods = HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE");
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
-        let allowed =
-            HeaderValue::from_static("authorization, content-type, x-org-slug, x-session-key, last-event-id");
+        let allowed = HeaderValue::from_static(
+            "authorization, content-type, x-org-slug, x-session-key, last-event-id, idempotency-key, if-none-match",
+        );
         headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, allowed);
         headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     }

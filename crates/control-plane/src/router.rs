@@ -153,6 +153,7 @@ fn table() -> Vec<RouteRow> {
         // Documents
         ("GET", "/documents", Person, NONE, routes!(documents::list)),
         ("POST", "/documents", Person, DOCUMENT, routes!(documents::create)),
+        ("POST", "/documents/run-loop", Person, DOCUMENT, routes!(documents::run_new)),
         ("GET", "/documents/{idOrSlug}", Person, NONE, routes!(documents::get)),
         ("PATCH", "/documents/{idOrSlug}", Person, DOCUMENT, routes!(documents::update)),
         ("GET", "/documents/{idOrSlug}/versions", Person, NONE, routes!(documents::versions)),
@@ -219,6 +220,7 @@ pub fn service(app: ControlPlaneState) -> Router {
         .fallback(web::fallback)
         // The last layer is the outermost one: it also covers the fallbacks.
         .layer(from_fn_with_state(app.clone(), middleware::check))
+        .layer(middleware::compression())
         .with_state(app)
 }
 

@@ -1,11 +1,15 @@
 //! The embedded web app: its files, and `index.html` for every path that a browser navigates to.
 //!
-//! Handles only paths without an API route, and serves nothing but embedded files.
+//! Handles only paths without an API route, and serves nothing but embedded files. The build compresses all texts, and
+//! only the compressed form is embedded.
+
+use std::io::Read as _;
 
 use axum::response::{Html, IntoResponse, Response};
+use flate2::read::GzDecoder;
 use http::header::{
-    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+    IF_NONE_MATCH, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use rust_embed::{EmbeddedFile, RustEmbed};
@@ -15,6 +19,10 @@ use crate::error::{ApiError, not_implemented};
 
 #[derive(RustEmbed)]
 #[folder = "../../web/dist"]
+#[include = "*.gz"]
+#[include = "*.woff2"]
+#[include = "*.png"]
+#[include = "*.ico"]
 // Compile without a built web app; `UNBUILT` explains how to build it.
 #[allow_missing = true]
 struct WebAssets;
@@ -104,14 +112,14 @@ pub async fn fallback(method: Method, uri: Uri, headers: HeaderMap) -> Response 
     if !matches!(method, Method::GET | Method::HEAD) {
         return not_found();
     }
-    if let Some(file) = WebAssets::get(path.trim_start_matches('/')) {
-        return serve(path, &file, &headers);
+    if let Some(file) = Asset::find(path.trim_start_matches('/')) {
+        return file.serve(path, &headers);
     }
     if !is_navigation(&headers) {
         return not_found();
     }
-    match WebAssets::get(INDEX) {
-        Some(index) => serve(INDEX, &index, &headers),
+    match Asset::find(INDEX) {
+        Some(index) => index.serve(INDEX, &headers),
         None => protect(Html(UNBUILT).into_response()),
     }
 }
@@ -126,25 +134,64 @@ fn is_navigation(headers: &HeaderMap) -> bool {
     header(headers, ACCEPT.as_str()).is_some_and(|accept| accept.contains("text/html"))
 }
 
-fn serve(path: &str, file: &EmbeddedFile, headers: &HeaderMap) -> Response {
-    let tag = format!("\"{}\"", hex::encode(&file.metadata.sha256_hash()[..16]));
-    let is_current = header(headers, IF_NONE_MATCH.as_str())
-        .is_some_and(|tags| tags.split(',').any(|known| known.trim().trim_start_matches("W/") == tag));
-    // The build adds a content hash to the names in this directory, so these files never change.
-    let cache = if path.starts_with("/assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
-    let mut response = if is_current {
-        StatusCode::NOT_MODIFIED.into_response()
-    } else {
-        ([(CONTENT_TYPE, content_type(path))], file.data.to_vec()).into_response()
-    };
-    let set = response.headers_mut();
-    set.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        set.insert(ETAG, tag);
-    }
-    protect(response)
+/// An embedded file.
+struct Asset {
+    file: EmbeddedFile,
+    is_compressed: bool,
 }
 
+impl Asset {
+    fn find(path: &str) -> Option<Self> {
+        let compressed = WebAssets::get(&format!("{path}.gz"));
+        let file = compressed.map(|file| Self { file, is_compressed: true });
+        file.or_else(|| WebAssets::get(path).map(|file| Self { file, is_compressed: false }))
+    }
+
+    fn serve(&self, path: &str, headers: &HeaderMap) -> Response {
+        let tag = format!("\"{}\"", hex::encode(&self.file.metadata.sha256_hash()[..16]));
+        let is_current = header(headers, IF_NONE_MATCH.as_str())
+            .is_some_and(|tags| tags.split(',').any(|known| known.trim().trim_start_matches("W/") == tag));
+        // The build adds a content hash to the names in this directory, so these files never change.
+        let cache =
+            if path.starts_with("/assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+        let mut response = if is_current {
+            StatusCode::NOT_MODIFIED.into_response()
+        } else {
+            let mut response = self.content(headers);
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type(path)));
+            response
+        };
+        let set = response.headers_mut();
+        set.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+        if self.is_compressed {
+            set.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+        }
+        if let Ok(tag) = HeaderValue::from_str(&tag) {
+            set.insert(ETAG, tag);
+        }
+        protect(response)
+    }
+
+    /// Returns the file compressed to the clients that accept it: to all browsers.
+    fn content(&self, headers: &HeaderMap) -> Response {
+        let accepted = header(headers, ACCEPT_ENCODING.as_str()).unwrap_or_default();
+        let accepts_gzip = accepted.split(',').any(|coding| {
+            let coding = coding.trim();
+            coding.starts_with("gzip") && !coding.ends_with("q=0")
+        });
+        if !self.is_compressed {
+            return self.file.data.to_vec().into_response();
+        }
+        if accepts_gzip {
+            return ([(CONTENT_ENCODING, "gzip")], self.file.data.to_vec()).into_response();
+        }
+        let mut text = Vec::new();
+        match GzDecoder::new(&*self.file.data).read_to_end(&mut text) {
+            Ok(_) => text.into_response(),
+            Err(error) => ApiError::internal(error).into_response(),
+        }
+    }
+}
 fn protect(mut response: Response) -> Response {
     // `no-referrer` also keeps one-time tokens in the URL out of requests to other sites.
     let headers = response.headers_mut();

@@ -702,7 +702,10 @@ export interface paths {
         /** Lists the documents of the organization, most recently changed first. */
         get: operations["documents_list"];
         put?: never;
-        /** Creates a document with its first version. */
+        /**
+         * Creates a document with its first version. With the header `Idempotency-Key`, a repeated request within 24 hours
+         *     returns the document of the first one.
+         */
         post: operations["documents_create"];
         delete?: never;
         options?: never;
@@ -739,7 +742,8 @@ export interface paths {
         put?: never;
         /**
          * Starts a loop on a document. The launch continues in the background: a launch failure fails the loop, not
-         *     this request.
+         *     this request. With the header `Idempotency-Key`, a repeated request within 24 hours returns the loop of the
+         *     first one.
          */
         post: operations["documents_run_loop"];
         delete?: never;
@@ -797,6 +801,27 @@ export interface paths {
         get: operations["documents_version"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents/run-loop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a document and starts a loop on it in one transaction, so that a refused start leaves no document behind.
+         *     Not for desktops that accept only signed commands, because a signature names the document. With the header
+         *     `Idempotency-Key`, a repeated request within 24 hours returns the loop of the first one.
+         */
+        post: operations["documents_run_new"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1126,7 +1151,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Resumes a finished loop: creates a child loop with the same inputs and launches it. */
+        /**
+         * Resumes a finished loop: creates a child loop with the same inputs and launches it. With the header
+         *     `Idempotency-Key`, a repeated request within 24 hours returns the loop of the first one.
+         */
         post: operations["loops_resume"];
         delete?: never;
         options?: never;
@@ -3578,113 +3606,6 @@ export interface components {
             success: boolean;
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
-        Data_Vec_LoopRecord: {
-            data: {
-                /** @description Peer repositories of the loop. */
-                additionalRepos?: components["schemas"]["RepoRef"][] | null;
-                /** @description Source of the assistant's API key, as it reported it; `none` for a subscription. */
-                apiKeySource?: string | null;
-                /** @description Slug that names worktree and branch. */
-                artifactSlug?: string | null;
-                /** @description Name of the branch with the work. */
-                branchName?: string | null;
-                /** @description Command that it carries out. */
-                command: components["schemas"]["LoopCommand"];
-                /** @description Time of the terminal status, ISO 8601; null before. */
-                completedAt?: string | null;
-                computeTarget?: components["schemas"]["LoopTarget"] | null;
-                /**
-                 * Format: uuid
-                 * @description Id of the desktop that runs it.
-                 */
-                computeTargetId?: string | null;
-                /** @description Id of the command that launched it. */
-                containerId?: string | null;
-                /** @description Creation time, ISO 8601. */
-                createdAt: string;
-                document?: components["schemas"]["LoopDocument"] | null;
-                /**
-                 * Format: uuid
-                 * @description Id of the document that it works on.
-                 */
-                documentId?: string | null;
-                /**
-                 * Format: int64
-                 * @description Version of the document at the start.
-                 */
-                documentVersion?: number | null;
-                error?: components["schemas"]["LoopError"] | null;
-                /**
-                 * Format: double
-                 * @description Estimated cost in US dollars.
-                 */
-                estimatedCost?: number | null;
-                /** @description Harness that runs it. */
-                harness: components["schemas"]["Harness"];
-                /**
-                 * Format: uuid
-                 * @description Id of the loop.
-                 */
-                id: string;
-                /**
-                 * Format: uuid
-                 * @description Organization of the loop.
-                 */
-                organizationId: string;
-                /**
-                 * Format: uuid
-                 * @description Loop whose work it continues.
-                 */
-                parentLoopId?: string | null;
-                /**
-                 * Format: int64
-                 * @description Number of the primary repository's pull request.
-                 */
-                prNumber?: number | null;
-                /** @description First 200 characters of the prompt. */
-                promptExcerpt?: string | null;
-                /** @description URL of the primary repository's pull request. */
-                prUrl?: string | null;
-                repo?: components["schemas"]["RepoRef"] | null;
-                /**
-                 * Format: double
-                 * @description Cost in US dollars that the assistant reported; null without a report.
-                 */
-                reportedCost?: number | null;
-                /** @description Key prefix of its files in the object store. */
-                s3StateKey?: string | null;
-                /** @description Id of the assistant's session. */
-                sessionId?: string | null;
-                /** @description Start time, ISO 8601; null before the start. */
-                startedAt?: string | null;
-                /** @description Current status of the loop. */
-                status: components["schemas"]["LoopStatus"];
-                /**
-                 * Format: int64
-                 * @description Number of input tokens so far.
-                 */
-                tokensInput: number;
-                /**
-                 * Format: int64
-                 * @description Number of output tokens so far.
-                 */
-                tokensOutput: number;
-                /** @description Time of the last change, ISO 8601. */
-                updatedAt: string;
-                user?: components["schemas"]["LoopUser"] | null;
-                /**
-                 * Format: uuid
-                 * @description Id of the user who started it.
-                 */
-                userId: string;
-            }[];
-            /**
-             * @description Always `true` in a successful response.
-             * @example true
-             */
-            success: boolean;
-        };
-        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_Member: {
             data: {
                 /** @description Whether the member can sign in and its API keys are accepted. */
@@ -4379,6 +4300,18 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /** @description A page of loops. */
+        LoopPage: {
+            /** @description The loops, newest first. */
+            data: components["schemas"]["LoopRecord"][];
+            /** @description Always `true` in a successful response. */
+            success: boolean;
+            /**
+             * Format: int64
+             * @description Number of loops on all pages; absent unless the query asks for it.
+             */
+            total?: number | null;
+        };
         /** @description State of a loop, without its large values. Lists consist of these records. */
         LoopRecord: {
             /** @description Peer repositories of the loop. */
@@ -4966,6 +4899,13 @@ export interface components {
              * @default false
              */
             loopRunnerRefreshSupported: boolean;
+        };
+        /** @description Request to create a document and to start a loop on it. */
+        RunNewDocument: {
+            /** @description The document to create. */
+            document: components["schemas"]["CreateDocument"];
+            /** @description The loop to start on it. */
+            run: components["schemas"]["RunLoop"];
         };
         /** @description Connection state of a loop's runner, for administrators. Never contains the token itself. */
         RuntimeView: {
@@ -9415,6 +9355,83 @@ export interface operations {
             };
         };
     };
+    documents_run_new: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunNewDocument"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_LoopStarted"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     feature_flags_list: {
         parameters: {
             query?: never;
@@ -9992,16 +10009,23 @@ export interface operations {
                  *     the position.
                  */
                 after?: string;
-                /** @description Returns only loops with this command. */
-                command?: components["schemas"]["LoopCommand"];
+                /** @description Returns only loops with one of these commands, separated by commas. */
+                command?: components["schemas"]["LoopCommand"][];
+                /** @description Whether to count the loops of all pages. */
+                count?: boolean;
                 /** @description Returns only loops of this document (id or slug). */
                 documentId?: string;
                 /** @description Loops per page, 1 to 200; 50 by default. */
                 limit?: number;
                 /** @description Number of loops to skip. */
                 offset?: number;
-                /** @description Returns only loops in this status. */
-                status?: components["schemas"]["LoopStatus"];
+                /** @description Returns only loops in one of these statuses, separated by commas. */
+                status?: components["schemas"]["LoopStatus"][];
+                /**
+                 * @description Returns only loops whose document title, prompt excerpt, repository or branch contains this text, at most
+                 *     200 characters. Not case-sensitive.
+                 */
+                text?: string;
             };
             header?: never;
             path?: never;
@@ -10014,7 +10038,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_Vec_LoopRecord"];
+                    "application/json": components["schemas"]["LoopPage"];
                 };
             };
             /** @description The request is invalid; `code` and `details` say why. */

@@ -27,6 +27,8 @@ use crate::bus::Topic;
 use crate::credentials::runner_token::IssuedToken;
 use crate::error::{ApiError, ApiResult};
 use crate::loop_state::{self, TransitionResult};
+use crate::loops::create::CreatedLoop;
+use crate::loops::view::LoopStartResponse;
 use crate::store::entity::{agent_loop, compute_target, desktop_command};
 use crate::store::now;
 
@@ -36,6 +38,21 @@ const LAUNCH_TIMEOUT_MS: u64 = 10 * 60 * 1000;
 
 /// A desktop that reconnects later than this does not start the loop.
 pub const EXPIRES_AFTER: Duration = Duration::from_secs(5 * 60);
+
+/// Launches a loop in the background, unless an earlier attempt of the request has. Returns the response to the request.
+pub fn spawn_created(
+    app: &ControlPlaneState,
+    created: CreatedLoop,
+    intent: Option<SignedIntent>,
+) -> LoopStartResponse {
+    match created {
+        CreatedLoop::New(row) => {
+            spawn(app, LaunchLease::first(row.id), intent);
+            row.into()
+        }
+        CreatedLoop::Earlier(row) => row.into(),
+    }
+}
 
 /// Launches a loop in the background. With a signed intent, the desktop verifies the signature and then
 /// fetches the request body.

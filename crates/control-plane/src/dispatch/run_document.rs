@@ -6,21 +6,21 @@ use loopgate_api::event::code;
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{ArtifactType, LaunchContent, RepoRef, SignedLaunch};
 use sea_orm::prelude::*;
-use sea_orm::{ConnectionTrait, QueryOrder};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryOrder};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
 use super::launch_content::{LaunchInputs, check_signed};
-use super::launch_queue::LaunchLease;
 use super::signing::{self, UserIntentSignature};
 use super::{launch, target};
 use crate::app::ControlPlaneState;
 use crate::auth::Caller;
 use crate::documents::{self, find, plan_of, slug};
 use crate::error::{ApiError, ApiResult, bad_request};
+use crate::idempotency::IdempotencyKey;
 use crate::loop_state::status_values;
-use crate::loops::create::{LaunchMode, NewLoop, create};
+use crate::loops::create::{self, LaunchMode, NewLoop, create, earlier};
 use crate::loops::view::LoopStartResponse;
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, compute_target, document, ticket, user};
@@ -143,6 +143,13 @@ impl<'a> StartIntent<'a> {
     }
 }
 
+impl RunLoop {
+    /// Returns what all attempts of a request have in common: it without signature and digests.
+    pub fn unsigned(&self) -> impl Serialize {
+        StartIntent { launch: None, ..StartIntent::of("", self) }
+    }
+}
+
 /// Deserializes a member so that `null` (`Some(None)`) differs from an absent member (`None`).
 #[expect(clippy::option_option, reason = "left out, null and an id are three different requests")]
 fn nullable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Uuid>>, D::Error> {
@@ -175,14 +182,20 @@ pub async fn preview(
     Ok(LaunchPreview { document_id: subject.id, version: subject.current_version, launch })
 }
 
-/// Starts a loop on a document.
+/// Starts a loop on a document. A repeated request returns the loop of the first one.
 pub async fn run(
     app: &ControlPlaneState,
     caller: &Caller,
     id_or_slug: &str,
+    key: IdempotencyKey,
     mut body: RunLoop,
 ) -> ApiResult<LoopStartResponse> {
     let db = app.store.reader();
+    let request = key.of(caller, &("run-loop", id_or_slug, body.unsigned()))?;
+    // Before all checks: the loop of the earlier attempt is why some of them would fail now.
+    if let Some(row) = earlier(db, request.as_ref()).await? {
+        return Ok(row.into());
+    }
     let document = find(db, caller.organization_id(), id_or_slug).await?;
     let intent = match body.user_intent_signature.take() {
         Some(signed) => {
@@ -202,9 +215,52 @@ pub async fn run(
     // Older desktops cannot verify intents. They receive an unsigned launch with the complete request body.
     let intent = if signing::verifies_intents(db, &desktop).await? { intent } else { None };
     let launch = if intent.is_some() { LaunchMode::SignedCommand } else { LaunchMode::Command };
-    let row = create(app, caller, NewLoop { launch, ..new }).await?;
-    launch::spawn(app, LaunchLease::first(row.id), intent);
-    Ok(LoopStartResponse { loop_id: row.id, status: row.status.0 })
+    let created = create(app, caller, NewLoop { launch, request, ..new }).await?;
+    Ok(launch::spawn_created(app, created, intent))
+}
+
+/// Returns the loop that starts on a document that does not exist yet. Returns the error of an unsigned command when
+/// the desktop accepts only signed ones: a signature names the document.
+pub async fn prepare_new(
+    app: &ControlPlaneState,
+    caller: &Caller,
+    repo: Option<RepoRef>,
+    body: RunLoop,
+) -> ApiResult<NewLoop> {
+    let desktop = target::choose(app, caller, body.compute_target_id).await?;
+    signing::require_signature(app.store.reader(), &desktop, false).await?;
+    let new = NewLoop {
+        compute_target_id: Some(desktop.id),
+        prompt: body.prompt.filter(|prompt| !prompt.trim().is_empty()),
+        repo: body.repo.or(repo),
+        additional_repos: body.additional_repos.unwrap_or_default(),
+        harness: desktop.selected_harness.0,
+        launch: LaunchMode::Command,
+        ..NewLoop::of(body.command.into())
+    };
+    require_repository(new.repo.as_ref(), new.command)?;
+    create::check(app, caller, &new).await?;
+    Ok(new)
+}
+
+/// Inserts the loop of [`prepare_new`] in the transaction that creates its document.
+pub async fn insert_new(
+    app: &ControlPlaneState,
+    tx: &DatabaseTransaction,
+    caller: &Caller,
+    document: &document::Model,
+    new: NewLoop,
+) -> ApiResult<agent_loop::Model> {
+    // Fails for commands that need a plan.
+    subject(tx, document.clone(), new.command).await?;
+    let slug = match new.command {
+        LoopCommand::Plan => {
+            slug(ArtifactType::ImplementationPlan, documents::reserve_plan_number(tx, document).await?)
+        }
+        _ => document.slug.clone(),
+    };
+    let document = Some((document.id, document.current_version));
+    create::insert_checked(app, tx, caller, NewLoop { document, artifact_slug: Some(slug), ..new }).await
 }
 
 /// Determines the document that a loop works on, its inputs, and the desktop that runs it.
@@ -379,12 +435,17 @@ fn repository(
     let repo = requested
         .or_else(|| parse_json(subject.repo.as_ref()))
         .or_else(|| parse_json(parent.and_then(|row| row.repo.as_ref())));
+    require_repository(repo.as_ref(), command)?;
+    Ok(repo)
+}
+
+fn require_repository(repo: Option<&RepoRef>, command: LoopCommand) -> ApiResult<()> {
     if repo.is_none() && command.spec().repository == InputRequirement::Required {
         return Err(bad_request(
             "No repository configured. Link a repository to the project or set a target repo on the artifact.",
         ));
     }
-    Ok(repo)
+    Ok(())
 }
 
 /// Returns the peer repositories of the loop that a command inherits them from.

@@ -10,7 +10,7 @@ use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{Harness, RepoRef};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
-use sea_orm::{Condition, DatabaseTransaction, QueryOrder, QuerySelect};
+use sea_orm::{Condition, ConnectionTrait, DatabaseTransaction, QueryOrder, QuerySelect};
 use serde_json::{Map, Value, json};
 
 use crate::app::ControlPlaneState;
@@ -18,6 +18,7 @@ use crate::audit::AuditAction;
 use crate::auth::Caller;
 use crate::dispatch::launch_queue;
 use crate::error::{ApiError, ApiResult, ValidationIssues, bad_request, conflict};
+use crate::idempotency::{CreatedRows, KeyedRequest};
 use crate::loop_state::{self, ACTIVE, status_values};
 use crate::organizations;
 use crate::repositories;
@@ -64,6 +65,8 @@ pub struct NewLoop {
     pub metadata: Value,
     /// How the loop is launched.
     pub launch: LaunchMode,
+    /// The request that creates it, if it carries an idempotency key.
+    pub request: Option<KeyedRequest>,
 }
 
 /// How a new loop is launched.
@@ -93,6 +96,7 @@ impl NewLoop {
             context_refs: None,
             metadata: Value::Object(Map::new()),
             launch: LaunchMode::None,
+            request: None,
         }
     }
 }
@@ -149,9 +153,41 @@ fn check_repo(issues: &mut ValidationIssues, path: &str, repo: &RepoRef) {
     }
 }
 
+/// A loop that a request created.
+pub enum CreatedLoop {
+    /// Created by this request. The caller launches it.
+    New(agent_loop::Model),
+    /// Created by an earlier attempt of the same request.
+    Earlier(agent_loop::Model),
+}
+
+/// Returns the loop that an earlier attempt of a request created.
+pub async fn earlier(
+    db: &impl ConnectionTrait,
+    request: Option<&KeyedRequest>,
+) -> ApiResult<Option<agent_loop::Model>> {
+    let Some(request) = request else { return Ok(None) };
+    match request.earlier(db).await? {
+        Some(CreatedRows { loop_id: Some(id), .. }) => Ok(agent_loop::Entity::find_by_id(id).one(db).await?),
+        _ => Ok(None),
+    }
+}
+
 /// Creates a loop. Returns 429 when the user has too many active loops, and 409 when the document already has
 /// an active loop of the command.
-pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> ApiResult<agent_loop::Model> {
+pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> ApiResult<CreatedLoop> {
+    check(app, caller, &new).await?;
+    let tx = begin(app, caller).await?;
+    if let Some(row) = earlier(&tx, new.request.as_ref()).await? {
+        return Ok(CreatedLoop::Earlier(row));
+    }
+    let row = insert_checked(app, &tx, caller, new).await?;
+    tx.commit().await?;
+    Ok(CreatedLoop::New(row))
+}
+
+/// Validates the inputs of a loop, and whether its repositories may be used.
+pub async fn check(app: &ControlPlaneState, caller: &Caller, new: &NewLoop) -> ApiResult<()> {
     let mut issues = ValidationIssues::default();
     check_inputs(&mut issues, new.prompt.as_deref(), new.repo.as_ref(), &new.additional_repos);
     issues.into_result()?;
@@ -160,19 +196,34 @@ pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> A
         let explored = explored(new.prompt.as_deref())?;
         repositories::authorize(app, &caller.organization, None, &explored).await?;
     }
+    Ok(())
+}
+
+/// Begins a transaction that creates a loop. Serializes the creation of loops per user, so that its checks see all
+/// earlier loops.
+pub async fn begin(app: &ControlPlaneState, caller: &Caller) -> Result<DatabaseTransaction, DbErr> {
     let tx = app.store.begin().await?;
-    // Serializes the creation of loops per user, so that the checks below see all earlier loops.
     user::Entity::find_by_id(caller.user.id).lock_exclusive().one(&tx).await?;
+    Ok(tx)
+}
+
+/// Inserts a loop that [`check`] accepted, its launch, and the key of its request.
+pub async fn insert_checked(
+    app: &ControlPlaneState,
+    tx: &DatabaseTransaction,
+    caller: &Caller,
+    mut new: NewLoop,
+) -> ApiResult<agent_loop::Model> {
     if let Some((document, _)) = new.document {
-        release_stale(&tx, document, new.command).await?;
+        release_stale(tx, document, new.command).await?;
     }
-    check_capacity(&tx, caller).await?;
-    spending::check(&tx, &caller.organization).await?;
+    check_capacity(tx, caller).await?;
+    spending::check(tx, &caller.organization).await?;
     if let Some((document, _)) = new.document {
-        check_manual(&tx, caller, document, new.command).await?;
-        check_slot(&tx, document, new.command).await?;
+        check_manual(tx, caller, document, new.command).await?;
+        check_slot(tx, document, new.command).await?;
     }
-    let (command, launch) = (new.command, new.launch);
+    let (command, launch, request) = (new.command, new.launch, new.request.take());
     let details = json!({
         "command": command,
         "computeTargetId": new.compute_target_id,
@@ -180,14 +231,17 @@ pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> A
         "parentLoopId": new.parent_loop_id,
     });
     // The unique partial index still decides between two users who start the same command on one document.
-    match insert(&tx, caller, new).await {
+    match insert(tx, caller, new).await {
         Ok(row) => {
             let organization = caller.organization_id();
-            caller.actor().record(&tx, organization, AuditAction::LoopStarted, row.id, details).await?;
+            caller.actor().record(tx, organization, AuditAction::LoopStarted, row.id, details).await?;
             if launch != LaunchMode::None {
-                launch_queue::insert(app, &tx, &row, launch == LaunchMode::SignedCommand).await?;
+                launch_queue::insert(app, tx, &row, launch == LaunchMode::SignedCommand).await?;
             }
-            tx.commit().await?;
+            if let Some(request) = request {
+                let created = CreatedRows { document_id: row.document_id, loop_id: Some(row.id) };
+                request.store(tx, created).await?;
+            }
             Ok(row)
         }
         Err(error) if is_duplicate(&error) => {

@@ -6,6 +6,7 @@
 pub mod contents;
 pub mod create;
 pub mod events;
+pub mod list;
 pub mod reaper;
 pub mod refresh;
 pub mod revival;

@@ -259,6 +259,12 @@ pub struct LoopStartResponse {
     pub status: LoopStatus,
 }
 
+impl From<agent_loop::Model> for LoopStartResponse {
+    fn from(row: agent_loop::Model) -> Self {
+        Self { loop_id: row.id, status: row.status.0 }
+    }
+}
+
 /// Builds the views of loops with their users, desktops and documents.
 pub async fn records(
     db: &impl ConnectionTrait,

@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use sea_orm::prelude::*;
-use sea_orm::sea_query::{Expr, ExprTrait, Func, LikeExpr};
+use sea_orm::sea_query::{Expr, ExprTrait, Func};
 use sea_orm::{PaginatorTrait, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -22,7 +22,7 @@ use crate::envelope::{Data, DeleteResponse};
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, not_found};
 use crate::extract::{Body, Query};
 use crate::store::entity::{agent, agent_version};
-use crate::store::{ALL_ROWS, row_count};
+use crate::store::{ALL_ROWS, containing, row_count};
 
 // Longest search text, in characters.
 const SEARCH_LIMIT: usize = 200;
@@ -94,12 +94,6 @@ pub async fn list(
         Ok(AgentList { agents: agents.into_iter().map(AgentSummary::from).collect(), total })
     };
     listed.await.context("Failed to fetch agents").map(Data::new)
-}
-
-/// Returns a LIKE pattern for lower-case texts that contain `text`, with wildcards escaped.
-fn containing(text: &str) -> LikeExpr {
-    let escaped = text.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
-    LikeExpr::new(format!("%{escaped}%")).escape('\\')
 }
 
 /// Members of an agent to create.

@@ -11,13 +11,13 @@ use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
 use crate::auth::{Caller, UserAuth};
-use crate::dispatch::launch_queue::LaunchLease;
 use crate::dispatch::target::{accessible, find};
 use crate::dispatch::{launch, signing};
 use crate::envelope::Data;
 use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, conflict};
 use crate::extract::Body;
-use crate::loops::create::{LaunchMode, NewLoop, create};
+use crate::idempotency::IdempotencyKey;
+use crate::loops::create::{LaunchMode, NewLoop, create, earlier};
 use crate::loops::view::LoopStartResponse;
 use crate::store::entity::compute_target;
 
@@ -55,7 +55,7 @@ pub struct ExplorationOptions {
 }
 
 /// Request to start a BOOTSTRAP loop.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StartBootstrap {
     /// Repositories to explore, 1 to 50.
@@ -73,12 +73,17 @@ pub struct StartBootstrap {
 pub async fn start(
     State(app): State<ControlPlaneState>,
     UserAuth(caller): UserAuth,
+    key: IdempotencyKey,
     Body(body): Body<StartBootstrap>,
 ) -> ApiResult<Data<LoopStartResponse>> {
     let mut issues = ValidationIssues::default();
     issues.require((1..=REPOSITORY_LIMIT).contains(&body.repos.len()), "repos", "must have 1 to 50 items");
     issues.into_result()?;
     let started = async {
+        let keyed = key.of(&caller, &("bootstrap", &body))?;
+        if let Some(row) = earlier(app.store.reader(), keyed.as_ref()).await? {
+            return Ok(row.into());
+        }
         let target = target(&app, &caller, body.compute_target_id).await?;
         signing::require_signature(app.store.reader(), &target, false).await?;
         let mut request = json!({"repos": body.repos});
@@ -94,9 +99,10 @@ pub async fn start(
             prompt: Some(request.to_string()),
             metadata,
             launch: LaunchMode::Command,
+            request: keyed,
             ..NewLoop::of(LoopCommand::Bootstrap)
         };
-        let row = create(&app, &caller, new).await.map_err(|error| {
+        let created = create(&app, &caller, new).await.map_err(|error| {
             if error.status == StatusCode::TOO_MANY_REQUESTS {
                 return ApiError::new(
                     error.status,
@@ -105,8 +111,7 @@ pub async fn start(
             }
             error
         })?;
-        launch::spawn(&app, LaunchLease::first(row.id), None);
-        Ok(LoopStartResponse { loop_id: row.id, status: row.status.0 })
+        Ok(launch::spawn_created(&app, created, None))
     };
     started.await.context("Failed to start bootstrap").map(Data::new)
 }

@@ -2,8 +2,8 @@
 
 use axum::extract::{Path, State};
 use loopgate_api::launch::{ArtifactType, RepoRef};
-use sea_orm::DatabaseTransaction;
 use sea_orm::prelude::*;
+use sea_orm::{ConnectionTrait, DatabaseTransaction};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
@@ -11,6 +11,8 @@ use utoipa::{IntoParams, ToSchema};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
 use crate::auth::{Caller, UserAuth};
+use crate::dispatch::launch;
+use crate::dispatch::launch_queue::LaunchLease;
 use crate::dispatch::run_document::{self, LaunchPreview, RunLoop};
 use crate::documents::page::{self, DocumentPage};
 use crate::documents::view::{
@@ -20,7 +22,8 @@ use crate::documents::{self, NewDocument, VersionText};
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, not_found};
 use crate::extract::{Body, Query};
-use crate::loops::create::check_inputs;
+use crate::idempotency::{CreatedRows, IdempotencyKey, KeyedRequest};
+use crate::loops::create::{self, NewLoop, check_inputs};
 use crate::loops::view::LoopStartResponse;
 use crate::store::column::StoredEnum;
 use crate::store::entity::document::{self, DocumentStatus};
@@ -52,7 +55,7 @@ impl From<DocumentKind> for ArtifactType {
 }
 
 /// Request to create a document.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateDocument {
     /// Title, 1 to 200 characters.
@@ -66,39 +69,119 @@ pub struct CreateDocument {
     pub repo: Option<RepoRef>,
 }
 
-/// Creates a document with its first version.
+impl CreateDocument {
+    fn check(&self) -> ApiResult<()> {
+        let mut issues = ValidationIssues::default();
+        issues.length("title", self.title.trim(), 1, TITLE_LIMIT);
+        issues.length("content", &self.content, 1, CONTENT_LIMIT);
+        check_inputs(&mut issues, None, self.repo.as_ref(), &[]);
+        issues.into_result()
+    }
+}
+
+/// Creates a document with its first version. With the header `Idempotency-Key`, a repeated request within 24 hours
+/// returns the document of the first one.
 #[utoipa::path(post, path = "/documents", tag = "documents", request_body = CreateDocument,
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn create(
     State(app): State<ControlPlaneState>,
     UserAuth(caller): UserAuth,
+    key: IdempotencyKey,
     Body(body): Body<CreateDocument>,
 ) -> ApiResult<Data<DocumentDetail>> {
-    let mut issues = ValidationIssues::default();
-    issues.length("title", body.title.trim(), 1, TITLE_LIMIT);
-    issues.length("content", &body.content, 1, CONTENT_LIMIT);
-    check_inputs(&mut issues, None, body.repo.as_ref(), &[]);
-    issues.into_result()?;
+    body.check()?;
     let created = async {
-        let tx = app.store.begin().await?;
-        let kind = body.kind.into();
-        let number = documents::next_number(&tx, caller.organization_id(), kind).await?;
-        let new = NewDocument {
-            organization_id: caller.organization_id(),
-            user_id: caller.user.id,
-            kind,
-            number,
-            title: body.title.trim().to_owned(),
-            repo: body.repo,
-            source_document_id: None,
-        };
-        let text = VersionText { content: body.content, raw: None, user_id: caller.user.id, loop_id: None };
-        let row = documents::create(&tx, new, text).await?;
-        record(&tx, &caller, AuditAction::DocumentCreated, &row).await?;
+        let request = key.of(&caller, &("document", &body))?;
+        let tx = create::begin(&app, &caller).await?;
+        if let Some(row) = earlier(&tx, request.as_ref()).await? {
+            return Ok(detail(&tx, row).await?);
+        }
+        let row = insert(&tx, &caller, body).await?;
+        if let Some(request) = request {
+            request.store(&tx, CreatedRows { document_id: Some(row.id), loop_id: None }).await?;
+        }
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
     };
     created.await.context("Failed to create document").map(Data::new)
+}
+
+/// Request to create a document and to start a loop on it.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunNewDocument {
+    /// The document to create.
+    pub document: CreateDocument,
+    /// The loop to start on it.
+    pub run: RunLoop,
+}
+
+/// Creates a document and starts a loop on it in one transaction, so that a refused start leaves no document behind.
+/// Not for desktops that accept only signed commands, because a signature names the document. With the header
+/// `Idempotency-Key`, a repeated request within 24 hours returns the loop of the first one.
+#[utoipa::path(post, path = "/documents/run-loop", tag = "documents", request_body = RunNewDocument,
+    responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
+pub async fn run_new(
+    State(app): State<ControlPlaneState>,
+    UserAuth(caller): UserAuth,
+    key: IdempotencyKey,
+    Body(body): Body<RunNewDocument>,
+) -> ApiResult<Data<LoopStartResponse>> {
+    body.document.check()?;
+    let started = async {
+        let request = key.of(&caller, &("run-new-document", &body.document, body.run.unsigned()))?;
+        if let Some(row) = create::earlier(app.store.reader(), request.as_ref()).await? {
+            return Ok(row.into());
+        }
+        let RunNewDocument { document, run } = body;
+        let new = run_document::prepare_new(&app, &caller, document.repo.clone(), run).await?;
+        let tx = create::begin(&app, &caller).await?;
+        if let Some(row) = create::earlier(&tx, request.as_ref()).await? {
+            return Ok(row.into());
+        }
+        let document = insert(&tx, &caller, document).await?;
+        let new = NewLoop { request, ..new };
+        let row = run_document::insert_new(&app, &tx, &caller, &document, new).await?;
+        tx.commit().await?;
+        launch::spawn(&app, LaunchLease::first(row.id), None);
+        Ok(row.into())
+    };
+    started.await.context("Failed to run loop").map(Data::new)
+}
+
+/// Returns the document that an earlier attempt of a request created.
+async fn earlier(
+    db: &impl ConnectionTrait,
+    request: Option<&KeyedRequest>,
+) -> ApiResult<Option<document::Model>> {
+    let Some(request) = request else { return Ok(None) };
+    match request.earlier(db).await? {
+        Some(CreatedRows { document_id: Some(id), .. }) => {
+            Ok(document::Entity::find_by_id(id).one(db).await?)
+        }
+        _ => Ok(None),
+    }
+}
+
+async fn insert(
+    tx: &DatabaseTransaction,
+    caller: &Caller,
+    body: CreateDocument,
+) -> Result<document::Model, DbErr> {
+    let kind = body.kind.into();
+    let new = NewDocument {
+        organization_id: caller.organization_id(),
+        user_id: caller.user.id,
+        kind,
+        number: documents::next_number(tx, caller.organization_id(), kind).await?,
+        title: body.title.trim().to_owned(),
+        repo: body.repo,
+        source_document_id: None,
+    };
+    let text = VersionText { content: body.content, raw: None, user_id: caller.user.id, loop_id: None };
+    let row = documents::create(tx, new, text).await?;
+    record(tx, caller, AuditAction::DocumentCreated, &row).await?;
+    Ok(row)
 }
 
 /// Records a change of a document in the audit log.
@@ -292,16 +375,21 @@ pub async fn create_version(
 }
 
 /// Starts a loop on a document. The launch continues in the background: a launch failure fails the loop, not
-/// this request.
+/// this request. With the header `Idempotency-Key`, a repeated request within 24 hours returns the loop of the
+/// first one.
 #[utoipa::path(post, path = "/documents/{idOrSlug}/run-loop", tag = "documents", params(("idOrSlug" = String, Path)), request_body = RunLoop,
     responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn run_loop(
     State(app): State<ControlPlaneState>,
     UserAuth(caller): UserAuth,
     Path(id_or_slug): Path<String>,
+    key: IdempotencyKey,
     Body(body): Body<RunLoop>,
 ) -> ApiResult<Data<LoopStartResponse>> {
-    run_document::run(&app, &caller, &id_or_slug, body).await.context("Failed to run loop").map(Data::new)
+    run_document::run(&app, &caller, &id_or_slug, key, body)
+        .await
+        .context("Failed to run loop")
+        .map(Data::new)
 }
 
 /// Returns what a start with this body would run, so that a browser can compare it with what it displays and

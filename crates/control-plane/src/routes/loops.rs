@@ -2,41 +2,34 @@
 
 use std::collections::HashMap;
 
+use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use http::StatusCode;
 use http::request::Parts;
 use loopgate_api::command::LoopCommand;
-use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{Harness, RepoRef};
 use sea_orm::prelude::*;
-use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
-use sea_orm::{ConnectionTrait, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
 use crate::auth::{AdminSessionAuth, ReaderAuth, UserAuth, runner};
 use crate::credentials::header::bearer;
 use crate::credentials::runner_token;
-use crate::dispatch::launch_queue::LaunchLease;
 use crate::dispatch::signing::UserIntentSignature;
 use crate::dispatch::{self, cancel};
 use crate::documents;
 use crate::envelope::Data;
-use crate::error::{
-    ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, conflict, not_found,
-};
+use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, conflict};
 use crate::extract::{Body, Id, OptionalBody, Query};
-use crate::loops::create::{LaunchMode, NewLoop, create as create_loop};
+use crate::idempotency::IdempotencyKey;
+use crate::loops::create::{CreatedLoop, LaunchMode, NewLoop, create as create_loop, earlier};
+use crate::loops::list::{self, LoopPage, LoopQuery};
 use crate::loops::summaries::{DocumentSummary, summarize};
-use crate::loops::view::{
-    LoopDetail, LoopRecord, LoopStartResponse, RunnerView, RuntimeView, detail, records,
-};
+use crate::loops::view::{LoopDetail, LoopStartResponse, RunnerView, RuntimeView, detail};
 use crate::loops::{self, contents};
-use crate::store::column::StoredEnum;
-use crate::store::entity::{agent_loop, document, loop_content};
-use crate::store::row_count;
+use crate::store::entity::{agent_loop, loop_content};
 
 /// A document provided as context.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -98,82 +91,21 @@ pub async fn create(
         };
         create_loop(&app, &caller, new).await
     };
-    let row = created.await.context("Failed to create loop")?;
-    Ok(Data::new(LoopStartResponse { loop_id: row.id, status: row.status.0 }))
-}
-
-/// Selects a page of loops.
-#[derive(Debug, Clone, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase")]
-#[into_params(parameter_in = Query)]
-pub struct LoopQuery {
-    /// Returns only loops in this status.
-    pub status: Option<LoopStatus>,
-    /// Returns only loops with this command.
-    pub command: Option<LoopCommand>,
-    /// Returns only loops of this document (id or slug).
-    pub document_id: Option<String>,
-    /// Loops per page, 1 to 200; 50 by default.
-    pub limit: Option<u64>,
-    /// Number of loops to skip.
-    pub offset: Option<u64>,
-    /// Id of a loop: returns only loops after it in the list. Unlike `offset`, the cost does not grow with
-    /// the position.
-    pub after: Option<Uuid>,
+    match created.await.context("Failed to create loop")? {
+        CreatedLoop::New(row) | CreatedLoop::Earlier(row) => Ok(Data::new(row.into())),
+    }
 }
 
 /// Lists the loops of the organization, newest first.
 #[utoipa::path(get, path = "/loops", tag = "loops", params(LoopQuery),
-    responses((status = 200, body = Data<Vec<LoopRecord>>), ErrorResponses))]
+    responses((status = 200, body = LoopPage), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
     UserAuth(caller): UserAuth,
     Query(query): Query<LoopQuery>,
-) -> ApiResult<Data<Vec<LoopRecord>>> {
-    use agent_loop::Column;
-    if !query.limit.is_none_or(|limit| (1..=200).contains(&limit)) {
-        return Err(bad_request("Invalid query parameters: limit must be from 1 to 200"));
-    }
-    let read = async {
-        let db = app.store.reader();
-        let mut selection =
-            agent_loop::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id()));
-        if let Some(status) = query.status {
-            selection = selection.filter(Column::Status.eq(StoredEnum(status)));
-        }
-        if let Some(command) = query.command {
-            selection = selection.filter(Column::Command.eq(StoredEnum(command)));
-        }
-        if let Some(id) = &query.document_id {
-            let document: document::Model = documents::find(db, caller.organization_id(), id)
-                .await
-                .map_err(|error| if error.is_internal() { error } else { not_found("Artifact") })?;
-            selection = selection.filter(Column::DocumentId.eq(document.id));
-        }
-        if let Some(after) = query.after {
-            selection = selection.filter(older_than(db, caller.organization_id(), after).await?);
-        }
-        let rows = selection
-            .order_by_desc(Column::CreatedAt)
-            // Tie-break for loops created in the same millisecond.
-            .order_by_desc(Column::Id)
-            .limit(query.limit.unwrap_or(50))
-            .offset(row_count(query.offset.unwrap_or(0)))
-            .all(db)
-            .await?;
-        Ok(records(db, rows).await?)
-    };
-    read.await.context("Failed to fetch loops").map(Data::new)
-}
-
-/// Returns the condition for loops after `after` in the list (keyset pagination).
-async fn older_than(db: &impl ConnectionTrait, organization_id: Uuid, after: Uuid) -> ApiResult<SimpleExpr> {
-    use agent_loop::Column;
-    let unknown = || bad_request("Invalid query parameters: after is not the id of a loop");
-    let last_seen = loops::find(db, organization_id, after).await;
-    let last_seen = last_seen.map_err(|error| if error.is_internal() { error } else { unknown() })?;
-    let position = Expr::tuple([Expr::col(Column::CreatedAt), Expr::col(Column::Id)]);
-    Ok(position.lt(Expr::tuple([Expr::value(last_seen.created_at), Expr::value(last_seen.id)])))
+) -> ApiResult<Json<LoopPage>> {
+    let page = list::page(app.store.reader(), caller.organization_id(), query).await;
+    page.context("Failed to fetch loops").map(Json)
 }
 
 /// Documents to summarize the loops of.
@@ -306,7 +238,7 @@ pub async fn delete(app: State<ControlPlaneState>, caller: UserAuth, id: Id) -> 
 }
 
 /// Options for resuming a loop.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResumeLoop {
     /// Id of the desktop; by default chosen among the desktops that are online.
@@ -315,16 +247,22 @@ pub struct ResumeLoop {
     pub prompt: Option<String>,
 }
 
-/// Resumes a finished loop: creates a child loop with the same inputs and launches it.
+/// Resumes a finished loop: creates a child loop with the same inputs and launches it. With the header
+/// `Idempotency-Key`, a repeated request within 24 hours returns the loop of the first one.
 #[utoipa::path(post, path = "/loops/{id}/resume", tag = "loops", params(("id" = Uuid, Path)), request_body = Option<ResumeLoop>,
     responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn resume(
     State(app): State<ControlPlaneState>,
     UserAuth(caller): UserAuth,
     id: Id,
+    key: IdempotencyKey,
     OptionalBody(body): OptionalBody<ResumeLoop>,
 ) -> ApiResult<Data<LoopStartResponse>> {
     let resumed = async {
+        let request = key.of(&caller, &("resume", id.0, &body))?;
+        if let Some(row) = earlier(app.store.reader(), request.as_ref()).await? {
+            return Ok(row.into());
+        }
         let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
         if row.user_id != caller.user.id {
             return Err(ApiError::new(StatusCode::FORBIDDEN, "You can only resume your own loops"));
@@ -338,9 +276,9 @@ pub async fn resume(
         let content = contents::find(app.store.reader(), row.id).await?;
         let target = dispatch::target::choose(&app, &caller, body.compute_target_id.map(Some)).await?;
         dispatch::signing::require_signature(app.store.reader(), &target, false).await?;
-        let child = create_loop(&app, &caller, child_of(row, content, target.id, body.prompt)?).await?;
-        dispatch::launch::spawn(&app, LaunchLease::first(child.id), None);
-        Ok(LoopStartResponse { loop_id: child.id, status: child.status.0 })
+        let new = NewLoop { request, ..child_of(row, content, target.id, body.prompt)? };
+        let child = create_loop(&app, &caller, new).await?;
+        Ok(dispatch::launch::spawn_created(&app, child, None))
     };
     resumed.await.context("Failed to resume loop").map(Data::new)
 }

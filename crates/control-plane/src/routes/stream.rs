@@ -25,8 +25,9 @@ use crate::credentials::header::header;
 use crate::error::ApiError;
 use crate::store::Store;
 
-// Interval of keep-alive comments. Below the idle timeout of common proxies (30 to 60 seconds).
-const KEEPALIVE: Duration = Duration::from_secs(15);
+// Interval of keep-alive comments. Below the idle timeout of common proxies (30 to 60 seconds); pages consider a stream
+// without any as lost after two and a half intervals.
+const KEEPALIVE: Duration = Duration::from_secs(10);
 // Longest lifetime of a stream. Clients reconnect with `Last-Event-ID`; the limit releases connections of
 // clients that have silently disappeared.
 const MAX_LIFE: Duration = Duration::from_secs(30 * 60);

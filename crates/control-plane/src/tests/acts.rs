@@ -294,6 +294,10 @@ impl Scene {
                 fill("{idOrSlug}", &self.document().await);
                 json!({"command": "plan", "computeTargetId": target})
             }
+            ("POST", "/documents/run-loop") => json!({
+                "document": {"title": "x", "type": "FEATURE", "content": "x", "repo": shop()},
+                "run": {"command": "plan", "computeTargetId": target},
+            }),
             ("POST", "/agents/bootstrap/start") => {
                 json!({"repos": [{"fullName": "acme/shop"}], "computeTargetId": target})
             }

@@ -15,6 +15,7 @@ mod large_values;
 mod launches;
 mod loop_state;
 pub mod plane;
+mod repeated_requests;
 mod routes;
 
 pub use client::{TestClient, TestResponse};

@@ -20,6 +20,7 @@ pub mod external_identity;
 pub mod feature_flag;
 pub mod identity;
 pub mod invitation;
+pub mod keyed_request;
 pub mod loop_artifact;
 pub mod loop_content;
 pub mod loop_diagnostics;

@@ -13,6 +13,7 @@ mod document_authors;
 mod documents;
 mod identities;
 mod indexes;
+mod keyed_requests;
 mod loop_contents;
 mod loop_launches;
 mod loop_lists;
@@ -61,6 +62,7 @@ impl MigratorTrait for Migrator {
             Box::new(loop_contents::LoopContents),
             Box::new(loop_contents::UsageDays),
             Box::new(password_resets::PasswordResets),
+            Box::new(keyed_requests::KeyedRequests),
         ]
     }
 }

@@ -96,6 +96,48 @@ async fn loops_are_paginated_by_cursor() {
     }
 }
 
+#[tokio::test]
+async fn loops_are_searched_filtered_and_counted() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let body = json!({"title": "A 100% cart", "type": "FEATURE", "content": "Cart", "repo": shop()});
+    assert_eq!(owner.post("/documents", body).await.status, 200);
+    for (command, document, prompt) in [
+        ("PLAN", Some("feature-1"), None),
+        ("EXECUTE", None, Some("Colour the Checkout")),
+        ("CHAT", None, Some("Why?")),
+    ] {
+        let body = json!({"command": command, "documentId": document, "prompt": prompt, "repo": shop()});
+        let created = owner.post("/loops", body).await;
+        assert_eq!(created.status, 200, "{}", created.text);
+    }
+    let commands = async |query: &str| -> (Vec<String>, Value) {
+        let listed = owner.get(&format!("/loops?{query}")).await;
+        let rows = listed.json["data"].as_array().unwrap_or_else(|| panic!("{query}: {}", listed.text));
+        let commands = rows.iter().map(|row| row["command"].as_str().unwrap().to_owned()).collect();
+        (commands, listed.json["total"].clone())
+    };
+    let all = ["CHAT", "EXECUTE", "PLAN"].map(String::from).to_vec();
+    for (query, expected) in [
+        ("text=100%25", &all[2..]),
+        ("text=CHECKOUT", &all[1..2]),
+        ("text=why", &all[..1]),
+        ("text=acme/shop", &all[..]),
+        ("text=%20", &all[..]),
+        ("text=1_0", &[]),
+        ("command=CHAT,PLAN", &[all[0].clone(), all[2].clone()]),
+        ("command=CHAT,EXECUTE&text=shop&status=PENDING,RUNNING", &all[..2]),
+        ("status=FAILED", &[]),
+    ] {
+        assert_eq!(commands(query).await, (expected.to_vec(), Value::Null), "{query}");
+    }
+    assert_eq!(commands("count=true&limit=1").await, (all[..1].to_vec(), json!(3)));
+    let long = owner.get(&format!("/loops?text={}", "x".repeat(201))).await;
+    assert_eq!(long.refused(), (400, "Invalid query parameters: text must have at most 200 characters"));
+    let listed = plane.stranger().await.get("/loops?text=acme&count=true").await;
+    assert_eq!((&listed.json["data"], &listed.json["total"]), (&json!([]), &json!(0)));
+}
+
 // CP-20, CP-21
 #[tokio::test]
 async fn all_forbidden_repositories_are_reported_together() {

@@ -67,3 +67,28 @@ fn openapi_document_describes_every_route() {
         assert!(document["components"]["schemas"][name].is_object(), "{name} is described");
     }
 }
+
+#[tokio::test]
+async fn large_texts_are_compressed_and_streams_are_not() {
+    let plane = TestApp::start().await;
+    let (id, _) = plane.running("PLAN").await;
+    let browser = plane.owner().await.with_header("accept-encoding", "gzip, deflate, br");
+    let encoding = async |path: &str| {
+        let response = browser.response("GET", path, None).await;
+        assert_eq!(response.status(), 200, "{path}");
+        response.headers().get("content-encoding").cloned()
+    };
+    assert_eq!(encoding("/openapi.json").await.unwrap(), "gzip");
+    assert_eq!(encoding("/health").await, None, "small");
+    assert_eq!(encoding(&format!("/loops/{id}/stream")).await, None, "sent as it arrives");
+
+    let compressed = browser.response("GET", "/openapi.json", None).await;
+    let vary = compressed.headers().get_all("vary").iter().any(|value| value == "accept-encoding");
+    assert!(vary, "{:?}", compressed.headers());
+    let bytes = axum::body::to_bytes(compressed.into_body(), usize::MAX).await.unwrap();
+    let plain = plane.anonymous().get("/openapi.json").await;
+    assert_eq!(plain.header("content-encoding"), None);
+    assert!(bytes.len() * 5 < plain.text.len());
+    let text = std::io::read_to_string(flate2::read::GzDecoder::new(&bytes[..])).unwrap();
+    assert_eq!(text, plain.text);
+}
