@@ -215,11 +215,16 @@ impl Launcher {
             ProgramSource::Fallback | ProgramSource::OverrideInvalid => {
                 let name = Program::Assistant.executable();
                 let error = LoopRequestError::new(500, format!("{name} CLI not found in PATH"));
-                let message = format!(
-                    "{}; install it ({}), or set its path in the settings",
-                    error.message,
-                    Program::Assistant.installation()
-                );
+                let message = if resolved.source == ProgramSource::OverrideInvalid {
+                    let path = resolved.path.display();
+                    format!(
+                        "{path}, the path of {name} in the settings, is missing or not executable; correct it there, or \
+                         remove it so that PATH is searched"
+                    )
+                } else {
+                    let installation = Program::Assistant.installation();
+                    format!("{}; install it ({installation}), or set its path in the settings", error.message)
+                };
                 Err(Refusal::with_event(error, code::BINARY_NOT_FOUND, message))
             }
             ProgramSource::Override | ProgramSource::Path => Ok(resolved.path),

@@ -30,16 +30,19 @@ async fn loop_is_refused_when_a_requirement_is_missing() -> Result<()> {
     set(json!(removed_program)).await?;
     std::fs::remove_file(&removed_program)?;
     let text = "claude CLI not found in PATH";
-    let message = "claude CLI not found in PATH; install it (npm install -g @anthropic-ai/claude-code, then run: \
-                claude), or set its path in the settings";
+    let message = format!(
+        "{}, the path of claude in the settings, is missing or not executable; correct it there, or remove it so that \
+         PATH is searched",
+        removed_program.display()
+    );
     fixture.testbed.add_repository("acme/web", &[("README.md", "Web\n")])?;
     let passing = |body: &mut Value| {
         body["command"] = json!("GENERATE_PRD");
         body["additionalRepos"] = json!([{"fullName": "acme/web", "branch": "main"}]);
     };
-    fixture.refuses(passing, 500, text, failed, Some(("BINARY_NOT_FOUND", message))).await?;
+    fixture.refuses(passing, 500, text, failed, Some(("BINARY_NOT_FOUND", &message))).await?;
     fixture.no_worktree_remains()?;
-    fixture.refuses(slug, 500, text, failed, Some(("BINARY_NOT_FOUND", message))).await?;
+    fixture.refuses(slug, 500, text, failed, Some(("BINARY_NOT_FOUND", &message))).await?;
     set(Value::Null).await?;
 
     let plugins = std::fs::read_dir(fixture.data("plugins"))?.next().context("no unpacked plugins")??.path();
