@@ -140,6 +140,36 @@ function detail({ source, plan, ...document }) {
   };
 }
 
+// Responses of requests with an idempotency key. A refused request does not use its key up.
+const keyedResponses = new Map();
+
+function once(key, request, carryOut) {
+  const earlier = keyedResponses.get(key);
+  if (!earlier) {
+    const response = carryOut();
+    if (key && response.status === 200) keyedResponses.set(key, { request, response });
+    return response;
+  }
+  return earlier.request === request
+    ? earlier.response
+    : fail(409, "Idempotency key collision with different payload", {
+        code: "idempotency_key_collision",
+      });
+}
+
+function createDocument(body) {
+  const document = {
+    ...state.plan,
+    source: undefined,
+    id: crypto.randomUUID(),
+    slug: `feature-${state.documents.length + 1}`,
+    currentVersion: 1,
+    ...body,
+  };
+  state.documents.push(document);
+  return document;
+}
+
 const byId = (id) => state.loops.find(({ record }) => record.id === id);
 const findDocument = (id) =>
   state.documents.find((document) => document.id === id || document.slug === id);
@@ -504,21 +534,11 @@ const routes = [
       return ok(loop.record);
     },
   ],
+  ["POST", /^\/documents$/, (_, body) => ok(detail(createDocument(body)))],
   [
     "POST",
-    /^\/documents$/,
-    (_, body) => {
-      const document = {
-        ...state.plan,
-        source: undefined,
-        id: crypto.randomUUID(),
-        slug: `feature-${state.documents.length + 1}`,
-        currentVersion: 1,
-        ...body,
-      };
-      state.documents.push(document);
-      return ok(detail(document));
-    },
+    /^\/documents\/run-loop$/,
+    (_, { document, run }) => ok(startLoop(createDocument(document), run.command, run.repo)),
   ],
   [
     "GET",
@@ -592,9 +612,14 @@ http
     for (const [method, pattern, answer] of routes) {
       const match = request.method === method && pattern.exec(url.pathname);
       if (!match) continue;
+      const input = await readBody(request);
       const { status, body, cookie } =
         signedIn || open
-          ? answer(match.slice(1), await readBody(request), url.searchParams)
+          ? once(
+              request.headers["idempotency-key"],
+              JSON.stringify([method, url.pathname, input]),
+              () => answer(match.slice(1), input, url.searchParams),
+            )
           : fail(401, "Unauthorized");
       response.writeHead(status, {
         "Content-Type": "application/json",

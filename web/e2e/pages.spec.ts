@@ -1,5 +1,5 @@
 /** All pages and their states against the mock server, including accessibility and security policy. */
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page, type Route, test } from "@playwright/test";
 
 import { type Mock, startMock } from "./mock";
 import { expectAccessible, expectContrast, expectNoHorizontalScroll, PageMonitor } from "./quality";
@@ -310,6 +310,54 @@ test("loop is started by keyboard: n, description, repository suggestion, Ctrl+E
   await page.getByLabel("Describe the change").press("Control+Enter");
   await expect(page).toHaveURL(/\/acme\/loops\/[0-9a-f-]{36}$/);
   await expect(page.getByRole("heading", { name: "Say hello" })).toBeVisible();
+});
+
+/** Returns the number of loops with a title. */
+async function loopsTitled(page: Page, title: string): Promise<number> {
+  const answer = await page.request.get(`${mock.origin}/loops?limit=200`, {
+    headers: { "x-session-key": "mock" },
+  });
+  const { data } = (await answer.json()) as { data: { document: { title: string } }[] };
+  return data.filter((loop) => loop.document.title === title).length;
+}
+
+test("four presses of Ctrl+Enter start one loop", async ({ page }) => {
+  await signIn(page);
+  await open(page, "/acme/loops/new");
+  const description = page.getByLabel("Describe the change");
+  await description.fill("Say hello once");
+  await page.getByLabel("Repository").fill("acme/shop");
+  const starts: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST") starts.push(new URL(request.url()).pathname);
+  });
+  await description.evaluate((field) => {
+    for (let press = 0; press < 4; press += 1) {
+      const init = { key: "Enter", ctrlKey: true, bubbles: true, repeat: press === 3 };
+      field.dispatchEvent(new KeyboardEvent("keydown", init));
+    }
+  });
+  await expect(page.getByRole("heading", { name: "Say hello once" })).toBeVisible();
+  expect(starts.filter((path) => path.startsWith("/documents"))).toEqual(["/documents/run-loop"]);
+  expect(await loopsTitled(page, "Say hello once")).toBe(1);
+});
+
+test("request whose response was lost opens the loop that it started", async ({ page }) => {
+  await signIn(page);
+  await open(page, "/acme/loops/new");
+  const description = page.getByLabel("Describe the change");
+  await description.fill("Say hello again");
+  await page.getByLabel("Repository").fill("acme/shop");
+  const loseResponse = async (route: Route) => {
+    await route.fetch();
+    await route.abort("connectionreset");
+  };
+  await page.route("**/documents/run-loop", loseResponse, { times: 1 });
+  await description.press("Control+Enter");
+  await expect(page.getByText("The loop could not be started")).toBeVisible();
+  await description.press("Control+Enter");
+  await expect(page.getByRole("heading", { name: "Say hello again" })).toBeVisible();
+  expect(await loopsTitled(page, "Say hello again")).toBe(1);
 });
 
 test("invalid request is not submitted and shows its errors", async ({ page }) => {

@@ -2,6 +2,7 @@
 import { unwrap } from "@/api/client";
 import type { Scope } from "@/api/scope";
 import type { RepoRef, RunLoopBody } from "@/api/types";
+import { keyed } from "@/api/use-keyed-mutation";
 
 import { signingKey } from "./commands";
 import { type Displayed, signedLaunch } from "./launch";
@@ -18,24 +19,27 @@ export interface RunDocument extends Displayed {
   computeTargetId?: string;
 }
 
-/** Returns the id of the loop. */
+/** Returns the id of the loop. `key` is the idempotency key. */
 export async function runLoop(
   scope: Scope,
   { documentId, version, content, ...request }: RunDocument,
+  key: string,
 ): Promise<string> {
   const { api } = scope;
   const params = { path: { idOrSlug: documentId } };
   let body: RunLoopBody = { ...request, version };
-  const key = await signingKey(scope);
-  if (key) {
+  const signer = await signingKey(scope);
+  if (signer) {
     const preview = await unwrap(
       api.POST("/documents/{idOrSlug}/run-loop/preview", { params, body }),
     );
     body = { ...body, launch: await signedLaunch(preview, body, { version, content }) };
     const intent = { documentId, ...body };
-    const signature = await signRequest(key, { method: "POST", path: LOOP_PATH, body: intent });
+    const signature = await signRequest(signer, { method: "POST", path: LOOP_PATH, body: intent });
     body.userIntentSignature = { ...signature, body: intent };
   }
-  const started = await unwrap(api.POST("/documents/{idOrSlug}/run-loop", { params, body }));
+  const started = await unwrap(
+    api.POST("/documents/{idOrSlug}/run-loop", { params, body, ...keyed(key) }),
+  );
   return started.loopId;
 }

@@ -1,8 +1,9 @@
 /** Reads documents and their versions, and starts loops on them. */
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useQueryClient } from "@tanstack/react-query";
 
 import { unwrap } from "@/api/client";
 import { type Scope, useScope } from "@/api/scope";
+import { useKeyedMutation } from "@/api/use-keyed-mutation";
 import { type RunDocument, runLoop } from "@/signing/run-loop";
 
 export const documentQuery = ({ api, key }: Scope, idOrSlug: string) =>
@@ -30,8 +31,8 @@ export const documentVersionQuery = ({ api, key }: Scope, idOrSlug: string, vers
 export function useRunDocument() {
   const client = useQueryClient();
   const scope = useScope();
-  return useMutation({
-    mutationFn: (input: RunDocument) => runLoop(scope, input),
+  return useKeyedMutation({
+    mutationFn: (input: RunDocument, key) => runLoop(scope, input, key),
     // Also after an error: another version of the document may be current.
     onSettled: () =>
       Promise.all(

@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 
 import { unwrap } from "@/api/client";
 import { type Scope, useScope } from "@/api/scope";
+import { keyed, useKeyedMutation } from "@/api/use-keyed-mutation";
 import { isActive } from "@/model/status";
 import { signatureFor } from "@/signing/commands";
 
@@ -21,14 +22,15 @@ export const loopQuery = ({ api, key }: Scope, id: string) =>
 /** Resumes a finished loop. Returns the id of the new loop that continues it. */
 export function useResumeLoop() {
   const client = useQueryClient();
-  const { api, key } = useScope();
-  return useMutation({
-    mutationFn: async ({ id, prompt }: { id: string; prompt?: string }) => {
+  const scope = useScope();
+  return useKeyedMutation({
+    mutationFn: async ({ id, prompt }: { id: string; prompt?: string }, key) => {
       const body = prompt === undefined ? undefined : { prompt };
-      const path = { params: { path: { id } } };
-      return (await unwrap(api.POST("/loops/{id}/resume", { ...path, body }))).loopId;
+      const params = { path: { id } };
+      const resumed = scope.api.POST("/loops/{id}/resume", { params, body, ...keyed(key) });
+      return (await unwrap(resumed)).loopId;
     },
-    onSuccess: () => client.invalidateQueries({ queryKey: key("loops") }),
+    onSuccess: () => client.invalidateQueries({ queryKey: scope.key("loops") }),
   });
 }
 

@@ -4,16 +4,18 @@
  * The repositories are those of the gateway on this machine, else those of the first online desktop, through the
  * control plane.
  */
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useQueryClient } from "@tanstack/react-query";
 
 import { unwrap } from "@/api/client";
 import { computeTargetsQuery } from "@/api/queries";
 import { queryClient } from "@/api/query-client";
 import { type Scope, useScope } from "@/api/scope";
 import type { GatewayRepos, ListedRepo, RepoRef } from "@/api/types";
+import { keyed, useKeyedMutation } from "@/api/use-keyed-mutation";
 import { relayGet } from "@/gateway/relay";
 import { gatewayOf } from "@/gateway/this-machine";
 import { titleOf } from "@/model/title";
+import { signingKey } from "@/signing/commands";
 import { runLoop } from "@/signing/run-loop";
 
 export interface RepositoryChoice {
@@ -83,25 +85,26 @@ export interface ChangeRequest {
 export function usePlanRequest() {
   const client = useQueryClient();
   const scope = useScope();
-  return useMutation({
-    mutationFn: async ({ prompt, ...startOptions }: ChangeRequest) => {
-      const { id, currentVersion, content } = await unwrap(
-        scope.api.POST("/documents", {
-          body: {
-            type: "FEATURE",
-            title: titleOf(prompt),
-            content: prompt,
-            repo: startOptions.repo,
-          },
-        }),
+  return useKeyedMutation({
+    mutationFn: async ({ prompt, ...startOptions }: ChangeRequest, key) => {
+      const document = {
+        type: "FEATURE" as const,
+        title: titleOf(prompt),
+        content: prompt,
+        repo: startOptions.repo,
+      };
+      const run = { command: "plan" as const, ...startOptions };
+      if (await signingKey(scope)) {
+        // A signature names the document: it is created first.
+        const { id, currentVersion, content } = await unwrap(
+          scope.api.POST("/documents", { body: document, ...keyed(`${key}-document`) }),
+        );
+        return runLoop(scope, { documentId: id, version: currentVersion, content, ...run }, key);
+      }
+      const started = await unwrap(
+        scope.api.POST("/documents/run-loop", { body: { document, run }, ...keyed(key) }),
       );
-      return runLoop(scope, {
-        documentId: id,
-        command: "plan",
-        version: currentVersion,
-        content,
-        ...startOptions,
-      });
+      return started.loopId;
     },
     onSuccess: () => client.invalidateQueries({ queryKey: scope.key("loops"), exact: true }),
   });

@@ -7,6 +7,7 @@ import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { cx } from "@/ui/cx";
 import { Field, INPUT_CLASS } from "@/ui/field";
+import { isSubmitKey } from "@/ui/submit-key";
 
 import { useResume } from "./loop-actions";
 
@@ -15,7 +16,7 @@ export function Question({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string 
   const resume = useResume(orgSlug);
   const trimmed = answer.trim();
   const send = () => {
-    if (trimmed && !resume.isPending) resume.start({ id: loop.id, prompt: trimmed });
+    if (trimmed) resume.start({ id: loop.id, prompt: trimmed });
   };
   return (
     <section
@@ -46,7 +47,7 @@ export function Question({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string 
                 value={answer}
                 onChange={(event) => setAnswer(event.target.value)}
                 onKeyDown={(event) => {
-                  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+                  if (isSubmitKey(event)) send();
                 }}
                 className={cx(INPUT_CLASS, "h-auto resize-y py-2 leading-relaxed")}
               />

@@ -14,6 +14,7 @@ import {
 import { ApiError, messageOf } from "@/api/errors";
 import { computeTargetsQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
+import { isKeyCollision } from "@/api/use-keyed-mutation";
 import { branchProblem, promptProblem, repositoryProblem } from "@/model/validation";
 import { Button } from "@/ui/button";
 import { WithCode } from "@/ui/code";
@@ -22,6 +23,7 @@ import { Field, INPUT_CLASS } from "@/ui/field";
 import { OnlineDot } from "@/ui/online-dot";
 import { usePageTitle } from "@/ui/page-title";
 import { Notice } from "@/ui/panel";
+import { isSubmitKey } from "@/ui/submit-key";
 import { SuggestInput } from "@/ui/suggest-input";
 
 import { type Draft, loadDraft, saveDraft } from "../model/draft";
@@ -118,7 +120,7 @@ function RequestForm() {
             value={prompt}
             onChange={(event) => change({ prompt: event.target.value })}
             onKeyDown={(event) => {
-              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
+              if (isSubmitKey(event)) submit();
             }}
             placeholder="Add a --version flag that prints the version from package.json. Cover it with a test."
             className={cx(INPUT_CLASS, "h-auto resize-y py-2.5 leading-relaxed")}
@@ -299,6 +301,16 @@ function PlanError({ error, orgSlug }: { error: unknown; orgSlug: string }) {
         >
           View running loop
         </Link>
+      </Notice>
+    );
+  }
+  if (isKeyCollision(error)) {
+    return (
+      <Notice tone="bad" title="An earlier version of this request has already started a loop">
+        <Link to="/$orgSlug/loops" params={{ orgSlug }} className="text-accent underline">
+          View loops
+        </Link>{" "}
+        or select Create plan again to start another loop.
       </Notice>
     );
   }

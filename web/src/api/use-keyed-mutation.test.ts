@@ -1,0 +1,72 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { act, renderHook } from "@testing-library/react";
+import { createElement, type ReactNode } from "react";
+import { expect, test } from "vitest";
+
+import { ApiError } from "./errors";
+import { useKeyedMutation } from "./use-keyed-mutation";
+
+/** Renders the hook for a server that responds as `respond`. `sent` contains the inputs and keys of the requests. */
+function setUp(respond: (input: string) => Promise<string>) {
+  const sent: [input: string, key: string][] = [];
+  const client = new QueryClient();
+  const wrapper = ({ children }: { children: ReactNode }) =>
+    createElement(QueryClientProvider, { client }, children);
+  const { result } = renderHook(
+    () =>
+      useKeyedMutation({
+        mutationFn: (input: string, key) => {
+          sent.push([input, key]);
+          return respond(input);
+        },
+      }),
+    { wrapper },
+  );
+  const press = (...inputs: string[]) =>
+    act(async () => {
+      inputs.forEach((input) => result.current.mutate(input));
+      await new Promise((resolve) => setTimeout(resolve));
+    });
+  const keys = () => sent.map(([, key]) => key);
+  return { press, sent, keys };
+}
+
+const refuse = (status: number, code = "refused") => Promise.reject(new ApiError(status, { code }));
+
+test("request is not sent again while it is pending", async () => {
+  const { press, sent } = setUp(() => Promise.resolve("loop"));
+  await press("a", "a", "a", "a");
+  expect(sent).toHaveLength(1);
+});
+
+test("next request after a success has another key", async () => {
+  const { press, keys } = setUp(() => Promise.resolve("loop"));
+  await press("a");
+  await press("a");
+  expect(new Set(keys()).size).toBe(2);
+});
+
+test("request whose response was lost is repeated with its key, even with another input", async () => {
+  const { press, keys } = setUp(() => Promise.reject(ApiError.unreachable("reset")));
+  await press("a");
+  await press("a");
+  await press("b");
+  expect(new Set(keys()).size).toBe(1);
+});
+
+test("refused request is repeated with its key until its input changes", async () => {
+  const { press, keys } = setUp(() => refuse(400));
+  await press("a");
+  await press("a");
+  await press("b");
+  const [first, second, third] = keys();
+  expect(second).toBe(first);
+  expect(third).not.toBe(first);
+});
+
+test("key that another request has used is replaced", async () => {
+  const { press, keys } = setUp(() => refuse(409, "idempotency_key_collision"));
+  await press("a");
+  await press("a");
+  expect(new Set(keys()).size).toBe(2);
+});

@@ -1,0 +1,65 @@
+import { useMutation, type UseMutationOptions } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+
+import { ApiError } from "./errors";
+
+/** An idempotency key and the function that replaces it, as `useState` returns them. */
+export type RequestKey = readonly [key: string, replace: (key: string) => void];
+
+/** Headers of a request with an idempotency key: the server carries out its repetitions once. */
+export const keyed = (key: string) => ({ headers: { "Idempotency-Key": key } });
+
+/** Returns whether the server has carried out another request with this key. */
+export const isKeyCollision = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === "idempotency_key_collision";
+
+/**
+ * Mutation that takes effect once: it is not sent again while it is pending, and its idempotency key stays the same
+ * until a response arrives. `stored` is a key that outlives the component.
+ */
+export function useKeyedMutation<Input, Output>(
+  {
+    mutationFn,
+    ...options
+  }: Omit<UseMutationOptions<Output, Error, Input>, "mutationFn"> & {
+    mutationFn: (input: Input, key: string) => Promise<Output>;
+  },
+  stored?: RequestKey,
+) {
+  const own = useState<string>(() => crypto.randomUUID());
+  const [key, replace] = stored ?? own;
+  const isSending = useRef(false);
+  // Input of the last request, if it was refused. A signed start consists of two requests: the first may have used
+  // the key.
+  const refused = useRef<string>(undefined);
+  const mutation = useMutation({
+    ...options,
+    mutationFn: async (input: Input) => {
+      const text = JSON.stringify(input);
+      let current = key;
+      if (refused.current !== undefined && refused.current !== text) {
+        current = crypto.randomUUID();
+        replace(current);
+      }
+      refused.current = undefined;
+      try {
+        const output = await mutationFn(input, current);
+        replace(crypto.randomUUID());
+        return output;
+      } catch (error) {
+        if (isKeyCollision(error)) replace(crypto.randomUUID());
+        else if (error instanceof ApiError && error.status > 0) refused.current = text;
+        throw error;
+      } finally {
+        isSending.current = false;
+      }
+    },
+  });
+  const mutate: typeof mutation.mutate = (...parameters) => {
+    // Not `isPending`: it is the state of the last render.
+    if (isSending.current) return;
+    isSending.current = true;
+    mutation.mutate(...parameters);
+  };
+  return { ...mutation, mutate };
+}
