@@ -26,7 +26,7 @@ export default defineConfig({
     screenshot: "only-on-failure",
   },
   projects: [
-    { name: "pages", testMatch: "pages.spec.ts", timeout: PAGE_TIMEOUT_MS },
+    { name: "pages", testMatch: /(pages|connection)\.spec\.ts/, timeout: PAGE_TIMEOUT_MS },
     { name: "story", testMatch: "story.spec.ts", timeout: STORY_TIMEOUT_MS },
     { name: "organization", testMatch: "organization.spec.ts", timeout: STORY_TIMEOUT_MS },
   ],

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { fixtures } from "./fixtures.mjs";
 
 const PORT = Number(process.env.PORT ?? 19440);
+const KEEPALIVE_MS = 10_000;
 const DIST = fileURLToPath(new URL("../dist", import.meta.url));
 const POLICY = [
   "default-src 'none'",
@@ -571,6 +572,8 @@ function stream(id, request, response) {
   const loop = byId(id);
   if (!loop) return void response.writeHead(404).end("Loop not found");
   response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+  // Also without an event to replay.
+  response.flushHeaders();
   const send = (event) => response.write(`id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`);
   const last = request.headers["last-event-id"];
   const from = last ? loop.events.findIndex((event) => event.id === last) + 1 : 0;
@@ -578,7 +581,11 @@ function stream(id, request, response) {
   if (!["PENDING", "CLAIMED", "RUNNING"].includes(loop.record.status)) return void response.end();
   const set = streams.get(id) ?? new Set();
   streams.set(id, set.add(send));
-  request.on("close", () => set.delete(send));
+  const keepalive = setInterval(() => response.write(": keepalive\n\n"), KEEPALIVE_MS);
+  request.on("close", () => {
+    clearInterval(keepalive);
+    set.delete(send);
+  });
 }
 
 async function file(path, response) {
@@ -602,6 +609,7 @@ async function readBody(request) {
 http
   .createServer(async (request, response) => {
     const url = new URL(request.url, "http://mock");
+    if (url.pathname === "/health") return void response.writeHead(200).end("OK");
     const live = /^\/loops\/([^/]+)\/stream$/.exec(url.pathname);
     const open = /^\/(auth|invitations\/(preview|accept))/.test(url.pathname);
     const signedIn =

@@ -1,9 +1,14 @@
 /** Typed clients of the control plane. Each call returns the `data` of the response or throws an ApiError. */
 import createClient from "openapi-fetch";
 
+import { reportNoResponse, reportResponse } from "./connection";
 import type { paths } from "./control-plane.gen";
 import { ApiError } from "./errors";
 import { sessionKey } from "./session-key";
+
+// In milliseconds. Event streams are not limited: they are open for as long as a page follows them.
+const TIMEOUT_MS = 10_000;
+const UPLOAD_TIMEOUT_MS = 60_000;
 
 export type Api = ReturnType<typeof createClient<paths>>;
 
@@ -12,8 +17,7 @@ export function clientOf(organization?: string): Api {
   const client = createClient<paths>({
     baseUrl: window.location.origin,
     credentials: "same-origin",
-    // Looked up at each call instead of once, so that tests can replace the global function.
-    fetch: (request) => fetch(request),
+    fetch: fetchWithTimeout,
   });
   client.use({
     onRequest({ request }) {
@@ -24,6 +28,13 @@ export function clientOf(organization?: string): Api {
     },
   });
   return client;
+}
+
+/** Fails when the response has not arrived in time. */
+export function fetchWithTimeout(request: Request): Promise<Response> {
+  const isUpload = !(request.headers.get("Content-Type") ?? "json").includes("json");
+  const timeout = AbortSignal.timeout(isUpload ? UPLOAD_TIMEOUT_MS : TIMEOUT_MS);
+  return fetch(request, { signal: AbortSignal.any([request.signal, timeout]) });
 }
 
 /** Client of pages outside an organization. */
@@ -52,8 +63,10 @@ export async function unwrap<T>(call: Promise<ApiResponse<T>>): Promise<T> {
   } catch (error) {
     // Cancellation by TanStack Query, for example on unmount, is not a failure to show.
     if (error instanceof DOMException && error.name === "AbortError") throw error;
+    void reportNoResponse();
     throw ApiError.unreachable(error);
   }
+  reportResponse();
   if (result.data === undefined) throw new ApiError(result.response.status, result.error);
   return result.data.data;
 }

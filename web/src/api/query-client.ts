@@ -1,11 +1,13 @@
 /** Cache of server state, shared by all components. */
 import {
+  onlineManager,
   QueryCache,
   QueryClient,
   type QueryExecuteOptions,
   type QueryKey,
 } from "@tanstack/react-query";
 
+import { isConnectionLost, onConnectionChange } from "./connection";
 import { ApiError } from "./errors";
 
 // A failed read is retried this often, unless the status (4xx, 501) shows that a retry cannot succeed.
@@ -18,6 +20,12 @@ export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
 
+// "Online" means that the control plane responds, also without a network: it may run on this machine. While it does not,
+// queries pause; afterwards they continue, and the active ones are refetched.
+onlineManager.setEventListener((setOnline) =>
+  onConnectionChange(() => setOnline(!isConnectionLost())),
+);
+
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (error) => {
@@ -25,10 +33,10 @@ export const queryClient = new QueryClient({
     },
   }),
   defaultOptions: {
-    // The control plane may run on this machine, where it is reachable without a network.
+    // Not paused: an action must not be carried out later, when its reason may no longer exist.
     mutations: { networkMode: "always" },
     queries: {
-      networkMode: "always",
+      refetchOnReconnect: "always",
       staleTime: 2_000,
       retry: (failures, error) =>
         failures < MAX_RETRIES &&

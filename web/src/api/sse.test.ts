@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 
 import { EventParser, readEvents, type ServerEvent } from "./sse";
 
@@ -57,4 +57,24 @@ test("character that is split across chunks is decoded", async () => {
   const events: ServerEvent[] = [];
   for await (const event of readEvents(body)) events.push(event);
   expect(events.map(({ data }) => data)).toEqual(["grüße ✓"]);
+});
+
+test("stream is lost after 25 seconds without a byte, and comments keep it", async () => {
+  vi.useFakeTimers();
+  let send: (text: string) => void = () => undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      send = (text) => controller.enqueue(new TextEncoder().encode(text));
+    },
+  });
+  const lost = vi.fn();
+  const reading = readEvents(body).next().catch(lost);
+  await vi.advanceTimersByTimeAsync(20_000);
+  send(": keepalive\n\n");
+  await vi.advanceTimersByTimeAsync(24_900);
+  expect(lost).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(lost).toHaveBeenCalledOnce();
+  await reading;
+  vi.useRealTimers();
 });

@@ -1,4 +1,8 @@
-/** Incremental parser of server-sent events (WHATWG HTML, section "Server-sent events"). */
+/** Reads server-sent events with an incremental parser of server-sent events (WHATWG HTML, section "Server-sent events"). */
+import { reportResponse } from "./connection";
+
+// The control plane sends a comment every 10 seconds: a connection that is silent for longer than this is lost.
+const SILENCE_MS = 25_000;
 
 export interface ServerEvent {
   /** Latest id of the stream, including that of this event. */
@@ -59,7 +63,7 @@ function lineEnd(text: string, start: number, limit: number): number {
   return -1;
 }
 
-/** Yields the events of a response body until it ends. */
+/** Yields the events of a response body until it ends. Fails when no byte arrives for 25 seconds. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<ServerEvent, void> {
@@ -68,12 +72,23 @@ export async function* readEvents(
   const parser = new EventParser();
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await readInTime(reader);
       if (done) return;
+      reportResponse();
       yield* parser.feed(decoder.decode(value, { stream: true }));
     }
   } finally {
     // Closes the connection when the caller stops early. Fails if the connection is already lost.
     await reader.cancel().catch(() => undefined);
   }
+}
+
+function readInTime(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  return new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error("The stream is silent.")), SILENCE_MS);
+    reader
+      .read()
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
 }

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Popover } from "radix-ui";
 
+import { useConnection } from "@/api/connection";
 import { computeTargetsQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import { ago } from "@/model/format";
@@ -15,8 +16,9 @@ import { OnlineDot } from "@/ui/online-dot";
 export function DesktopStatus({ orgSlug }: { orgSlug: string }) {
   const scope = useScope();
   const { data, isError, failureCount } = useQuery(computeTargetsQuery(scope));
+  const { isLost } = useConnection();
   // After a failed poll the cached status may be outdated.
-  const unknown = isError || failureCount > 0;
+  const unknown = isLost || isError || failureCount > 0;
   const targets = unknown ? undefined : data;
   const online = targets?.filter((target) => target.isOnline) ?? [];
   const now = useNow(30_000);

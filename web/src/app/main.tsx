@@ -4,12 +4,18 @@ import { Tooltip } from "radix-ui";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
+import { isConnectionLost, onConnectionChange } from "@/api/connection";
 import { queryClient, whenSignedOut } from "@/api/query-client";
 
 import { router } from "./router";
 import "./styles.css";
 
 whenSignedOut(() => void router.navigate({ to: "/signed-out", replace: true }));
+
+// Loads the pages again whose loaders failed. Queries are refetched by themselves.
+onConnectionChange(() => {
+  if (!isConnectionLost()) void router.invalidate();
+});
 
 const root = document.getElementById("root");
 if (root) {

@@ -8,6 +8,7 @@ import { buttonClass } from "@/ui/button";
 import { Mark } from "@/ui/mark";
 
 import { AccountMenu } from "./account-menu";
+import { ConnectionBar } from "./connection-bar";
 import { DesktopStatus } from "./desktop-status";
 import { OrganizationSwitch } from "./organization-switch";
 
@@ -51,6 +52,7 @@ export function Shell() {
           </Link>
           <AccountMenu />
         </div>
+        <ConnectionBar />
       </header>
       <main
         id="content"

@@ -1,6 +1,8 @@
 import { LoaderCircle } from "lucide-react";
 import type { ComponentProps } from "react";
 
+import { useConnection } from "@/api/connection";
+
 import { cx } from "./cx";
 
 type Variant = "primary" | "plain" | "quiet" | "danger";
@@ -27,16 +29,21 @@ export function buttonClass(variant: Variant = "plain", size: "sm" | "md" | "ico
 interface ButtonProps extends ComponentProps<"button"> {
   variant?: Variant;
   size?: "sm" | "md" | "icon";
-  /** Shows a spinner and disables the button while the action is in progress. */
+  /**
+   * For buttons that send a request: whether it is in progress, which shows a spinner. Such a button is disabled
+   * during the request, and while the control plane does not respond.
+   */
   busy?: boolean;
 }
 
 export function Button({ variant, size, busy, className, children, ...rest }: ButtonProps) {
+  const isUnavailable = useConnection().isLost && busy !== undefined;
   return (
     <button
       type="button"
       {...rest}
-      disabled={(rest.disabled ?? false) || (busy ?? false)}
+      {...(isUnavailable && { title: "Loopgate is not responding." })}
+      disabled={(rest.disabled ?? false) || (busy ?? false) || isUnavailable}
       aria-busy={busy}
       className={cx(buttonClass(variant, size), className)}
     >

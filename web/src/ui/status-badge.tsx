@@ -1,3 +1,4 @@
+import { useConnection } from "@/api/connection";
 import type { LoopStatus } from "@/api/types";
 import { statusFacts, type Tone } from "@/model/status";
 
@@ -56,7 +57,7 @@ export function StatusBadge({
 
 function StatusGlyph({ tone, active }: { tone: Tone; active: boolean }) {
   if (tone === "run" || active) {
-    return <span aria-hidden className="size-1.75 animate-breathe rounded-full bg-current" />;
+    return <ProgressDot />;
   }
   return (
     <svg
@@ -73,5 +74,19 @@ function StatusGlyph({ tone, active }: { tone: Tone; active: boolean }) {
       {tone === "warn" && <path d="M5 1.2v4.6M5 8.7v.1" />}
       {tone === "idle" && <path d="M1.6 5h6.8" />}
     </svg>
+  );
+}
+
+/** Dot of something in progress: pulsates, and is hollow while the control plane does not respond. */
+export function ProgressDot() {
+  const { isLost } = useConnection();
+  return (
+    <span
+      aria-hidden
+      className={cx(
+        "size-1.75 rounded-full",
+        isLost ? "border-[1.5px] border-current" : "animate-breathe bg-current",
+      )}
+    />
   );
 }

@@ -4,17 +4,15 @@ import { setSessionKey } from "@/api/session-key";
 
 import { LoopStream, retryDelay, type StreamState } from "./loop-stream";
 
-/** A server with one prepared response per connection. Without one, it refuses the connection. */
+/** A server with one prepared response per connection. Without one, it responds with status 503. */
 class Server {
   readonly requests: Headers[] = [];
   #responses: Response[] = [];
 
   readonly fetch = (_: unknown, init?: RequestInit): Promise<Response> => {
     this.requests.push(new Headers(init?.headers));
-    const response = this.#responses.shift();
-    return response
-      ? Promise.resolve(response)
-      : Promise.reject(new TypeError("connection refused"));
+    const response = this.#responses.shift() ?? new Response("no", { status: 503 });
+    return Promise.resolve(response);
   };
 
   respondWith(...events: object[]): this {
@@ -131,6 +129,26 @@ test("retries with exponential backoff until stopped", async () => {
   stream.stop();
   await vi.advanceTimersByTimeAsync(120_000);
   expect(server.requests).toHaveLength(3);
+});
+
+test("waits while the server is down, then resumes after the last event", async () => {
+  const server = new Server()
+    .respondWith({ type: "output", chunk: "one" })
+    .respondWith({ type: "completed" });
+  const { texts, states } = open(server);
+  await settle();
+  let isDown = true;
+  vi.stubGlobal("fetch", (path: string, init?: RequestInit) => {
+    if (isDown) return Promise.reject(new TypeError("connection refused"));
+    return path === "/health" ? Promise.resolve(new Response("OK")) : server.fetch(path, init);
+  });
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(states.at(-1)).toBe("reconnecting");
+  isDown = false;
+  await vi.advanceTimersByTimeAsync(5_000);
+  await settle();
+  expect(server.requests[1]?.get("Last-Event-ID")).toBe("0-0");
+  expect(texts()).toEqual(["one", "Completed"]);
 });
 
 test("backoff is at most 30 seconds", () => {

@@ -1,11 +1,11 @@
 /**
  * Follows the event stream of one loop while a page shows it.
  *
- * Reconnects with exponential backoff, resumes after the last event, and ends at the terminal event.
- * Owns the connection and the output lines. The status of the loop comes from the API, not from here.
+ * Reconnects with exponential backoff, and ends at the terminal event. Owns the output lines. The status of the loop comes from the API, not from here.
  */
-import { requestHeaders } from "@/api/client";
-import { readEvents } from "@/api/sse";
+import { whenResponding } from "@/api/connection";
+import { ApiError } from "@/api/errors";
+import { EventStream } from "@/api/event-stream";
 
 import { LoopActivityStore } from "./activity";
 import { isTerminalEvent, LineStore, linesOf, type StoredEvent } from "./output-lines";
@@ -31,19 +31,21 @@ export class LoopStream {
   readonly lines = new LineStore();
   readonly spend = new SpendStore();
   readonly activity = new LoopActivityStore();
-  readonly #organization: string;
-  readonly #url: string;
+  readonly #events: EventStream;
   readonly #options: LoopStreamOptions;
   #abort = new AbortController();
-  #lastEventId: string | undefined;
   #failures = 0;
   #pending: Parameters<LineStore["append"]>[0] = [];
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(organization: string, loopId: string, options: LoopStreamOptions) {
-    this.#url = `/loops/${encodeURIComponent(loopId)}/stream`;
-    this.#organization = organization;
     this.#options = options;
+    this.#events = new EventStream({
+      path: `/loops/${encodeURIComponent(loopId)}/stream`,
+      organization,
+      onOpen: () => options.onState("live"),
+      onEvent: ({ data }) => this.#receive(data),
+    });
   }
 
   start(): void {
@@ -62,46 +64,39 @@ export class LoopStream {
     const stopped = () => signal.aborted;
     this.#options.onState("connecting");
     while (!stopped()) {
-      const outcome = await this.#connect(signal).catch(() => "broken" as const);
+      const outcome = await this.#read(signal);
       if (stopped()) return;
       this.#flush();
-      if (outcome === "ended" || outcome === "refused") {
+      if (outcome !== "broken") {
         this.#options.onState(outcome);
         return;
       }
       this.#options.onState("reconnecting");
       await pause(retryDelay(this.#failures++), signal);
+      await whenResponding();
     }
   }
 
-  /** Reads one connection until it ends. */
-  async #connect(signal: AbortSignal): Promise<"ended" | "refused" | "broken"> {
-    const response = await fetch(this.#url, {
-      headers: {
-        Accept: "text/event-stream",
-        ...requestHeaders(this.#organization),
-        ...(this.#lastEventId !== undefined && { "Last-Event-ID": this.#lastEventId }),
-      },
-      credentials: "same-origin",
-      cache: "no-store",
-      signal,
-    });
-    // A retry would yield the same status. Others, such as 429 and 5xx, are temporary.
-    if ([400, 401, 403, 404].includes(response.status)) return "refused";
-    if (!response.ok || response.body === null) return "broken";
-    this.#options.onState("live");
-    for await (const { id, data } of readEvents(response.body)) {
-      // Reset per event, not per connection: a server that accepts and closes at once gets backoff.
-      this.#failures = 0;
-      const event = parse(data);
-      if (event && this.#publish(event)) return "ended";
-      if (id !== undefined) this.#lastEventId = id;
+  async #read(signal: AbortSignal): Promise<"ended" | "refused" | "broken"> {
+    try {
+      const isComplete = await this.#events.read(signal);
+      // The server closes the stream of a finished loop after the replay, even without a terminal event.
+      return isComplete || this.#options.hasEnded() ? "ended" : "broken";
+    } catch (error) {
+      // A retry would yield the same status. Others, such as 429 and 5xx, are temporary.
+      const isFinal = error instanceof ApiError && [400, 401, 403, 404].includes(error.status);
+      return isFinal ? "refused" : "broken";
     }
-    // The server closes the stream of a finished loop after the replay, even without a terminal event.
-    return this.#options.hasEnded() ? "ended" : "broken";
   }
 
-  /** Publishes an event. Returns whether it is the terminal event. */
+  /** Publishes the event with this data. Returns whether it is the terminal event. */
+  #receive(data: string): boolean {
+    // Reset per event, not per connection: a server that accepts and closes at once gets backoff.
+    this.#failures = 0;
+    const event = parse(data);
+    return event !== undefined && this.#publish(event);
+  }
+
   #publish(event: StoredEvent): boolean {
     // Reports that the server could not read its history, not that the loop failed.
     if (event.type === "error" && event.code === "replay_failed") return false;

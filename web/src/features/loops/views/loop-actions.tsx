@@ -14,8 +14,8 @@ import { useCancelLoop, useResumeLoop } from "../queries";
 const RESUMABLE: readonly LoopStatus[] = ["FAILED", "CANCELLED", "TIMED_OUT"];
 
 /** Resumes a finished loop, and opens the new loop that continues it. */
-export function useResume(orgSlug: string) {
-  const { mutate, isPending, error } = useResumeLoop();
+export function useResume(orgSlug: string, onResumed?: () => void) {
+  const { mutate, isPending, error } = useResumeLoop(onResumed);
   const opening = useOpenLoop(orgSlug);
   return {
     start: (input: { id: string; prompt?: string }) => mutate(input, opening),
@@ -52,6 +52,7 @@ export function CancelButton({ loopId }: { loopId: string }) {
         variant="danger"
         size="sm"
         className="max-sm:ml-auto"
+        busy={cancel.isPending}
         onClick={() => setConfirming(true)}
       >
         <Square aria-hidden />

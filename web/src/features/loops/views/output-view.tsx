@@ -3,9 +3,11 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, Pause } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 
+import { useConnection } from "@/api/connection";
 import { exact } from "@/model/format";
 import { Button } from "@/ui/button";
 import { cx } from "@/ui/cx";
+import { ProgressDot } from "@/ui/status-badge";
 
 import type { StreamState } from "../model/loop-stream";
 import type { LineKind, LineSnapshot, OutputLine } from "../model/output-lines";
@@ -145,6 +147,9 @@ function clock(iso: string): string {
 }
 
 function StreamNote({ state, active }: { state: StreamState; active: boolean }) {
+  const { isLost } = useConnection();
+  // Another tab may hold the connection, and need not know yet that it is lost.
+  const shown = state === "live" && isLost ? "reconnecting" : state;
   if (!active && state !== "refused") return <span>Output</span>;
   const text = {
     connecting: "Connecting…",
@@ -152,12 +157,10 @@ function StreamNote({ state, active }: { state: StreamState; active: boolean }) 
     reconnecting: "Connection lost, reconnecting…",
     ended: "Finished",
     refused: "Output unavailable",
-  }[state];
+  }[shown];
   return (
     <span role="status" className="flex items-center gap-2">
-      {state === "live" && (
-        <span aria-hidden className="size-1.75 animate-breathe rounded-full bg-run" />
-      )}
+      {shown === "live" && <ProgressDot />}
       {text}
     </span>
   );

@@ -86,7 +86,11 @@ function MemberRow({ member, isAdmin, isMe }: { member: Member; isAdmin: boolean
                 Remove
               </Button>
             ) : (
-              <Button size="sm" onClick={() => update.mutate({ id: member.id, active: true })}>
+              <Button
+                size="sm"
+                busy={update.isPending}
+                onClick={() => update.mutate({ id: member.id, active: true })}
+              >
                 Reactivate
               </Button>
             )}
@@ -189,6 +193,7 @@ function Invitations() {
                 size="sm"
                 variant="danger"
                 aria-label={`Revoke the invitation for ${invitation.email}`}
+                busy={revoke.isPending && revoke.variables === invitation.id}
                 onClick={() => revoke.mutate(invitation.id)}
               >
                 Revoke

@@ -1,0 +1,74 @@
+/**
+ * Whether the control plane responds.
+ *
+ * A request without a response starts probes of `/health`, which end with the first success. Until then the connection
+ * is lost: pages show the time of the last response, and neither count nor send anything.
+ */
+import { useSyncExternalStore } from "react";
+
+export interface Connection {
+  isLost: boolean;
+  /** Time of the latest response, in milliseconds since the epoch. */
+  lastResponseAt: number;
+}
+
+const PROBE_TIMEOUT_MS = 1_500;
+// Delay after the second failed probe. Doubles with each further one, up to MAX_DELAY_MS.
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 5_000;
+
+let connection: Connection = { isLost: false, lastResponseAt: Date.now() };
+let recovery: Promise<void> | undefined;
+const listeners = new Set<() => void>();
+
+/** Reports a response, whatever its status. */
+export function reportResponse(): void {
+  // No listener is called: the time is displayed only after the connection is lost.
+  connection.lastResponseAt = Date.now();
+}
+
+/** Reports a request without a response. Resolves when the control plane responds. */
+export function reportNoResponse(): Promise<void> {
+  recovery ??= recover().finally(() => {
+    recovery = undefined;
+  });
+  return recovery;
+}
+
+/** Resolves when the control plane responds: at once, unless a request had no response. */
+export const whenResponding = (): Promise<void> => recovery ?? Promise.resolve();
+
+export const isConnectionLost = (): boolean => connection.isLost;
+
+export function onConnectionChange(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export const useConnection = (): Connection =>
+  useSyncExternalStore(onConnectionChange, () => connection);
+
+async function recover(): Promise<void> {
+  // The first probe follows at once: a single failed request is not the loss of the server.
+  for (let delay = FIRST_DELAY_MS; !(await responds()); delay = Math.min(MAX_DELAY_MS, delay * 2)) {
+    setLost(true);
+    await new Promise((resolve) => setTimeout(resolve, delay));
+  }
+  reportResponse();
+  setLost(false);
+}
+
+async function responds(): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+    return (await fetch("/health", { cache: "no-store", signal })).ok;
+  } catch {
+    return false;
+  }
+}
+
+function setLost(isLost: boolean): void {
+  if (connection.isLost === isLost) return;
+  connection = { ...connection, isLost };
+  for (const listener of listeners) listener();
+}
