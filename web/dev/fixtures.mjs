@@ -3,6 +3,8 @@
 const minutesAgo = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
 const id = (n) => `01980000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 
+const check = (id, label, fields) => ({ id, label, required: true, passed: true, ...fields });
+
 const PLAN = `# Print the version with \`--version\`
 
 The command line has no way to say which version it is. This adds a \`--version\` flag that prints the version of \`package.json\` and ends with status 0.
@@ -393,6 +395,29 @@ export function fixtures() {
         location: "cloud-socket",
         reason: "deploy has risk tier high; requests above medium require approval",
       },
+    ],
+    checks: [
+      check("git", "Git", { version: "2.47.3" }),
+      check("assistant-cli", "Assistant CLI", { version: "2.1.197" }),
+      check("code-host-cli", "Code host CLI", { version: "2.63.2" }),
+      check("code-host-auth", "Code host auth"),
+      check("plugin-code", "code", { version: "1.8.0" }),
+      check("worktree-dir", "Worktree Directory", { version: "/home/dev/src/.worktrees" }),
+      check("reviewer", "Reviewer CLI", {
+        required: false,
+        passed: false,
+        error: "Not found",
+        remediation:
+          "Optional: install the reviewer with `npm install -g @openai/codex`, then run `codex` once to sign in.",
+        debug: {
+          errorCode: "ENOENT",
+          stderr: "",
+          resolvedPath: "/usr/local/bin:/usr/bin:/bin",
+          foundAt: [],
+          platform: "linux",
+        },
+      }),
+      check("python3", "python3", { version: "3.13.5" }),
     ],
     repos: [
       {

@@ -495,6 +495,12 @@ const routes = [
     },
   ],
   ["GET", /^\/compute-targets$/, () => ok(state.targets)],
+  ["GET", /^\/compute-targets\/[^/]+\/health-check$/, () => ok(null)],
+  [
+    "POST",
+    /^\/compute-targets\/[^/]+\/commands$/,
+    () => fail(403, "The owner of the desktop does not allow commands."),
+  ],
   [
     "POST",
     /^\/desktop\/onboarding-attempt$/,
@@ -649,6 +655,7 @@ const gateway = http.createServer((request, response) => {
       expiresAt: new Date(Date.now() + 600_000).toISOString(),
     },
     "/api/gateway/repos": { repos: state.repos, settings: {} },
+    "/api/gateway/health-check": { checks: state.checks, allRequiredPassed: true },
     "/api/gateway/approvals": { waiting: state.waiting(), command: "loopgate approvals" },
   };
   response.writeHead(request.method === "OPTIONS" ? 204 : 200, {

@@ -35,10 +35,14 @@ export type OrganizationSettings = Schemas["OrganizationSettings"];
 export type RunLoopBody = Schemas["RunLoop"];
 export type LaunchPreview = Schemas["LaunchPreview"];
 export type SignedLaunch = Schemas["SignedLaunch"];
+/** Check of a machine as a desktop has stored it: `debug` is a text. */
+export type StoredCheck = Schemas["HealthCheckEntry"];
 
 export type GatewayHealth = GatewaySchemas["Health"];
 export type GatewaySession = GatewaySchemas["ExchangeAnswer"];
 export type GatewayRepos = GatewaySchemas["ReposAnswer"];
+export type GatewayCheck = GatewaySchemas["Check"];
+export type GatewayCheckReport = GatewaySchemas["HealthReport"];
 export type GatewayBranches = GatewaySchemas["BranchesAnswer"];
 export type ListedRepo = GatewaySchemas["ListedRepo"];
 export type WaitingRequest = GatewaySchemas["WaitingRequest"];

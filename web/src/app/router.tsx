@@ -14,6 +14,7 @@ import { newLoopRoute } from "@/features/new-loop/routes";
 import { organizationSettingsRoute } from "@/features/organization/routes";
 import { profileRoute } from "@/features/profile/routes";
 import { repositoriesRoute } from "@/features/repositories/routes";
+import { machineRoute } from "@/features/set-up/routes";
 import {
   joinRoute,
   resetPasswordRoute,
@@ -33,6 +34,10 @@ rootRoute.update({ notFoundComponent: PageNotFound });
 organizationRoute.update({ component: Shell });
 settingsRoute.update({
   component: lazyRouteComponent(() => import("./settings-layout"), "SettingsLayout"),
+});
+loopsRoute.update({ component: lazyRouteComponent(() => import("./loops-page"), "LoopsPage") });
+newLoopRoute.update({
+  component: lazyRouteComponent(() => import("./new-loop-page"), "NewLoopPage"),
 });
 loopRoute.update({ component: lazyRouteComponent(() => import("./loop-page"), "LoopPage") });
 
@@ -98,6 +103,7 @@ export const router = createRouter({
         profileRoute,
         membersRoute,
         organizationSettingsRoute,
+        machineRoute,
         desktopsRoute,
         repositoriesRoute,
         agentsRoute,

@@ -5,6 +5,7 @@ const TABS = [
   ["/$orgSlug/settings/profile", "Profile"],
   ["/$orgSlug/settings/members", "Members"],
   ["/$orgSlug/settings/organization", "Organization"],
+  ["/$orgSlug/settings/machine", "This machine"],
   ["/$orgSlug/settings/desktops", "Desktops"],
   ["/$orgSlug/settings/repositories", "Repositories"],
   ["/$orgSlug/settings/agents", "Agents"],

@@ -7,6 +7,7 @@
  */
 import type {
   GatewayBranches,
+  GatewayCheckReport,
   GatewayHealth,
   GatewayRepos,
   GatewaySession,
@@ -84,6 +85,12 @@ export class LocalGateway {
     const query = new URLSearchParams({ repo, filter, limit: String(limit) });
     const response = await this.#get(`/api/gateway/git/branches?${query}`, signal);
     return (await response.json()) as GatewayBranches;
+  }
+
+  /** Runs the checks of what loops need on this machine. */
+  async healthCheck(signal?: AbortSignal): Promise<GatewayCheckReport> {
+    const response = await this.#get("/api/gateway/health-check", signal);
+    return (await response.json()) as GatewayCheckReport;
   }
 
   /** Returns the requests that wait for the owner's approval. */

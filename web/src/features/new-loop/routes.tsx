@@ -1,9 +1,9 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { organizationRoute } from "@/routing/parents";
 
+/** The app adds the component, which needs other features. */
 export const newLoopRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/loops/new",
-  component: lazyRouteComponent(() => import("./views/new-loop"), "NewLoop"),
 });

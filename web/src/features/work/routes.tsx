@@ -1,4 +1,4 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
 import type { LoopCommand, LoopStatus } from "@/api/types";
@@ -16,6 +16,7 @@ export interface LoopFilters {
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
+/** The app adds the component, which needs other features. */
 export const loopsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/loops",
@@ -29,5 +30,4 @@ export const loopsRoute = createRoute({
   },
   loader: ({ context: { scope } }) => ensure(loopsQuery(scope)),
   pendingComponent: LoadingLoops,
-  component: lazyRouteComponent(() => import("./views/loops-list"), "LoopsList"),
 });

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { RotateCw } from "lucide-react";
 import {
   type ComponentProps,
+  type ReactNode,
   type SubmitEvent,
   useDeferredValue,
   useEffect,
@@ -40,12 +41,14 @@ const route = getRouteApi("/$orgSlug/loops/new");
 // Storage key of the last repository, which is the default of the next request.
 const LAST_REPOSITORY_KEY = "loopgate.lastRepository";
 
-export function NewLoop() {
+/** `setUp`: what the machine lacks for loops, if anything. */
+export function NewLoop({ setUp }: { setUp: ReactNode }) {
   usePageTitle("New loop");
   return (
     <div className="mx-auto grid max-w-5xl grid-cols-1 gap-x-14 gap-y-10 lg:grid-cols-[minmax(0,1fr)_15rem]">
       <div>
         <h1 className="text-xl font-semibold tracking-tight">New loop</h1>
+        <div className="mt-5 empty:hidden">{setUp}</div>
         <RequestForm />
       </div>
       <NextSteps />

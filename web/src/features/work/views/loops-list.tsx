@@ -2,6 +2,7 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { GitPullRequest, Repeat2 } from "lucide-react";
+import type { ReactNode } from "react";
 
 import { computeTargetsQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
@@ -28,7 +29,8 @@ const route = getRouteApi("/$orgSlug/loops");
 const GRID =
   "grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1.5 md:grid-cols-[6.75rem_minmax(0,1fr)_5.5rem_5rem_5.5rem_4.5rem]";
 
-export function LoopsList() {
+/** `setUp`: what the machine needs for loops, shown until there is a loop. */
+export function LoopsList({ setUp }: { setUp: ReactNode }) {
   const scope = useScope();
   usePageTitle("Loops");
   const filters = route.useSearch();
@@ -45,6 +47,7 @@ export function LoopsList() {
         {loops.length > 0 && <Filters loops={loops} />}
       </div>
       <OfflineNotice />
+      {loops.length === 0 && <div className="mt-4">{setUp}</div>}
       <Panel className="mt-4 overflow-hidden">
         <LoopTable loops={shown} total={loops.length} />
       </Panel>
