@@ -443,6 +443,24 @@ test("stored check of a desktop is shown when this machine has no gateway", asyn
   await expect(page.getByText(/^1 missing\. Checked .*2026.* on studio-7\.$/)).toBeVisible();
 });
 
+test("failed loop links to the check of the machine", async ({ page }) => {
+  await page.route(`**/loops/${id(13)}`, async (route) => {
+    if (route.request().resourceType() === "document") return route.fallback();
+    const response = await route.fetch();
+    const body = (await response.json()) as { data: object };
+    const error = {
+      code: "BINARY_NOT_FOUND",
+      message: "claude CLI not found in PATH; install it, or set its path in the settings",
+    };
+    return route.fulfill({ response, json: { ...body, data: { ...body.data, error } } });
+  });
+  await signIn(page);
+  await open(page, `/acme/loops/${id(13)}`);
+  await expect(page.getByRole("heading", { name: "claude was not found" })).toBeVisible();
+  await page.getByRole("link", { name: "Check what the machine lacks" }).click();
+  await expect(page).toHaveURL(/\/acme\/settings\/machine$/);
+});
+
 test("loop is started by keyboard: n, description, repository suggestion, Ctrl+Enter", async ({
   page,
 }) => {

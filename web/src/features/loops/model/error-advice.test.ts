@@ -17,6 +17,7 @@ const CODES = [
   "PROCESS_STOPPED",
   "AUTH_CHALLENGE",
   "BINARY_NOT_FOUND",
+  "SCRIPT_NOT_FOUND",
   "SPAWN_FAILED",
   "TIMED_OUT",
   "CANCELLED",
@@ -67,15 +68,37 @@ describe("adviceFor", () => {
   });
 
   test("missing program is named in title and steps", () => {
-    const error = { code: "BINARY_NOT_FOUND", message: "claude CLI not found in PATH" };
-    const { title, steps } = adviceFor(error);
-    expect(title).toBe("claude was not found");
-    expect(steps[0]).toContain("Install claude on the desktop");
+    for (const message of [
+      "claude CLI not found in PATH",
+      "claude CLI not found in PATH; install it (npm install -g claude), or set its path in the settings",
+      "/opt/claude, the path of claude in the settings, is missing or not executable; correct it there",
+    ]) {
+      const { title, steps } = adviceFor({ code: "BINARY_NOT_FOUND", message });
+      expect(title).toBe("claude was not found");
+      expect(steps[0]).toContain("Install claude on the desktop");
+    }
   });
 
   test("failed validation before the start shows its message", () => {
     const error = { code: "PRE_RUN_VALIDATION_FAILED", message: "The request was denied." };
     expect(adviceFor(error).explanation).toBe("The request was denied.");
+  });
+
+  test.each(["BINARY_NOT_FOUND", "AUTH_CHALLENGE", "SCRIPT_NOT_FOUND", "REPO_NOT_FOUND"])(
+    "%s can be caused by the set-up of the machine",
+    (code) => {
+      expect(advise(code).checkMachine).toBe(true);
+    },
+  );
+
+  test("rejected push can be caused by the set-up of the machine", () => {
+    expect(advise("PROCESS_FAILED", { category: "git_push_auth" }).checkMachine).toBe(true);
+    expect(advise("PROCESS_FAILED").checkMachine).toBeUndefined();
+  });
+
+  // The page of a failed loop has no button that executes or creates a plan, only Resume and New loop.
+  test.each(CODES)("%s recommends no button that the page lacks", (code) => {
+    expect(advise(code).steps.join(" ")).not.toMatch(/execute the plan again|create the plan/i);
   });
 
   test("unknown code is converted to a title", () => {

@@ -11,6 +11,8 @@ export interface Advice {
   title: string;
   explanation: string;
   steps: string[];
+  /** Whether the set-up of the machine can be the cause: the page links to its check. */
+  checkMachine?: true;
 }
 
 type AdviceTemplate = (fill: Fill) => Advice;
@@ -28,6 +30,7 @@ type Variable =
   | "repoPath";
 
 const signIn: Advice = {
+  checkMachine: true,
   title: "The assistant is not signed in",
   explanation: "The assistant could not authenticate with its account.",
   steps: [
@@ -41,8 +44,8 @@ const contextLimit: Advice = {
   title: "The context limit was exceeded",
   explanation: "The conversation no longer fits into the model's context window.",
   steps: [
-    "Split the request into smaller loops.",
-    "Name the relevant files in the request, so that the assistant reads fewer.",
+    "Start a new loop for each part of the request.",
+    "Name the relevant files in the description, so that the assistant reads fewer.",
   ],
 };
 
@@ -92,7 +95,7 @@ const SUBCODES: Record<string, Advice> = {
   ASSISTANT_REQUEST_REJECTED: {
     title: "The model's provider rejected the request",
     explanation: "The request appears to violate the provider's usage policy.",
-    steps: ["Change the request, then start a new loop."],
+    steps: ["Start a new loop with another description."],
   },
   ASSISTANT_RATE_LIMIT: {
     title: "The assistant's rate limit was reached",
@@ -111,28 +114,40 @@ const SUBCODES: Record<string, Advice> = {
     explanation: "Loopgate's plugin was not loaded, or its version does not match.",
     steps: ["Restart Loopgate, which unpacks its plugins again.", "Resume the loop."],
   },
+  ASSISTANT_NOT_STARTED: {
+    checkMachine: true,
+    title: "The assistant did not start",
+    explanation: "Its path and the error of the system are in the technical details.",
+    steps: ["Check that it is installed and executable on the desktop.", "Resume the loop."],
+  },
+  DISK_FULL: {
+    title: "The disk is full",
+    explanation:
+      "The output of the loop could not be stored, so it was stopped. Its changes are kept.",
+    steps: ["Free space on the desktop's disk.", "Resume the loop."],
+  },
   INVALID_PLAN: {
     title: "The assistant produced an invalid plan",
     explanation: "Two attempts to correct the plan failed. The technical details list its errors.",
-    steps: ["Create the plan again."],
+    steps: ["Resume the loop."],
   },
   ITERATION_LIMIT: {
     title: "The iteration limit was reached",
     explanation:
       "The assistant had not finished when the limit was reached. Its work is committed on the loop's branch but not pushed.",
-    steps: ["Execute the plan again: the new loop continues from the existing work."],
+    steps: ["Resume the loop: it continues from the existing work."],
   },
   SPENDING_LIMIT: spendingLimit,
   BAD_PLAN_STATE: {
     title: "The plan cannot be read",
     explanation: "The plan file in the worktree is missing or malformed.",
-    steps: ["Create the plan again, then execute it."],
+    steps: ["Start a new loop with the same description, then execute its plan."],
   },
   UNCHECKED_TASKS: {
     title: "Tasks were reported as done without a check",
     explanation:
       "The assistant ticked tasks that no checking agent had confirmed. They are open again, and the changes so far are kept.",
-    steps: ["Execute the plan again: it continues with these tasks."],
+    steps: ["Resume the loop: it continues with these tasks."],
   },
   WORK_TAKEN_BACK: {
     title: "Work of the loop was taken back or hidden",
@@ -140,7 +155,7 @@ const SUBCODES: Record<string, Advice> = {
       "Commands of the assistant moved work to a stash, removed commits from the branch, or changed settings of git that hide files. The technical details list what and where.",
     steps: [
       "Bring the work back: `git stash pop` for a stash, `git cherry-pick` for a commit, `git config --unset` for a setting.",
-      "Execute the plan again: it continues from the existing work.",
+      "Resume the loop: it continues from the existing work.",
     ],
   },
   TASKS_CHANGED_AT_COMPLETION: {
@@ -148,21 +163,22 @@ const SUBCODES: Record<string, Advice> = {
     explanation:
       "The assistant removed or reworded tasks that it had to complete, so completion was rejected. The changes so far are kept.",
     steps: [
-      "Compare the plan with its earlier version, and restore the tasks that you still want.",
-      "Execute the plan again.",
+      "Check the tasks in the technical details.",
+      "Put those that you still want back into `plan.md` in the worktree.",
+      "Resume the loop.",
     ],
   },
   PENDING_TASKS_AT_COMPLETION: {
     title: "The assistant stopped before the plan was complete",
     explanation: "The plan still had pending tasks when the assistant exited.",
-    steps: ["Execute the plan again: the new loop continues from the existing work."],
+    steps: ["Resume the loop: it continues from the existing work."],
   },
   PENDING_TASKS_BLOCKED_BY_QUESTIONS: {
     title: "Open questions block the plan",
     explanation: "The assistant needs answers before it can finish the remaining tasks.",
     steps: [
       "Read the open questions in the plan.",
-      "Answer them in a new request, then create a new plan.",
+      "Start a new loop with the answers in its description.",
     ],
   },
 };
@@ -187,11 +203,13 @@ const CATEGORIES: Record<string, AdviceTemplate> = {
     ],
   }),
   git_push_auth: (fill) => ({
+    checkMachine: true,
     title: "The push was rejected",
     explanation: `Your credentials do not permit a push to ${fill("repoFullName", "the repository")}.`,
     steps: [
       "Run `gh auth login` on the desktop.",
       "Check that you have write access to the repository.",
+      "Resume the loop.",
     ],
   }),
   repo_not_allowed: (fill) => ({
@@ -200,17 +218,21 @@ const CATEGORIES: Record<string, AdviceTemplate> = {
     steps: [
       "On your own machine: move the clone into the sandbox directory, or set another one with `--sandbox`, and restart Loopgate.",
       "In a team: ask an administrator to allow the repository.",
+      "Resume the loop.",
     ],
   }),
   repo_not_found: (fill) => ({
+    checkMachine: true,
     title: "The repository was not found",
-    explanation: `Loopgate has no clone of ${fill("repoFullName", "the repository")} and could not create one.`,
+    explanation: `Loopgate has no clone of ${fill("repoFullName", "the repository")} and could not create one. The reason is in the technical details.`,
     steps: [
-      "Check the spelling of owner and repository.",
-      "Clone it into the sandbox directory, then resume the loop.",
+      "If owner or repository is misspelled, start a new loop.",
+      "Check that `gh auth status` succeeds on the desktop, and that the account can read the repository.",
+      "Resume the loop: it clones the repository again. Or clone it into the sandbox directory first.",
     ],
   }),
   spawn_failed: (fill) => ({
+    checkMachine: true,
     title: "A program could not be started",
     explanation: `${fill("binaryName", "A program that the loop needs")} did not start.`,
     steps: ["Check that it is installed and executable.", "Resume the loop."],
@@ -233,7 +255,7 @@ function hookAdvice(name: string, step: string): Advice {
   return {
     title: `The ${name} hook rejected the commit`,
     explanation: "The changes are still in the worktree; they are not committed.",
-    steps: [step, "Execute the plan again."],
+    steps: [step, "Resume the loop."],
   };
 }
 
@@ -246,20 +268,22 @@ const CODES: Record<string, AdviceTemplate> = {
     steps: ["Check free disk space and the permissions of the worktree.", "Resume the loop."],
   }),
   BINARY_NOT_FOUND: (fill) => ({
+    checkMachine: true,
     title: `${fill("binaryName", "A program")} was not found`,
     explanation:
-      "The loop requires this program. Loopgate searched the PATH of your login shell and the settings.",
+      "The loop requires this program. Loopgate uses its path in the settings, else searches the PATH of your login shell.",
     steps: [
-      `Install ${fill("binaryName", "it")} on the desktop, or set its path under \`binary_paths\` in its \`settings.toml\`.`,
+      `Install ${fill("binaryName", "it")} on the desktop, or correct its path under \`binary_paths\` in the desktop's \`settings.toml\`.`,
       "Restart Loopgate after a change to PATH.",
+      "Resume the loop.",
     ],
   }),
   BRANCH_CREATE_FAILED: (fill) => ({
     title: "The branch could not be created",
-    explanation: `git could not create a worktree from ${fill("branch", "the selected branch")}.`,
+    explanation: `git could not create a worktree from ${fill("branch", "the selected branch")}. Its error is in the technical details.`,
     steps: [
-      "Check that the branch exists in the remote repository.",
-      "Start a new loop with another base branch.",
+      "Check that the branch exists in the remote repository, then resume the loop.",
+      "Or start a new loop with another base branch.",
     ],
   }),
   CANCELLED: () => ({
@@ -268,6 +292,7 @@ const CODES: Record<string, AdviceTemplate> = {
     steps: ["Resume the loop when you are ready."],
   }),
   GIT_CLONE_FAILED: (fill) => ({
+    checkMachine: true,
     title: "The repository could not be cloned",
     explanation: `Cloning ${fill("repoFullName", "the repository")} failed or took longer than two minutes.`,
     steps: [
@@ -276,11 +301,13 @@ const CODES: Record<string, AdviceTemplate> = {
     ],
   }),
   NO_WORK_PRODUCED: () => ({
+    checkMachine: true,
     title: "The loop produced no work",
     explanation: "The assistant exited without using any tokens.",
     steps: [
       "Check the output for the reason.",
       "Check that the assistant runs in a terminal on the desktop.",
+      "Resume the loop.",
     ],
   }),
   NOTHING_DELIVERED: (fill) => ({
@@ -291,8 +318,8 @@ const CODES: Record<string, AdviceTemplate> = {
     ),
     steps: [
       "Check under Result and in the output where the work is.",
-      "If git ignores the files, change the rule or the plan.",
-      "Execute the plan again.",
+      "If git ignores the files, change the rule in `.gitignore`.",
+      "Resume the loop.",
     ],
   }),
   NEW_TEST_FAILURES: (fill) => ({
@@ -303,13 +330,13 @@ const CODES: Record<string, AdviceTemplate> = {
     ),
     steps: [
       "Check the failing tests and the log under Result.",
-      "Execute the plan again: the new loop continues from this work.",
+      "Resume the loop: it continues from this work.",
     ],
   }),
   PLAN_STATE_UNAVAILABLE: () => ({
     title: "The plan's state is missing",
     explanation: "The loop that created the plan stored no state from which Execute could start.",
-    steps: ["Create the plan again, then execute it."],
+    steps: ["Start a new loop with the same description, then execute its plan."],
   }),
   PRE_RUN_VALIDATION_FAILED: (fill) => ({
     title: "The loop could not start",
@@ -332,7 +359,13 @@ const CODES: Record<string, AdviceTemplate> = {
   REPO_NOT_IN_PROJECT_POOL: (fill) => ({
     title: "The repository is not part of this project",
     explanation: `${fill("repoFullName", "It")} is missing from the team's list of repositories.`,
-    steps: ["Ask an administrator to add it."],
+    steps: ["Ask an administrator to add it.", "Resume the loop."],
+  }),
+  SCRIPT_NOT_FOUND: () => ({
+    checkMachine: true,
+    title: "A plugin of Loopgate was not found",
+    explanation: "The loop requires this plugin. Its name is in the technical details.",
+    steps: ["Restart Loopgate, which unpacks its plugins again.", "Resume the loop."],
   }),
   SPENDING_LIMIT: () => spendingLimit,
   SPAWN_FAILED: (fill) => CATEGORIES.spawn_failed?.(fill) ?? generic("SPAWN_FAILED"),
@@ -357,14 +390,15 @@ function generic(code: string): Advice {
 }
 
 // The runtime reports a missing program by this message only, not as a member of the result.
-const MISSING_BINARY = /^(\S+) CLI not found in PATH$/;
+const MISSING_BINARY = /^(\S+) CLI not found in PATH|the path of (\S+) in the settings/;
 
 /** Returns title, explanation and next steps for the error of a loop. */
 export function adviceFor(error: LoopError): Advice {
   const result = fields(error.result);
   const details = { ...fields(result.details), ...result };
+  const binary = MISSING_BINARY.exec(error.message);
   const fromMessage: Partial<Record<Variable, unknown>> = {
-    binaryName: MISSING_BINARY.exec(error.message)?.[1],
+    binaryName: binary?.[1] ?? binary?.[2],
     message: error.message.trim().replace(/[^.!?…]$/, "$&.") || undefined,
   };
   const fill: Fill = (name, fallback) => {

@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import { ChevronRight, OctagonAlert } from "lucide-react";
 
 import type { LoopDetail, LoopError as Failure } from "@/api/types";
@@ -11,7 +12,7 @@ type Diagnostics = LoopDetail["diagnostics"];
 
 /** Error of a failed loop: explanation, next steps and technical details. */
 export function LoopError({ error, diagnostics }: { error: Failure; diagnostics: Diagnostics }) {
-  const { title, explanation, steps } = adviceFor(error);
+  const { title, explanation, steps, checkMachine } = adviceFor(error);
   const details = [technicalDetails(error), crashDetails(diagnostics ?? {})]
     .filter((part) => part !== "")
     .join("\n\n");
@@ -31,6 +32,18 @@ export function LoopError({ error, diagnostics }: { error: Failure; diagnostics:
               <WithCode text={step} />
             </li>
           ))}
+          {checkMachine && (
+            <li>
+              <Link
+                from="/$orgSlug"
+                to="/$orgSlug/settings/machine"
+                className="text-accent underline underline-offset-2"
+              >
+                Check what the machine lacks
+              </Link>
+              .
+            </li>
+          )}
         </ul>
         <details className="group mt-3.5">
           <summary className="inline-flex items-center gap-1 rounded-sm text-sm font-medium text-ink-2 hover:text-ink">
