@@ -13,7 +13,8 @@ const IMPORTS = {
   signing: ["api"],
   gateway: ["api", "signing"],
   routing: ["api"],
-  features: ["api", "model", "ui", "markdown", "signing", "gateway", "routing"],
+  drafts: ["api", "ui"],
+  features: ["api", "model", "ui", "markdown", "signing", "gateway", "routing", "drafts"],
 };
 
 /** Forbids imports that match a regular expression, static and with `import()`. */

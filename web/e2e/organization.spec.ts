@@ -74,7 +74,7 @@ test("member is invited, has limited access and loses it on removal", async ({
   await expect(row.getByText("removed")).toBeVisible();
   expect((await repositories()).status()).toBe(401);
   await ben.reload();
-  await expect(ben).toHaveURL(/\/signed-out$/);
+  await expect(ben).toHaveURL(/\/signed-out\b/);
 
   await tab(ada, "Audit log");
   const shown = [

@@ -203,13 +203,13 @@ test("address of a plan without an organization redirects to the plan", async ({
 
 test("page without a session redirects to the signed-out page", async ({ page }) => {
   await open(page, `/acme/loops/${id(10)}`);
-  await expect(page).toHaveURL(/\/signed-out$/);
+  await expect(page).toHaveURL(/\/signed-out\b/);
 });
 
 test("page redirects to the signed-out page when the session ends", async ({ page, context }) => {
   await signIn(page);
   await context.clearCookies();
-  await expect(page).toHaveURL(/\/signed-out$/, { timeout: 20_000 });
+  await expect(page).toHaveURL(/\/signed-out\b/, { timeout: 20_000 });
 });
 
 test("session survives a reload and a new tab, but requires the session key", async ({
@@ -225,7 +225,7 @@ test("session survives a reload and a new tab, but requires the session key", as
   // The cookie alone, as another server on this host could obtain it.
   await tab.evaluate(() => window.localStorage.clear());
   await open(tab, "/");
-  await expect(tab).toHaveURL(/\/signed-out$/);
+  await expect(tab).toHaveURL(/\/signed-out\b/);
 });
 
 test("filters of the list are part of the address", async ({ page }) => {
@@ -691,6 +691,7 @@ for (const width of [1280, 390]) {
 
 test("draft of a request survives a reload and a sign-out and is cleared on submission", async ({
   page,
+  context,
 }) => {
   const description = page.getByLabel("Describe the change");
   await signIn(page);
@@ -702,14 +703,111 @@ test("draft of a request survives a reload and a sign-out and is cleared on subm
   await expect(page.getByLabel("Repository")).toHaveValue("acme/moon");
   await page.getByRole("button", { name: /Account/ }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
-  await expect(page).toHaveURL(/\/signed-out$/);
-  await signIn(page);
-  await open(page, "/acme/loops/new");
+  await expect(page).toHaveURL(/\/signed-out\b/);
+  // The sign-in link opens in another tab.
+  await signIn(await context.newPage());
+  await expect(page).toHaveURL(/\/acme\/loops\/new$/);
   await expect(description).toHaveValue("Say good night");
   await page.getByRole("button", { name: "Create plan" }).click();
   await expect(page.getByRole("heading", { name: "Say good night" })).toBeVisible();
   await open(page, "/acme/loops/new");
   await expect(description).toHaveValue("");
+});
+
+test("draft survives Back and a failed request, and is hidden from other users", async ({
+  page,
+}) => {
+  const description = page.getByLabel("Describe the change");
+  await signIn(page);
+  await open(page, "/acme/loops/new");
+  await description.fill("Say good morning");
+  await page.getByLabel("Repository").fill("acme/moon");
+  await page.route("**/documents/run-loop", (route) =>
+    route.fulfill({ status: 409, json: { success: false, error: "No desktop is online." } }),
+  );
+  await description.press("Control+Enter");
+  await expect(page.getByText("No desktop is online.")).toBeVisible();
+  await page.getByRole("link", { name: "Loopgate, all loops" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+  await page.goBack();
+  await expect(description).toHaveValue("Say good morning");
+
+  await page.route("**/me", async (route) => {
+    const response = await route.fetch();
+    const me = (await response.json()) as { data: object };
+    await route.fulfill({ json: { ...me, data: { ...me.data, id: id(3) } } });
+  });
+  await page.reload();
+  await expect(description).toHaveValue("");
+});
+
+test("draft of another tab is offered", async ({ page, context }) => {
+  const description = (tab: Page) => tab.getByLabel("Describe the change");
+  const takeOther = (tab: Page) => tab.getByRole("button", { name: "Use the other draft" });
+  await signIn(page);
+  await open(page, "/acme/loops/new");
+  const second = await context.newPage();
+  await open(second, "/acme/loops/new");
+  await description(page).fill("From the first tab");
+  await expect(takeOther(second)).toBeVisible();
+  await description(second).fill("From the second tab");
+  await expect(takeOther(page)).toBeVisible();
+  // The newest draft is shown, and the other one is not lost.
+  await page.reload();
+  await expect(description(page)).toHaveValue("From the second tab");
+  await takeOther(page).click();
+  await expect(description(page)).toHaveValue("From the first tab");
+  await takeOther(page).click();
+  await expect(description(page)).toHaveValue("From the second tab");
+  await expectAccessible(page);
+});
+
+test("without storage, text can be typed and the page says that drafts are not kept", async ({
+  page,
+}) => {
+  await page.addInitScript(() => {
+    IDBFactory.prototype.open = () => {
+      throw new DOMException("denied", "SecurityError");
+    };
+  });
+  await signIn(page);
+  await open(page, "/acme/loops/new");
+  await page.getByLabel("Describe the change").pressSequentially("Say hi");
+  await expect(page.getByLabel("Describe the change")).toHaveValue("Say hi");
+  await expect(page.getByText("Drafts are not kept")).toHaveCount(1);
+});
+
+test("answer, prompt of an agent and limits are kept and removed when they are saved", async ({
+  page,
+}) => {
+  await signIn(page);
+  await open(page, `/acme/loops/${id(17)}`);
+  const answer = page.getByLabel("Your answer");
+  await answer.fill("Round the total.");
+  await page.reload();
+  await expect(answer).toHaveValue("Round the total.");
+
+  await open(page, "/acme/settings/agents/payments");
+  const prompt = page.getByLabel("Prompt");
+  const stored = await prompt.inputValue();
+  await prompt.fill("You know every payment.");
+  await page.reload();
+  await expect(prompt).toHaveValue("You know every payment.");
+  await page.getByRole("button", { name: "Discard changes" }).click();
+  await expect(prompt).toHaveValue(stored);
+  await page.reload();
+  await expect(prompt).toHaveValue(stored);
+
+  await open(page, "/acme/settings/organization");
+  const perLoop = page.getByLabel("Spending limit per loop");
+  await perLoop.fill("7");
+  await page.reload();
+  await expect(perLoop).toHaveValue("7");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByText("Saved.")).toBeVisible();
+  await page.reload();
+  await expect(perLoop).toHaveValue("7");
+  await expect(page.getByRole("button", { name: "Discard changes" })).toBeHidden();
 });
 
 test("desktops are not shown as online while the control plane is unreachable", async ({

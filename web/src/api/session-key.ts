@@ -27,3 +27,12 @@ export function sessionKey(): string | undefined {
     return memoryKey;
   }
 }
+
+/** Calls `listener` when another tab signs in. Returns the function that removes it. */
+export function onSignedInElsewhere(listener: () => void): () => void {
+  const onStorage = ({ key, newValue }: StorageEvent) => {
+    if (key === STORAGE_KEY && newValue !== null) listener();
+  };
+  window.addEventListener("storage", onStorage);
+  return () => window.removeEventListener("storage", onStorage);
+}

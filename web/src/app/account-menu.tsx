@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link, useRouter } from "@tanstack/react-router";
 import { Check, LogOut, Monitor, Moon, Settings, Sun } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 
@@ -25,9 +25,13 @@ export function AccountMenu() {
   const { data: me } = useSuspenseQuery(meQuery(scope));
   const theme = useThemeChoice();
   const signOut = useSignOut();
-  const navigate = useNavigate();
-  const leave = () =>
-    signOut.mutate(undefined, { onSettled: () => void navigate({ to: "/signed-out" }) });
+  const router = useRouter();
+  const leave = () => {
+    const { href } = router.state.location;
+    signOut.mutate(undefined, {
+      onSettled: () => void router.navigate({ to: "/signed-out", search: { returnTo: href } }),
+    });
+  };
   return (
     <DropdownMenu.Root>
       <DropdownMenu.Trigger

@@ -10,7 +10,12 @@ import { queryClient, whenSignedOut } from "@/api/query-client";
 import { router } from "./router";
 import "./styles.css";
 
-whenSignedOut(() => void router.navigate({ to: "/signed-out", replace: true }));
+whenSignedOut(() => {
+  const { pathname, href } = router.state.location;
+  // Several requests may fail at once.
+  if (pathname === "/signed-out") return;
+  void router.navigate({ to: "/signed-out", search: { returnTo: href }, replace: true });
+});
 
 // Loads the pages again whose loaders failed. Queries are refetched by themselves.
 onConnectionChange(() => {

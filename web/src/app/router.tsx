@@ -42,13 +42,13 @@ newLoopRoute.update({
 loopRoute.update({ component: lazyRouteComponent(() => import("./loop-page"), "LoopPage") });
 
 /** Returns the signed-in user in the organization that the session selects. */
-const currentUser = () => requireSession(unwrap(api.GET("/me")));
+const currentUser = ({ href }: { href: string }) => requireSession(unwrap(api.GET("/me")), href);
 
 const homeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/",
-  beforeLoad: async () => {
-    const me = await currentUser();
+  beforeLoad: async ({ location }) => {
+    const me = await currentUser(location);
     throw redirect({ to: "/$orgSlug/loops", params: { orgSlug: me.organization.slug } });
   },
 });
@@ -57,8 +57,8 @@ const homeRoute = createRoute({
 const sharedPlanRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/implementation-plans/$slug",
-  beforeLoad: async ({ params }) => {
-    const me = await currentUser();
+  beforeLoad: async ({ params, location }) => {
+    const me = await currentUser(location);
     throw redirect({
       to: "/$orgSlug/implementation-plans/$slug",
       params: { orgSlug: me.organization.slug, slug: params.slug },

@@ -13,9 +13,9 @@ export const rootRoute = createRootRoute();
 export const organizationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/$orgSlug",
-  beforeLoad: async ({ params }) => {
+  beforeLoad: async ({ params, location }) => {
     const scope = scopeOf(params.orgSlug);
-    await requireSession(ensure(meQuery(scope)));
+    await requireSession(ensure(meQuery(scope)), location.href);
     return { scope };
   },
   loader: ({ context: { scope } }) => {

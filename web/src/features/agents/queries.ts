@@ -63,12 +63,14 @@ export interface AgentChange {
   changeNote?: string;
 }
 
-export function useUpdateAgent(slug: string) {
+/** `onUpdated` is also called when the page has been left. */
+export function useUpdateAgent(slug: string, onUpdated?: () => void) {
   const client = useQueryClient();
   const { api, key } = useScope();
   return useMutation({
     mutationFn: (body: AgentChange) =>
       unwrap(api.PATCH("/agents/{idOrSlug}", { params: { path: { idOrSlug: slug } }, body })),
+    ...(onUpdated && { onSuccess: onUpdated }),
     onSettled: () => client.invalidateQueries({ queryKey: key("agents") }),
   });
 }

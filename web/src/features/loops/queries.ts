@@ -19,8 +19,11 @@ export const loopQuery = ({ api, key }: Scope, id: string) =>
       state.data !== undefined && !isActive(state.data.status) ? false : ACTIVE_POLL_MS,
   });
 
-/** Resumes a finished loop. Returns the id of the new loop that continues it. */
-export function useResumeLoop() {
+/**
+ * Resumes a finished loop. Returns the id of the new loop that continues it. `onResumed` is also called when the page has
+ * been left.
+ */
+export function useResumeLoop(onResumed?: () => void) {
   const client = useQueryClient();
   const scope = useScope();
   return useKeyedMutation({
@@ -30,7 +33,10 @@ export function useResumeLoop() {
       const resumed = scope.api.POST("/loops/{id}/resume", { params, body, ...keyed(key) });
       return (await unwrap(resumed)).loopId;
     },
-    onSuccess: () => client.invalidateQueries({ queryKey: scope.key("loops") }),
+    onSuccess: () => {
+      onResumed?.();
+      return client.invalidateQueries({ queryKey: scope.key("loops") });
+    },
   });
 }
 

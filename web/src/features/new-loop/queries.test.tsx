@@ -36,7 +36,9 @@ async function requestPlan(): Promise<void> {
   const wrapper = ({ children }: { children: ReactNode }) => (
     <QueryClientProvider client={client}>{children}</QueryClientProvider>
   );
-  const { result } = renderHook(() => usePlanRequest(), { wrapper });
+  const { result } = renderHook(() => usePlanRequest(["k1", () => undefined], () => undefined), {
+    wrapper,
+  });
   await act(async () => {
     result.current.mutate({ prompt: "Greet", repo: { fullName: "acme/shop" } });
     await vi.waitFor(() => expect(sent.at(-1)?.path).toMatch(/run-loop$/));
@@ -56,7 +58,7 @@ test("plan is requested with one request", async () => {
       },
     ],
   ]);
-  expect(sent[0]?.key).toMatch(/^[0-9a-f-]{36}$/);
+  expect(sent[0]?.key).toBe("k1");
 });
 
 test("signed start creates the document first, with a key of its own", async () => {
@@ -68,6 +70,9 @@ test("signed start creates the document first, with a key of its own", async () 
     "/documents/d1/run-loop/preview",
     "/documents/d1/run-loop",
   ]);
-  expect(preview?.key).toBeNull();
-  expect(document?.key).toBe(`${run?.key}-document`);
+  expect([document, preview, run].map((request) => request?.key)).toEqual([
+    "k1-document",
+    null,
+    "k1",
+  ]);
 });

@@ -11,7 +11,7 @@ import { computeTargetsQuery } from "@/api/queries";
 import { queryClient } from "@/api/query-client";
 import { type Scope, useScope } from "@/api/scope";
 import type { GatewayRepos, ListedRepo, RepoRef } from "@/api/types";
-import { keyed, useKeyedMutation } from "@/api/use-keyed-mutation";
+import { keyed, type RequestKey, useKeyedMutation } from "@/api/use-keyed-mutation";
 import { relayGet } from "@/gateway/relay";
 import { gatewayOf } from "@/gateway/this-machine";
 import { titleOf } from "@/model/title";
@@ -81,12 +81,15 @@ export interface ChangeRequest {
   computeTargetId?: string;
 }
 
-/** Stores a change request as a document and starts its PLAN loop. Returns the id of the loop. */
-export function usePlanRequest() {
+/**
+ * Stores a change request as a document and starts its PLAN loop. Returns the id of the loop. `onStarted` is also called
+ * when the page has been left.
+ */
+export function usePlanRequest(requestKey: RequestKey, onStarted: () => void) {
   const client = useQueryClient();
   const scope = useScope();
-  return useKeyedMutation({
-    mutationFn: async ({ prompt, ...startOptions }: ChangeRequest, key) => {
+  const options = {
+    mutationFn: async ({ prompt, ...startOptions }: ChangeRequest, key: string) => {
       const document = {
         type: "FEATURE" as const,
         title: titleOf(prompt),
@@ -106,6 +109,10 @@ export function usePlanRequest() {
       );
       return started.loopId;
     },
-    onSuccess: () => client.invalidateQueries({ queryKey: scope.key("loops"), exact: true }),
-  });
+    onSuccess: () => {
+      onStarted();
+      return client.invalidateQueries({ queryKey: scope.key("loops"), exact: true });
+    },
+  };
+  return useKeyedMutation(options, requestKey);
 }

@@ -43,6 +43,8 @@ export const signInRoute = createRoute({
 export const signedOutRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/signed-out",
+  validateSearch: ({ returnTo }: Record<string, unknown>): Pick<SignInSearch, "returnTo"> =>
+    isOwnPath(returnTo) ? { returnTo } : {},
   component: SignedOut,
 });
 

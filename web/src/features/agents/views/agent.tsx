@@ -7,6 +7,8 @@ import { messageOf } from "@/api/errors";
 import { meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Agent } from "@/api/types";
+import { DraftNotice } from "@/drafts/draft-notice";
+import { useDraft } from "@/drafts/use-draft";
 import { moment } from "@/model/format";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
@@ -99,10 +101,12 @@ function AgentActions({ agent }: { agent: Agent }) {
 }
 
 function EditForm({ agent }: { agent: Agent }) {
-  const [name, setName] = useState(agent.name);
-  const [prompt, setPrompt] = useState(agent.prompt);
-  const [changeNote, setChangeNote] = useState("");
-  const update = useUpdateAgent(agent.slug);
+  const stored = { name: agent.name, prompt: agent.prompt, changeNote: "" };
+  const draft = useDraft(`agents/${agent.slug}`, "prompt", stored);
+  const { name, prompt, changeNote } = draft.value;
+  const change = (changes: Partial<typeof stored>) =>
+    draft.change((value) => ({ ...value, ...changes }));
+  const update = useUpdateAgent(agent.slug, draft.remove);
   const changed = name !== agent.name || prompt !== agent.prompt;
   return (
     <form
@@ -119,7 +123,7 @@ function EditForm({ agent }: { agent: Agent }) {
             required
             maxLength={200}
             value={name}
-            onChange={(event) => setName(event.target.value)}
+            onChange={(event) => change({ name: event.target.value })}
             className={`${INPUT_CLASS} max-w-sm`}
           />
         )}
@@ -131,7 +135,7 @@ function EditForm({ agent }: { agent: Agent }) {
             required
             rows={14}
             value={prompt}
-            onChange={(event) => setPrompt(event.target.value)}
+            onChange={(event) => change({ prompt: event.target.value })}
             className={`${INPUT_CLASS} h-auto resize-y py-2.5 font-mono text-sm leading-relaxed`}
           />
         )}
@@ -148,15 +152,19 @@ function EditForm({ agent }: { agent: Agent }) {
               required
               maxLength={500}
               value={changeNote}
-              onChange={(event) => setChangeNote(event.target.value)}
+              onChange={(event) => change({ changeNote: event.target.value })}
               className={INPUT_CLASS}
             />
           )}
         </Field>
       )}
-      <Button type="submit" variant="primary" disabled={!changed} busy={update.isPending}>
-        Save as version {agent.currentVersion + 1}
-      </Button>
+      <DraftNotice draft={draft} />
+      <div className="flex gap-2">
+        <Button type="submit" variant="primary" disabled={!changed} busy={update.isPending}>
+          Save as version {agent.currentVersion + 1}
+        </Button>
+        {changed && <Button onClick={draft.discard}>Discard changes</Button>}
+      </div>
     </form>
   );
 }

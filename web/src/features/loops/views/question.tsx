@@ -1,8 +1,10 @@
 /** The question for which a loop waits, and a form for the answer. */
 import { MessageCircleQuestion } from "lucide-react";
-import { useState } from "react";
+import { Suspense } from "react";
 
 import type { LoopDetail } from "@/api/types";
+import { DraftNotice } from "@/drafts/draft-notice";
+import { useDraft } from "@/drafts/use-draft";
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { cx } from "@/ui/cx";
@@ -12,12 +14,6 @@ import { isSubmitKey } from "@/ui/submit-key";
 import { useResume } from "./loop-actions";
 
 export function Question({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
-  const [answer, setAnswer] = useState("");
-  const resume = useResume(orgSlug);
-  const trimmed = answer.trim();
-  const send = () => {
-    if (trimmed) resume.start({ id: loop.id, prompt: trimmed });
-  };
   return (
     <section
       aria-label="Question"
@@ -31,36 +27,50 @@ export function Question({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string 
           The work so far is committed on the loop’s branch but not pushed. The loop continues from
           there with your answer.
         </p>
-        <form
-          className="mt-3 max-w-[70ch] space-y-3"
-          onSubmit={(event) => {
-            event.preventDefault();
-            send();
-          }}
-        >
-          <Field label="Your answer">
-            {(control) => (
-              <textarea
-                {...control}
-                rows={3}
-                maxLength={100_000}
-                value={answer}
-                onChange={(event) => setAnswer(event.target.value)}
-                onKeyDown={(event) => {
-                  if (isSubmitKey(event)) send();
-                }}
-                className={cx(INPUT_CLASS, "h-auto resize-y py-2 leading-relaxed")}
-              />
-            )}
-          </Field>
-          <Button type="submit" variant="primary" busy={resume.isPending} disabled={!trimmed}>
-            Answer and resume
-          </Button>
-          {resume.error && (
-            <ActionError title="The loop could not be resumed" error={resume.error} />
-          )}
-        </form>
+        {/* The page stays visible until the draft is loaded. */}
+        <Suspense>
+          <AnswerForm loopId={loop.id} orgSlug={orgSlug} />
+        </Suspense>
       </div>
     </section>
+  );
+}
+
+function AnswerForm({ loopId, orgSlug }: { loopId: string; orgSlug: string }) {
+  const answer = useDraft(`loops/${loopId}`, "answer", "");
+  const resume = useResume(orgSlug, answer.remove);
+  const trimmed = answer.value.trim();
+  const send = () => {
+    if (trimmed) resume.start({ id: loopId, prompt: trimmed });
+  };
+  return (
+    <form
+      className="mt-3 max-w-[70ch] space-y-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <Field label="Your answer">
+        {(control) => (
+          <textarea
+            {...control}
+            rows={3}
+            maxLength={100_000}
+            value={answer.value}
+            onChange={(event) => answer.change(() => event.target.value)}
+            onKeyDown={(event) => {
+              if (isSubmitKey(event)) send();
+            }}
+            className={cx(INPUT_CLASS, "h-auto resize-y py-2 leading-relaxed")}
+          />
+        )}
+      </Field>
+      <DraftNotice draft={answer} />
+      <Button type="submit" variant="primary" busy={resume.isPending} disabled={!trimmed}>
+        Answer and resume
+      </Button>
+      {resume.error && <ActionError title="The loop could not be resumed" error={resume.error} />}
+    </form>
   );
 }

@@ -7,7 +7,6 @@ import {
   type ReactNode,
   type SubmitEvent,
   useDeferredValue,
-  useEffect,
   useRef,
   useState,
 } from "react";
@@ -15,7 +14,10 @@ import {
 import { ApiError, messageOf } from "@/api/errors";
 import { computeTargetsQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
+import type { ComputeTarget } from "@/api/types";
 import { isKeyCollision } from "@/api/use-keyed-mutation";
+import { DraftNotice } from "@/drafts/draft-notice";
+import { useDraft } from "@/drafts/use-draft";
 import { branchProblem, promptProblem, repositoryProblem } from "@/model/validation";
 import { Button } from "@/ui/button";
 import { WithCode } from "@/ui/code";
@@ -27,7 +29,6 @@ import { Notice } from "@/ui/panel";
 import { isSubmitKey } from "@/ui/submit-key";
 import { SuggestInput } from "@/ui/suggest-input";
 
-import { type Draft, loadDraft, saveDraft } from "../model/draft";
 import { gatewayAdvice } from "../model/gateway-advice";
 import {
   branchesQuery,
@@ -56,28 +57,43 @@ export function NewLoop({ setUp }: { setUp: ReactNode }) {
   );
 }
 
+/** Unsent content of the form. */
+interface RequestDraft {
+  prompt: string;
+  /** Undefined until the user enters one: the form proposes one. */
+  repository?: string;
+  /** As `repository`. */
+  branch?: string | undefined;
+  /** Id of the selected desktop; empty for any. */
+  targetId: string;
+  /** Idempotency key of the request. */
+  key: string;
+}
+
+const emptyDraft = (): RequestDraft => ({ prompt: "", targetId: "", key: crypto.randomUUID() });
+
 function RequestForm() {
   const scope = useScope();
   const { orgSlug } = route.useParams();
   const navigate = route.useNavigate();
   const repositories = useQuery(repositoriesQuery(scope));
-  const [draft, setDraft] = useState(loadDraft);
-  const { prompt, repository, branch } = draft;
-  const [targetId, setTargetId] = useState("");
+  const [initial] = useState(emptyDraft);
+  const draft = useDraft("loops/new", "request", initial);
+  const { prompt } = draft.value;
+  const { data: targets = [] } = useQuery(computeTargetsQuery(scope));
+  const online = targets.filter((target) => target.isOnline);
+  // The selected desktop may have gone offline since.
+  const targetId = online.find(({ id }) => id === draft.value.targetId)?.id ?? "";
+  const change = (changes: Partial<RequestDraft>) =>
+    draft.change((value) => ({ ...value, ...changes }));
+  const [lastRepository] = useState(loadLastRepository);
+  const repository =
+    draft.value.repository ?? proposedRepository(repositories.data, lastRepository) ?? "";
+  const known = repositories.data?.find(({ fullName }) => fullName === repository);
+  const branch = draft.value.branch ?? known?.defaultBranch ?? "";
   const [checked, setChecked] = useState(false);
-  const plan = usePlanRequest();
+  const plan = usePlanRequest([draft.value.key, (key) => change({ key })], draft.remove);
   const form = useRef<HTMLFormElement>(null);
-
-  const change = (changes: Partial<Draft>) => {
-    const changed = { ...draft, ...changes };
-    setDraft(changed);
-    saveDraft(changed);
-  };
-  const choose = (fullName: string, choices: RepositoryChoice[] | undefined) => {
-    const known = choices?.find((choice) => choice.fullName === fullName);
-    change({ repository: fullName, branch: known?.defaultBranch ?? "" });
-  };
-  useFirstChoice(repositories.data, repository === "", choose);
 
   const problems = {
     prompt: promptProblem(prompt),
@@ -96,6 +112,8 @@ function RequestForm() {
       );
       return;
     }
+    // A repetition must be the same request, whatever the form would propose then.
+    change({ repository, branch });
     const baseBranch = branch.trim();
     const repo = { fullName: repository.trim(), ...(baseBranch !== "" && { branch: baseBranch }) };
     plan.mutate(
@@ -103,7 +121,6 @@ function RequestForm() {
       {
         onSuccess: (loopId) => {
           saveLastRepository(repo.fullName);
-          saveDraft({ ...draft, prompt: "" });
           void navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } });
         },
       },
@@ -146,7 +163,7 @@ function RequestForm() {
                 detail: path,
               }))}
               onValue={(value, selected) =>
-                selected ? choose(value, repositories.data) : change({ repository: value })
+                change({ repository: value, ...(selected && { branch: undefined }) })
               }
             />
           )}
@@ -159,7 +176,7 @@ function RequestForm() {
           {(control) => (
             <BranchInput
               {...control}
-              repository={repositories.data?.find(({ fullName }) => fullName === repository)}
+              repository={known}
               value={branch}
               onValue={(value) => change({ branch: value })}
             />
@@ -167,7 +184,8 @@ function RequestForm() {
         </Field>
       </div>
       <GatewayNotice />
-      <TargetChoice value={targetId} onValue={setTargetId} />
+      <TargetChoice online={online} value={targetId} onValue={(id) => change({ targetId: id })} />
+      <DraftNotice draft={draft} />
       {plan.error && <PlanError error={plan.error} orgSlug={orgSlug} />}
       <div className="flex items-center gap-3">
         <Button type="submit" variant="primary" busy={plan.isPending}>
@@ -213,24 +231,13 @@ function BranchInput({
   );
 }
 
-/** Preselects a repository once the list is loaded: the last one used, or the only one. */
-function useFirstChoice(
-  choices: RepositoryChoice[] | undefined,
-  empty: boolean,
-  choose: (fullName: string, choices: RepositoryChoice[]) => void,
-) {
-  const done = useRef(false);
-  useEffect(() => {
-    // Once only: a field that the user has cleared stays empty when the list is refreshed.
-    if (done.current || !choices) return;
-    done.current = true;
-    if (!empty) return;
-    const last = loadLastRepository();
-    const first =
-      choices.find((choice) => choice.fullName === last) ??
-      (choices.length === 1 ? choices[0] : undefined);
-    if (first) choose(first.fullName, choices);
-  }, [choices, empty, choose]);
+/** Returns the repository to propose: the last one used, or the only one. */
+function proposedRepository(
+  choices: RepositoryChoice[] = [],
+  last: string | null,
+): string | undefined {
+  const used = choices.find(({ fullName }) => fullName === last);
+  return (used ?? (choices.length === 1 ? choices[0] : undefined))?.fullName;
 }
 
 function GatewayNotice() {
@@ -261,10 +268,15 @@ function GatewayNotice() {
 }
 
 /** Selects the desktop. Shown when at least two desktops are online. */
-function TargetChoice({ value, onValue }: { value: string; onValue: (id: string) => void }) {
-  const scope = useScope();
-  const { data: targets = [] } = useQuery(computeTargetsQuery(scope));
-  const online = targets.filter((target) => target.isOnline);
+function TargetChoice({
+  online,
+  value,
+  onValue,
+}: {
+  online: ComputeTarget[];
+  value: string;
+  onValue: (id: string) => void;
+}) {
   if (online.length < 2) return null;
   const options = [{ id: "", machineName: "Any available" }, ...online];
   return (

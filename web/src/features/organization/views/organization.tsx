@@ -1,11 +1,12 @@
 /** Settings of the organization: limits and feature flags. */
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import { featureFlagsQuery, meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { OrganizationSettings } from "@/api/types";
+import { DraftNotice } from "@/drafts/draft-notice";
+import { useDraft } from "@/drafts/use-draft";
 import { Button } from "@/ui/button";
 import { Field, INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
@@ -44,43 +45,48 @@ export function OrganizationPage() {
 const toText = (value: number | null | undefined) => (value == null ? "" : String(value));
 const toLimit = (text: string) => (text.trim() === "" ? null : Number(text));
 
+const NO_LIMIT = "US dollars; blank: no limit";
+
+const FIELDS = [
+  { name: "loops", label: "Concurrent loops per user", hint: "Blank: 10", step: "1" },
+  { name: "perLoop", label: "Spending limit per loop", hint: NO_LIMIT, step: "0.01" },
+  { name: "perDay", label: "Spending limit per day, all loops", hint: NO_LIMIT, step: "0.01" },
+  { name: "perMonth", label: "Spending limit per month, all loops", hint: NO_LIMIT, step: "0.01" },
+] as const;
+
 function LimitsForm({ settings, isAdmin }: { settings: OrganizationSettings; isAdmin: boolean }) {
   const { maxConcurrentLoops, spendingLimits } = settings;
-  const [loops, setLoops] = useState(toText(maxConcurrentLoops));
-  const [perLoop, setPerLoop] = useState(toText(spendingLimits.perLoopUsd));
-  const [perDay, setPerDay] = useState(toText(spendingLimits.perDayUsd));
-  const [perMonth, setPerMonth] = useState(toText(spendingLimits.perMonthUsd));
+  const stored = {
+    loops: toText(maxConcurrentLoops),
+    perLoop: toText(spendingLimits.perLoopUsd),
+    perDay: toText(spendingLimits.perDayUsd),
+    perMonth: toText(spendingLimits.perMonthUsd),
+  };
+  const draft = useDraft("settings/organization", "limits", stored);
+  const limits = draft.value;
+  const changed = FIELDS.some(({ name }) => limits[name] !== stored[name]);
   const save = useSetOrganizationSettings();
-  const fields = [
-    ["Concurrent loops per user", "Blank: 10", "1", loops, setLoops],
-    ["Spending limit per loop", "US dollars; blank: no limit", "0.01", perLoop, setPerLoop],
-    ["Spending limit per day, all loops", "US dollars; blank: no limit", "0.01", perDay, setPerDay],
-    [
-      "Spending limit per month, all loops",
-      "US dollars; blank: no limit",
-      "0.01",
-      perMonth,
-      setPerMonth,
-    ],
-  ] as const;
   return (
     <form
       className="space-y-4"
       onSubmit={(event) => {
         event.preventDefault();
-        save.mutate({
-          maxConcurrentLoops: toLimit(loops),
-          spendingLimits: {
-            perLoopUsd: toLimit(perLoop),
-            perDayUsd: toLimit(perDay),
-            perMonthUsd: toLimit(perMonth),
+        save.mutate(
+          {
+            maxConcurrentLoops: toLimit(limits.loops),
+            spendingLimits: {
+              perLoopUsd: toLimit(limits.perLoop),
+              perDayUsd: toLimit(limits.perDay),
+              perMonthUsd: toLimit(limits.perMonth),
+            },
           },
-        });
+          { onSuccess: draft.remove },
+        );
       }}
     >
       <div className="grid gap-4 sm:grid-cols-2">
-        {fields.map(([label, hint, step, value, onValue]) => (
-          <Field key={label} label={label} hint={hint}>
+        {FIELDS.map(({ name, label, hint, step }) => (
+          <Field key={name} label={label} hint={hint}>
             {(control) => (
               <input
                 {...control}
@@ -88,8 +94,10 @@ function LimitsForm({ settings, isAdmin }: { settings: OrganizationSettings; isA
                 min={step === "1" ? 1 : 0}
                 step={step}
                 disabled={!isAdmin}
-                value={value}
-                onChange={(event) => onValue(event.target.value)}
+                value={limits[name]}
+                onChange={(event) =>
+                  draft.change((value) => ({ ...value, [name]: event.target.value }))
+                }
                 className={INPUT_CLASS}
               />
             )}
@@ -101,11 +109,13 @@ function LimitsForm({ settings, isAdmin }: { settings: OrganizationSettings; isA
           {messageOf(save.error)}
         </p>
       )}
+      <DraftNotice draft={draft} />
       {isAdmin && (
         <div className="flex items-center gap-3">
           <Button type="submit" variant="primary" busy={save.isPending}>
             Save
           </Button>
+          {changed && <Button onClick={draft.discard}>Discard changes</Button>}
           {save.isSuccess && <p role="status">Saved.</p>}
         </div>
       )}

@@ -1,0 +1,62 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+
+import { meQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
+
+import { type Draft, type DraftKey, draftsQuery, saveDraft } from "./draft-store";
+
+/** A text field whose unsent content is kept, see `useDraft`. */
+export interface DraftField<T> {
+  value: T;
+  change: (update: (value: T) => T) => void;
+  /** Removes the draft, after its content was sent. The field still shows it. */
+  remove: () => void;
+  /** Removes the draft and restores the initial value. */
+  discard: () => void;
+  /** Replaces the content with that of another tab. Undefined without one. */
+  takeOther: (() => void) | undefined;
+  /** False in a browser that stores no drafts. */
+  isKept: boolean;
+}
+
+/**
+ * State of a text field or form that survives leaving the page, a crash and a sign-out. Without a draft, its value is
+ * `initial`. Not for secrets.
+ */
+export function useDraft<T>(page: string, field: string, initial: T): DraftField<T> {
+  const { data: me } = useSuspenseQuery(meQuery(useScope()));
+  const key: DraftKey = [me.id, me.organization.id, page, field];
+  const { data: drafts } = useSuspenseQuery(draftsQuery(key));
+  const [own, setOwn] = useState(drafts[0]);
+  // The newest value: several changes may precede a render.
+  const latest = useRef(own);
+  const [isKept, setIsKept] = useState(true);
+
+  const valueOf = (draft: Draft | undefined) => (draft ? (draft.value as T) : initial);
+  const save = (replaced: string | undefined, draft?: Draft) =>
+    saveDraft(key, replaced, draft).catch(() => setIsKept(false));
+  const set = (value: unknown, replaced = latest.current?.version) => {
+    const draft = { version: crypto.randomUUID(), value };
+    latest.current = draft;
+    setOwn(draft);
+    void save(replaced, draft);
+  };
+  const remove = () => void save(latest.current?.version);
+  const other = drafts.find(
+    ({ version, value }) =>
+      version !== own?.version && JSON.stringify(value) !== JSON.stringify(valueOf(own)),
+  );
+  return {
+    value: valueOf(own),
+    change: (update) => set(update(valueOf(latest.current))),
+    remove,
+    discard: () => {
+      remove();
+      latest.current = undefined;
+      setOwn(undefined);
+    },
+    takeOther: other && (() => set(other.value, other.version)),
+    isKept,
+  };
+}
