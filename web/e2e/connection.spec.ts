@@ -59,3 +59,35 @@ test("active queries are refetched when the server responds again", async ({ pag
   await refetched;
   await expect(page.getByText("Loopgate is not responding")).toBeHidden();
 });
+
+test("Cancel responds within a second in each of twelve tabs of a loop", async ({ context }) => {
+  // Twelve pages, on cores that other checks use as well.
+  test.setTimeout(180_000);
+  const first = await context.newPage();
+  await signInTo(mock, first);
+  // Cancels another loop, so that this one runs until the last tab was tested.
+  await context.route("**/loops/*/cancel", (route) =>
+    route.continue({ url: `${mock.origin}/loops/01980000-0000-7000-8000-000000000011/cancel` }),
+  );
+  const tabs = [first];
+  while (tabs.length < 12) tabs.push(await context.newPage());
+  for (const tab of tabs) {
+    await open(tab, RUNNING_LOOP);
+    await expect(tab.getByText("Tool: Read(package.json)").first()).toBeVisible();
+    await expect(tab.getByText("Live", { exact: true })).toBeVisible();
+  }
+  for (const tab of tabs) {
+    await tab.bringToFront();
+    await tab.getByRole("button", { name: "Cancel loop" }).click();
+    const dialog = tab.getByRole("alertdialog");
+    await dialog.getByRole("button", { name: "Cancel loop" }).click();
+    await expect(dialog).toBeHidden({ timeout: 1_000 });
+  }
+  // Another tab reads the stream within a second after the reading tab is closed.
+  const reconnected = context.waitForEvent("request", {
+    predicate: (request) => request.url().endsWith("/stream"),
+    timeout: 1_000,
+  });
+  await first.close();
+  expect((await reconnected).headers()["last-event-id"]).toBeDefined();
+});

@@ -35,9 +35,15 @@ export function useLoopStream(
       onStatusEvent: () => void client.invalidateQueries({ queryKey: key("loops") }),
     });
     setStream(opened);
-    opened.start();
-    return () => opened.stop();
   }, [organization, loopId, client, key]);
+
+  // Hidden tabs hold no connection, so that tabs of many loops do not use all that a browser opens to a host.
+  const isVisible = usePageVisible();
+  useEffect(() => {
+    if (!stream || !isVisible) return;
+    stream.start();
+    return () => stream.stop();
+  }, [stream, isVisible]);
 
   const lines = stream?.lines ?? noLines;
   const activity = stream?.activity ?? noActivity;
@@ -48,4 +54,14 @@ export function useLoopStream(
     activity: useSyncExternalStore(activity.subscribe, activity.snapshot),
     state,
   };
+}
+
+function usePageVisible(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      document.addEventListener("visibilitychange", listener);
+      return () => document.removeEventListener("visibilitychange", listener);
+    },
+    () => document.visibilityState === "visible",
+  );
 }
