@@ -94,7 +94,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("tabs share one connection, and one that joins late reads the history itself", async () => {
+test("tabs share one connection, and a later tab reads the history itself", async () => {
   const first = openTab();
   await vi.waitFor(() => expect(server.connections).toBe(1));
   server.send("one");

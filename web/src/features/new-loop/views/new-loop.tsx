@@ -82,7 +82,7 @@ function RequestForm() {
   const { prompt } = draft.value;
   const { data: targets = [] } = useQuery(computeTargetsQuery(scope));
   const online = targets.filter((target) => target.isOnline);
-  // The selected desktop may have gone offline since.
+  // The selected desktop may be offline by now.
   const targetId = online.find(({ id }) => id === draft.value.targetId)?.id ?? "";
   const change = (changes: Partial<RequestDraft>) =>
     draft.change((value) => ({ ...value, ...changes }));
