@@ -60,6 +60,32 @@ test("active queries are refetched when the server responds again", async ({ pag
   await expect(page.getByText("Loopgate is not responding")).toBeHidden();
 });
 
+test("page whose code is not loaded opens when the server responds, without a reload", async ({
+  page,
+}) => {
+  // Without the prefetch of the test below.
+  await page.addInitScript(() => Reflect.deleteProperty(window, "requestIdleCallback"));
+  await signInTo(mock, page);
+  await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
+  await mock.stop();
+  await page.keyboard.press("n");
+  await expect(page.getByText("Loopgate is not responding")).toBeVisible();
+  await restart();
+  await expect(page.getByLabel("Describe the change")).toBeVisible();
+  expect(await page.evaluate(() => "isSameDocument" in window)).toBe(true);
+});
+
+test("code of the pages is loaded in advance, diagrams are not", async ({ page }) => {
+  const chunks: string[] = [];
+  page.on("request", (request) => chunks.push(new URL(request.url()).pathname));
+  await signInTo(mock, page);
+  for (const name of ["new-loop", "members", "loop-page"])
+    await expect
+      .poll(() => chunks.filter((path) => path.startsWith(`/assets/${name}-`)))
+      .not.toEqual([]);
+  expect(chunks.filter((path) => /mermaid|cytoscape|highlight/.test(path))).toEqual([]);
+});
+
 test("Cancel responds within a second in each of twelve tabs of a loop", async ({ context }) => {
   // Twelve pages, on cores that other checks use as well.
   test.setTimeout(180_000);

@@ -22,6 +22,13 @@ onConnectionChange(() => {
   if (!isConnectionLost()) void router.invalidate();
 });
 
+// Later navigation needs no request for code, also while the server is down. Diagrams and highlighting, which are large,
+// are not chunks of routes.
+if ("requestIdleCallback" in window) {
+  for (const route of Object.values(router.routesById))
+    requestIdleCallback(() => void router.loadRouteChunk(route)?.catch(() => undefined));
+}
+
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(

@@ -1,5 +1,5 @@
 /** All routes of the app. The features define their own; this file assembles them and adds layouts and redirects. */
-import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, createRouter, redirect } from "@tanstack/react-router";
 
 import { api, unwrap } from "@/api/client";
 import { agentRoute, agentsRoute } from "@/features/agents/routes";
@@ -24,6 +24,7 @@ import {
 import { signingRoute } from "@/features/signing/routes";
 import { usageRoute } from "@/features/usage/routes";
 import { loopsRoute } from "@/features/work/routes";
+import { lazyPage } from "@/routing/lazy-page";
 import { organizationRoute, rootRoute, settingsRoute } from "@/routing/parents";
 import { requireSession } from "@/routing/session";
 import { PageNotFound, RouteError, RouteNotFound, RoutePending } from "@/ui/route-states";
@@ -33,13 +34,13 @@ import { Shell } from "./shell";
 rootRoute.update({ notFoundComponent: PageNotFound });
 organizationRoute.update({ component: Shell });
 settingsRoute.update({
-  component: lazyRouteComponent(() => import("./settings-layout"), "SettingsLayout"),
+  component: lazyPage(() => import("./settings-layout"), "SettingsLayout"),
 });
-loopsRoute.update({ component: lazyRouteComponent(() => import("./loops-page"), "LoopsPage") });
+loopsRoute.update({ component: lazyPage(() => import("./loops-page"), "LoopsPage") });
 newLoopRoute.update({
-  component: lazyRouteComponent(() => import("./new-loop-page"), "NewLoopPage"),
+  component: lazyPage(() => import("./new-loop-page"), "NewLoopPage"),
 });
-loopRoute.update({ component: lazyRouteComponent(() => import("./loop-page"), "LoopPage") });
+loopRoute.update({ component: lazyPage(() => import("./loop-page"), "LoopPage") });
 
 /** Returns the signed-in user in the organization that the session selects. */
 const currentUser = ({ href }: { href: string }) => requireSession(unwrap(api.GET("/me")), href);

@@ -1,6 +1,7 @@
 /** A fenced code block. Highlighted once the grammars are loaded. */
 import { type ReactNode, useEffect, useState } from "react";
 
+import { loadChunk } from "@/api/load-chunk";
 import { CopyButton } from "@/ui/copy-button";
 
 // Larger blocks are not highlighted: tokenizing runs on the main thread.
@@ -33,7 +34,7 @@ function useHighlighted(source: string, language: string | undefined): ReactNode
   useEffect(() => {
     if (!language || source.length > MAX_HIGHLIGHTED_CHARS) return;
     let current = true;
-    import("./highlight").then(
+    loadChunk(() => import("./highlight")).then(
       ({ highlight }) => current && setHighlighted(highlight(source, language)),
       // The chunk could not be loaded, for example after an update of the server: show plain text.
       () => undefined,

@@ -3,10 +3,12 @@ import { isValidElement, lazy, memo, type ReactElement, type ReactNode, Suspense
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 
+import { loadChunk } from "@/api/load-chunk";
+
 import { CodeBlock } from "./code-block";
 import { headingIds } from "./heading-ids";
 
-const Diagram = lazy(() => import("./diagram"));
+const Diagram = lazy(() => loadChunk(() => import("./diagram")));
 
 const remarkPlugins = [remarkGfm];
 const rehypePlugins = [headingIds];

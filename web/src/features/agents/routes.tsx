@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
+import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
 import { RequestError } from "@/ui/section";
 
@@ -17,7 +18,7 @@ export const agentsRoute = createRoute({
   loader: ({ context: { scope }, location }) =>
     ensure(agentsQuery(scope, agentSearch(location.search).search ?? "")),
   errorComponent: RequestError,
-  component: lazyRouteComponent(() => import("./views/agents"), "AgentsPage"),
+  component: lazyPage(() => import("./views/agents"), "AgentsPage"),
 });
 
 export const agentRoute = createRoute({
@@ -26,5 +27,5 @@ export const agentRoute = createRoute({
   loader: ({ context: { scope }, params: { slug } }) =>
     Promise.all([ensure(agentQuery(scope, slug)), ensure(agentVersionsQuery(scope, slug))]),
   errorComponent: RequestError,
-  component: lazyRouteComponent(() => import("./views/agent"), "AgentPage"),
+  component: lazyPage(() => import("./views/agent"), "AgentPage"),
 });

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
+import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
 import { RequestError } from "@/ui/section";
 
@@ -11,5 +12,5 @@ export const apiKeysRoute = createRoute({
   path: "/keys",
   loader: ({ context: { scope } }) => ensure(apiKeysQuery(scope)),
   errorComponent: RequestError,
-  component: lazyRouteComponent(() => import("./views/api-keys"), "ApiKeysPage"),
+  component: lazyPage(() => import("./views/api-keys"), "ApiKeysPage"),
 });

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
+import { lazyPage } from "@/routing/lazy-page";
 import { organizationRoute } from "@/routing/parents";
 
 import { approvalsQuery } from "./queries";
@@ -11,7 +12,7 @@ export const approvalsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/approvals",
   loader: ({ context: { scope } }) => ensure(approvalsQuery(scope)),
-  pendingComponent: lazyRouteComponent(view, "LoadingApprovals"),
-  errorComponent: lazyRouteComponent(view, "ApprovalsError"),
-  component: lazyRouteComponent(view, "ApprovalsPage"),
+  pendingComponent: lazyPage(view, "LoadingApprovals"),
+  errorComponent: lazyPage(view, "ApprovalsError"),
+  component: lazyPage(view, "ApprovalsPage"),
 });

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
+import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
 import { RequestError } from "@/ui/section";
 
@@ -15,5 +16,5 @@ export const auditLogRoute = createRoute({
   loader: ({ context: { scope }, deps }) =>
     ensure(auditLogQuery(scope, deps.action, deps.pages?.at(-1))),
   errorComponent: RequestError,
-  component: lazyRouteComponent(() => import("./views/audit-log"), "AuditLogPage"),
+  component: lazyPage(() => import("./views/audit-log"), "AuditLogPage"),
 });

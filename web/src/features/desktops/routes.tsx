@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { computeTargetsQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
+import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
 import { RequestError } from "@/ui/section";
 
@@ -10,5 +11,5 @@ export const desktopsRoute = createRoute({
   path: "/desktops",
   loader: ({ context: { scope } }) => ensure(computeTargetsQuery(scope)),
   errorComponent: RequestError,
-  component: lazyRouteComponent(() => import("./views/desktops"), "DesktopsPage"),
+  component: lazyPage(() => import("./views/desktops"), "DesktopsPage"),
 });

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
 import type { Scope } from "@/api/scope";
+import { lazyPage } from "@/routing/lazy-page";
 import { organizationRoute } from "@/routing/parents";
 import { SubpageError } from "@/ui/route-states";
 
@@ -28,7 +29,7 @@ const page = {
   loaderDeps: ({ search }: { search: DocumentSearch }) => search,
   pendingComponent: LoadingDocument,
   errorComponent: SubpageError,
-  component: lazyRouteComponent(() => import("./views/document"), "DocumentPage"),
+  component: lazyPage(() => import("./views/document"), "DocumentPage"),
 };
 
 export const documentRoute = createRoute({

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { meQuery, membersQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
+import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
 import { RequestError } from "@/ui/section";
 
@@ -19,5 +20,5 @@ export const membersRoute = createRoute({
     ]);
   },
   errorComponent: RequestError,
-  component: lazyRouteComponent(() => import("./views/members"), "MembersPage"),
+  component: lazyPage(() => import("./views/members"), "MembersPage"),
 });

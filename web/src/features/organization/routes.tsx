@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { featureFlagsQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
+import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
 import { RequestError } from "@/ui/section";
 
@@ -13,5 +14,5 @@ export const organizationSettingsRoute = createRoute({
   loader: ({ context: { scope } }) =>
     Promise.all([ensure(featureFlagsQuery(scope)), ensure(organizationSettingsQuery(scope))]),
   errorComponent: RequestError,
-  component: lazyRouteComponent(() => import("./views/organization"), "OrganizationPage"),
+  component: lazyPage(() => import("./views/organization"), "OrganizationPage"),
 });

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
+import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
 import { RequestError } from "@/ui/section";
 
@@ -11,5 +12,5 @@ export const repositoriesRoute = createRoute({
   path: "/repositories",
   loader: ({ context: { scope } }) => ensure(repositoriesQuery(scope)),
   errorComponent: RequestError,
-  component: lazyRouteComponent(() => import("./views/repositories"), "RepositoriesPage"),
+  component: lazyPage(() => import("./views/repositories"), "RepositoriesPage"),
 });

@@ -1,9 +1,10 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
+import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
 
 export const machineRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/machine",
-  component: lazyRouteComponent(() => import("./views/machine"), "MachinePage"),
+  component: lazyPage(() => import("./views/machine"), "MachinePage"),
 });

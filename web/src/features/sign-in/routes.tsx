@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
+import { lazyPage } from "@/routing/lazy-page";
 import { rootRoute } from "@/routing/parents";
 
 import { invitationQuery, signInMethodsQuery } from "./queries";
@@ -58,13 +59,13 @@ export const joinRoute = createRoute({
   loaderDeps: ({ search: { token } }) => ({ token }),
   loader: ({ deps: { token = "" } }) => ensure(invitationQuery(token)),
   pendingComponent: () => <LoadingPage title="Invitation" />,
-  errorComponent: lazyRouteComponent(() => import("./views/join"), "InvalidInvitation"),
-  component: lazyRouteComponent(() => import("./views/join"), "Join"),
+  errorComponent: lazyPage(() => import("./views/join"), "InvalidInvitation"),
+  component: lazyPage(() => import("./views/join"), "Join"),
 });
 
 export const resetPasswordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/reset-password",
   validateSearch: tokenSearch,
-  component: lazyRouteComponent(() => import("./views/reset-password"), "ResetPassword"),
+  component: lazyPage(() => import("./views/reset-password"), "ResetPassword"),
 });

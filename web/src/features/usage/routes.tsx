@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
+import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
 import { RequestError } from "@/ui/section";
 
@@ -17,5 +18,5 @@ export const usageRoute = createRoute({
     return ensure(usageQuery(scope, since, until));
   },
   errorComponent: RequestError,
-  component: lazyRouteComponent(() => import("./views/usage"), "UsagePage"),
+  component: lazyPage(() => import("./views/usage"), "UsagePage"),
 });
