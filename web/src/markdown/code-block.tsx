@@ -30,12 +30,17 @@ export function CodeBlock({ source, language }: { source: string; language: stri
 }
 
 function useHighlighted(source: string, language: string | undefined): ReactNode {
-  const [highlighted, setHighlighted] = useState<ReactNode>();
+  const [highlighted, setHighlighted] = useState<{
+    source: string;
+    language: string;
+    code: ReactNode;
+  }>();
   useEffect(() => {
     if (!language || source.length > MAX_HIGHLIGHTED_CHARS) return;
     let current = true;
     loadChunk(() => import("./highlight")).then(
-      ({ highlight }) => current && setHighlighted(highlight(source, language)),
+      ({ highlight }) =>
+        current && setHighlighted({ source, language, code: highlight(source, language) }),
       // The chunk could not be loaded, for example after an update of the server: show plain text.
       () => undefined,
     );
@@ -43,5 +48,8 @@ function useHighlighted(source: string, language: string | undefined): ReactNode
       current = false;
     };
   }, [source, language]);
-  return highlighted;
+  // Not the result for an earlier source.
+  return highlighted?.source === source && highlighted.language === language
+    ? highlighted.code
+    : undefined;
 }

@@ -81,29 +81,33 @@ export default function Diagram({ source }: { source: string }) {
   const theme = useTheme();
   const id = `diagram-${useId().replace(/[^\w-]/g, "")}`;
   const { data: features, isPending } = useQuery(featureFlagsQuery(useScope()));
-  const [state, setState] = useState<"rendering" | SVGSVGElement | { error: string }>("rendering");
+  const [result, setResult] = useState<{
+    source: string;
+    drawing: SVGSVGElement | { error: string };
+  }>();
   const [showSource, setShowSource] = useState(false);
 
   useEffect(() => {
     let current = true;
+    const show = (drawing: SVGSVGElement | { error: string }) => {
+      if (current) setResult({ source, drawing });
+    };
     renderDiagram(id, source, theme).then(
-      (svg) => {
-        if (current) setState(sanitiseSvg(svg) ?? { error: "The rendered diagram is empty." });
-      },
-      (error: unknown) => {
-        if (current) setState({ error: error instanceof Error ? error.message : String(error) });
-      },
+      (svg) => show(sanitiseSvg(svg) ?? { error: "The rendered diagram is empty." }),
+      (error: unknown) => show({ error: error instanceof Error ? error.message : String(error) }),
     );
     return () => {
       current = false;
     };
   }, [id, source, theme]);
 
-  if (typeof state === "object" && "error" in state) {
+  // Not the drawing of an earlier source.
+  const drawing = result?.source === source ? result.drawing : undefined;
+  if (drawing && "error" in drawing) {
     return (
       <div className="space-y-2">
         <Notice tone="warn" title="This diagram could not be rendered">
-          <span className="font-mono text-xs whitespace-pre-wrap">{state.error}</span>
+          <span className="font-mono text-xs whitespace-pre-wrap">{drawing.error}</span>
         </Notice>
         <CodeBlock source={source} language="mermaid" />
       </div>
@@ -117,17 +121,17 @@ export default function Diagram({ source }: { source: string }) {
     >
       {showSource ? (
         <CodeBlock source={source} language="mermaid" />
-      ) : state === "rendering" || isPending ? (
+      ) : !drawing || isPending ? (
         <Skeleton className="m-5 h-32" />
       ) : isInteractive ? (
         <DiagramViewer
-          svg={state}
+          svg={drawing}
           onShowSource={() => {
             setShowSource(true);
           }}
         />
       ) : (
-        <StaticDrawing svg={state} />
+        <StaticDrawing svg={drawing} />
       )}
       {(showSource || !isInteractive) && (
         <Button

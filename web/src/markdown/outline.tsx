@@ -30,12 +30,16 @@ export function Outline({
   article: RefObject<HTMLElement | null>;
   text: string;
 }) {
-  const [headings, setHeadings] = useState<Heading[]>([]);
+  const [outline, setOutline] = useState<{ text: string; headings: Heading[] }>();
   useEffect(() => {
     // After the next paint, so that the outline does not delay the document.
-    const frame = requestAnimationFrame(() => setHeadings(headingsIn(article.current)));
+    const frame = requestAnimationFrame(() =>
+      setOutline({ text, headings: headingsIn(article.current) }),
+    );
     return () => cancelAnimationFrame(frame);
   }, [article, text]);
+  // Not the headings of an earlier text.
+  const headings = outline?.text === text ? outline.headings : [];
   if (headings.length < MIN_HEADINGS) return null;
   return (
     <nav aria-label="Outline" className="max-lg:hidden">
