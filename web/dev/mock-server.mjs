@@ -526,6 +526,8 @@ const routes = [
           ),
       ),
   ],
+  // The runner of a loop sends its events here.
+  ["POST", /^\/loops\/([^/]+)\/events$/, ([id], event) => ok(emit(byId(id), event))],
   [
     "GET",
     /^\/loops\/([^/]+)$/,

@@ -36,7 +36,9 @@ export function OutputView({
 }) {
   const { lines, dropped, total } = output;
   const scroller = useRef<HTMLDivElement>(null);
-  const [following, setFollowing] = useState(true);
+  // Number of lines when the reader left the end; undefined while the view follows it.
+  const [leftAt, setLeftAt] = useState<number>();
+  const following = leftAt === undefined;
   // The virtualizer mutates its measurements, which the React compiler's memoisation would not see.
   // eslint-disable-next-line react-hooks/incompatible-library
   const virtualizer = useVirtualizer({
@@ -45,17 +47,22 @@ export function OutputView({
     estimateSize: () => LINE_HEIGHT,
     overscan: 20,
     getItemKey: (index) => lines[index]?.number ?? index,
+    // Keeps the lines in view in place when others are dropped or measured above them.
+    anchorTo: "end",
+    scrollEndThreshold: END_SLACK_PX,
   });
 
   useEffect(() => {
-    if (following && lines.length > 0)
-      virtualizer.scrollToIndex(lines.length - 1, { align: "end" });
-  }, [following, total, lines.length, virtualizer]);
+    if (following && total > 0) virtualizer.scrollToEnd();
+  }, [following, total, virtualizer]);
 
+  const follow = () => setLeftAt(undefined);
+  const leave = () => setLeftAt((before) => before ?? total);
   const onScroll = () => {
     const view = scroller.current;
     if (!view) return;
-    setFollowing(view.scrollHeight - view.scrollTop - view.clientHeight < END_SLACK_PX);
+    if (view.scrollHeight - view.scrollTop - view.clientHeight < END_SLACK_PX) follow();
+    else leave();
   };
 
   return (
@@ -71,7 +78,7 @@ export function OutputView({
             size="sm"
             className="-mr-2 h-6.5"
             aria-pressed={!following}
-            onClick={() => setFollowing(!following)}
+            onClick={following ? leave : follow}
           >
             <Pause aria-hidden className="!size-3.5" />
             {following ? "Pause" : "Paused"}
@@ -87,7 +94,7 @@ export function OutputView({
         // A scrollable region must be reachable by keyboard.
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
-        className="h-[min(60dvh,38rem)] overflow-y-auto overscroll-contain py-2 font-mono text-xs leading-5"
+        className="h-[min(60dvh,38rem)] overflow-y-auto overscroll-contain py-2 font-mono text-xs leading-5 [overflow-anchor:none]"
       >
         {lines.length === 0 && (
           <p className="px-3.5 py-1 font-sans text-sm text-ink-3">{waitingText(state, active)}</p>
@@ -116,14 +123,19 @@ export function OutputView({
           variant="plain"
           size="sm"
           className="absolute right-4 bottom-4 shadow-raised"
-          onClick={() => setFollowing(true)}
+          onClick={follow}
         >
           <ArrowDown aria-hidden />
-          {active ? "Follow output" : "Scroll to end"}
+          {active ? followLabel(total - leftAt) : "Scroll to end"}
         </Button>
       )}
     </div>
   );
+}
+
+function followLabel(newLines: number): string {
+  if (newLines === 0) return "Follow";
+  return `Follow · ${exact(newLines)} new ${newLines === 1 ? "line" : "lines"}`;
 }
 
 function Line({ line }: { line: OutputLine }) {
