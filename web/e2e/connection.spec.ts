@@ -86,6 +86,31 @@ test("code of the pages is loaded in advance, diagrams are not", async ({ page }
   expect(chunks.filter((path) => /mermaid|cytoscape|highlight/.test(path))).toEqual([]);
 });
 
+test("failed sign-out is reported and keeps the session", async ({ page }) => {
+  await signInTo(mock, page);
+  await page.route("**/auth/sign-out", (route) =>
+    route.fulfill({ status: 500, json: { success: false, error: "The database is down" } }),
+  );
+  await page.getByRole("button", { name: /Account/ }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await expect(page.getByText("You are still signed in. The database is down")).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+});
+
+test("action without a session leads to the signed-out page, which returns", async ({ page }) => {
+  await signInTo(mock, page);
+  await open(page, "/acme/settings/members");
+  await page.route("**/invitations", (route) =>
+    route.request().method() === "POST"
+      ? route.fulfill({ status: 401, json: { success: false, error: "Unauthorized" } })
+      : route.continue(),
+  );
+  await page.getByLabel("E-mail address").fill("new@example.org");
+  await page.getByRole("button", { name: "Invite" }).click();
+  await expect(page).toHaveURL(/\/signed-out\?returnTo=.*members/);
+});
+
 test("Cancel responds within a second in each of twelve tabs of a loop", async ({ context }) => {
   // Twelve pages, on cores that other checks use as well.
   test.setTimeout(180_000);

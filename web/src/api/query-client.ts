@@ -1,5 +1,6 @@
 /** Cache of server state, shared by all components. */
 import {
+  MutationCache,
   onlineManager,
   QueryCache,
   QueryClient,
@@ -16,6 +17,11 @@ const MAX_RETRIES = 2;
 // Called when a response has status 401, that is, when the session has ended.
 let onSignedOut: () => void = () => undefined;
 
+/** Leaves the page if the error means that the session has ended. */
+export function reportSignedOut(error: unknown): void {
+  if (error instanceof ApiError && error.status === 401) onSignedOut();
+}
+
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
@@ -27,11 +33,8 @@ onlineManager.setEventListener((setOnline) =>
 );
 
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({
-    onError: (error) => {
-      if (error instanceof ApiError && error.status === 401) onSignedOut();
-    },
-  }),
+  queryCache: new QueryCache({ onError: reportSignedOut }),
+  mutationCache: new MutationCache({ onError: reportSignedOut }),
   defaultOptions: {
     // Not paused: an action must not be carried out later, when its reason may no longer exist.
     mutations: { networkMode: "always" },

@@ -3,6 +3,7 @@ import { Link, useRouter } from "@tanstack/react-router";
 import { Check, LogOut, Monitor, Moon, Settings, Sun } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 
+import { messageOf } from "@/api/errors";
 import { meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Me } from "@/api/types";
@@ -29,7 +30,7 @@ export function AccountMenu() {
   const leave = () => {
     const { href } = router.state.location;
     signOut.mutate(undefined, {
-      onSettled: () => void router.navigate({ to: "/signed-out", search: { returnTo: href } }),
+      onSuccess: () => void router.navigate({ to: "/signed-out", search: { returnTo: href } }),
     });
   };
   return (
@@ -75,10 +76,23 @@ export function AccountMenu() {
               Settings
             </Link>
           </DropdownMenu.Item>
-          <DropdownMenu.Item className={ITEM} onSelect={leave}>
+          <DropdownMenu.Item
+            className={ITEM}
+            disabled={signOut.isPending}
+            onSelect={(event) => {
+              // The menu stays open, because it shows an error.
+              event.preventDefault();
+              leave();
+            }}
+          >
             <LogOut aria-hidden />
             Sign out
           </DropdownMenu.Item>
+          {signOut.error && (
+            <p role="alert" className="px-2 py-1 text-sm text-bad">
+              You are still signed in. {messageOf(signOut.error)}
+            </p>
+          )}
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>

@@ -11,9 +11,10 @@ import { router } from "./router";
 import "./styles.css";
 
 whenSignedOut(() => {
-  const { pathname, href } = router.state.location;
-  // Several requests may fail at once.
-  if (pathname === "/signed-out") return;
+  const { matches, location } = router.state;
+  // The pages outside an organization show a wrong password themselves, and several requests may fail at once.
+  if (!matches.some(({ routeId }) => routeId === "/$orgSlug")) return;
+  const { href } = location;
   void router.navigate({ to: "/signed-out", search: { returnTo: href }, replace: true });
 });
 

@@ -24,7 +24,10 @@ export function useSignOut() {
   const { api } = useScope();
   return useMutation({
     mutationFn: () => unwrap(api.POST("/auth/sign-out", {})),
-    onSuccess: () => client.clear(),
-    onSettled: () => setSessionKey(undefined),
+    // A failed sign-out leaves the session valid, so its key stays.
+    onSuccess: () => {
+      setSessionKey(undefined);
+      client.clear();
+    },
   });
 }

@@ -8,24 +8,58 @@ import { Tip } from "./tip";
 const CONFIRM_MS = 1_600;
 
 export function CopyButton({ text, label }: { text: string; label: string }) {
-  const [copied, setCopied] = useState(false);
+  const [state, setState] = useState<"copied" | "failed">();
   useEffect(() => {
-    if (!copied) return;
-    const timer = setTimeout(() => setCopied(false), CONFIRM_MS);
+    if (state !== "copied") return;
+    const timer = setTimeout(() => setState(undefined), CONFIRM_MS);
     return () => clearTimeout(timer);
-  }, [copied]);
-  const copy = () => {
-    navigator.clipboard.writeText(text).then(
-      () => setCopied(true),
-      // The browser denied access to the clipboard: show no check mark.
-      () => setCopied(false),
-    );
-  };
+  }, [state]);
+  const copy = async () => setState((await copyText(text)) ? "copied" : "failed");
+  const name = state === "copied" ? "Copied" : label;
   return (
-    <Tip label={copied ? "Copied" : label}>
-      <Button variant="quiet" size="icon" aria-label={copied ? "Copied" : label} onClick={copy}>
-        {copied ? <Check className="text-ok" /> : <Copy />}
-      </Button>
-    </Tip>
+    <>
+      {state === "failed" && (
+        <span role="alert" className="text-sm text-bad">
+          Copying failed. Select the text and copy it.
+        </span>
+      )}
+      <Tip label={name}>
+        <Button variant="quiet" size="icon" aria-label={name} onClick={() => void copy()}>
+          {state === "copied" ? <Check className="text-ok" /> : <Copy />}
+        </Button>
+      </Tip>
+    </>
   );
+}
+
+/** Copies a text. Returns whether it succeeded. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    // Undefined on pages that were loaded over HTTP from another machine; rejects when access is denied.
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copySelection(text);
+  }
+}
+
+function copySelection(text: string): boolean {
+  const focused = document.activeElement;
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "sr-only";
+  // In a dialog that keeps the focus, an element outside of it could not be selected.
+  (focused?.parentElement ?? document.body).append(area);
+  area.focus();
+  area.select();
+  try {
+    // Deprecated, but the only way without the clipboard API.
+    // eslint-disable-next-line @typescript-eslint/no-deprecated
+    return document.execCommand("copy");
+  } catch {
+    return false;
+  } finally {
+    area.remove();
+    if (focused instanceof HTMLElement) focused.focus();
+  }
 }

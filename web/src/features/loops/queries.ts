@@ -2,6 +2,7 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { unwrap } from "@/api/client";
+import { ApiError } from "@/api/errors";
 import { type Scope, useScope } from "@/api/scope";
 import { keyed, useKeyedMutation } from "@/api/use-keyed-mutation";
 import { isActive } from "@/model/status";
@@ -15,8 +16,10 @@ export const loopQuery = ({ api, key }: Scope, id: string) =>
   queryOptions({
     queryKey: key("loops", id),
     queryFn: ({ signal }) => unwrap(api.GET("/loops/{id}", { params: { path: { id } }, signal })),
-    refetchInterval: ({ state }) =>
-      state.data !== undefined && !isActive(state.data.status) ? false : ACTIVE_POLL_MS,
+    refetchInterval: ({ state }) => {
+      if (state.error instanceof ApiError && state.error.status === 404) return false;
+      return state.data !== undefined && !isActive(state.data.status) ? false : ACTIVE_POLL_MS;
+    },
   });
 
 /**

@@ -6,6 +6,7 @@
 import { whenResponding } from "@/api/connection";
 import { ApiError } from "@/api/errors";
 import { EventStream } from "@/api/event-stream";
+import { reportSignedOut } from "@/api/query-client";
 
 import { LoopActivityStore } from "./activity";
 import { isTerminalEvent, LineStore, linesOf, type StoredEvent } from "./output-lines";
@@ -83,6 +84,7 @@ export class LoopStream {
       // The server closes the stream of a finished loop after the replay, even without a terminal event.
       return isComplete || this.#options.hasEnded() ? "ended" : "broken";
     } catch (error) {
+      reportSignedOut(error);
       // A retry would yield the same status. Others, such as 429 and 5xx, are temporary.
       const isFinal = error instanceof ApiError && [400, 401, 403, 404].includes(error.status);
       return isFinal ? "refused" : "broken";
