@@ -6,8 +6,11 @@ import { expect, test } from "vitest";
 import { ApiError } from "./errors";
 import { useKeyedMutation } from "./use-keyed-mutation";
 
-/** Renders the hook for a server that responds as `respond`. `sent` contains the inputs and keys of the requests. */
-function setUp(respond: (input: string) => Promise<string>) {
+/**
+ * Renders the hook for a server that responds as `respond`. `sent` contains the inputs and keys of the requests. A
+ * success opens a page, which takes until `opened`.
+ */
+function setUp(respond: (input: string) => Promise<string>, opened = Promise.resolve()) {
   const sent: [input: string, key: string][] = [];
   const client = new QueryClient();
   const wrapper = ({ children }: { children: ReactNode }) =>
@@ -24,7 +27,7 @@ function setUp(respond: (input: string) => Promise<string>) {
   );
   const press = (...inputs: string[]) =>
     act(async () => {
-      inputs.forEach((input) => result.current.mutate(input));
+      inputs.forEach((input) => result.current.mutate(input, { onSuccess: () => opened }));
       await new Promise((resolve) => setTimeout(resolve));
     });
   const keys = () => sent.map(([, key]) => key);
@@ -37,6 +40,19 @@ test("request is not sent again while it is pending", async () => {
   const { press, sent } = setUp(() => Promise.resolve("loop"));
   await press("a", "a", "a", "a");
   expect(sent).toHaveLength(1);
+});
+
+test("request is not sent again while the page that it opens is loaded", async () => {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const { press, sent } = setUp(() => Promise.resolve("loop"), opened);
+  await press("a");
+  await press("a");
+  expect(sent).toHaveLength(1);
+  open();
+  await opened;
+  await press("a");
+  expect(sent).toHaveLength(2);
 });
 
 test("next request after a success has another key", async () => {

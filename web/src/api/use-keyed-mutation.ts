@@ -1,4 +1,4 @@
-import { useMutation, type UseMutationOptions } from "@tanstack/react-query";
+import { type MutateOptions, useMutation, type UseMutationOptions } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 
 import { ApiError } from "./errors";
@@ -13,9 +13,15 @@ export const keyed = (key: string) => ({ headers: { "Idempotency-Key": key } });
 export const isKeyCollision = (error: unknown): boolean =>
   error instanceof ApiError && error.code === "idempotency_key_collision";
 
+/** Called with the result of a request. The promise of `onSuccess` resolves when the page that it opens is loaded. */
+interface KeyedCallbacks<Output> {
+  onSuccess?: (output: Output) => Promise<void> | void;
+  onError?: (error: Error) => void;
+}
+
 /**
- * Mutation that takes effect once: it is not sent again while it is pending, and its idempotency key stays the same
- * until a response arrives. `stored` is a key that outlives the component.
+ * Mutation that takes effect once: it is not sent again while it is pending or its `onSuccess` navigates, and its
+ * idempotency key stays the same until a response arrives. `stored` is a key that outlives the component.
  */
 export function useKeyedMutation<Input, Output>(
   {
@@ -50,16 +56,25 @@ export function useKeyedMutation<Input, Output>(
         if (isKeyCollision(error)) replace(crypto.randomUUID());
         else if (error instanceof ApiError && error.status > 0) refused.current = text;
         throw error;
-      } finally {
-        isSending.current = false;
       }
     },
   });
-  const mutate: typeof mutation.mutate = (...parameters) => {
+  const mutate = (input: Input, { onSuccess, onError }: KeyedCallbacks<Output> = {}) => {
     // Not `isPending`: it is the state of the last render.
     if (isSending.current) return;
     isSending.current = true;
-    mutation.mutate(...parameters);
+    const release = () => {
+      isSending.current = false;
+    };
+    const callbacks: MutateOptions<Output, Error, Input> = {
+      // The form is displayed until the page that it opens is loaded.
+      onSuccess: (output) => void Promise.resolve(onSuccess?.(output)).finally(release),
+      onError: (error) => {
+        release();
+        onError?.(error);
+      },
+    };
+    mutation.mutate(...([input, callbacks] as Parameters<typeof mutation.mutate>));
   };
   return { ...mutation, mutate };
 }

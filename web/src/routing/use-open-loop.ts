@@ -6,12 +6,12 @@ import { ApiError } from "@/api/errors";
 export function useOpenLoop(orgSlug: string) {
   const navigate = useNavigate();
   const open = (loopId: string) =>
-    void navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } });
+    navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } });
   return {
     onSuccess: open,
     onError: (error: unknown) => {
       if (error instanceof ApiError && typeof error.data.loopId === "string")
-        open(error.data.loopId);
+        void open(error.data.loopId);
     },
   };
 }

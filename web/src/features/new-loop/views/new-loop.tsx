@@ -121,7 +121,7 @@ function RequestForm() {
       {
         onSuccess: (loopId) => {
           saveLastRepository(repo.fullName);
-          void navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } });
+          return navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } });
         },
       },
     );
