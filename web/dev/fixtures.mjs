@@ -71,7 +71,8 @@ const SCRIPT = [
   "Turn complete",
 ];
 
-export function fixtures() {
+/** `finished`: number of finished loops in addition to those in all statuses. */
+export function fixtures(finished = 0) {
   const targets = [
     {
       id: id(901),
@@ -357,6 +358,22 @@ export function fixtures() {
       events: [],
     },
   ];
+  for (let n = 0; n < finished; n += 1) {
+    const at = minutesAgo(4000 + n);
+    loops.push({
+      record: loop({
+        id: id(10_000 + n),
+        status: n % 2 === 0 ? "COMPLETED" : "FAILED",
+        command: "EXECUTE",
+        ...titled(`Earlier change ${n + 1}`),
+        createdAt: at,
+        updatedAt: at,
+        startedAt: at,
+        completedAt: at,
+      }),
+      events: [],
+    });
+  }
   return {
     me: {
       id: id(2),

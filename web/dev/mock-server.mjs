@@ -31,7 +31,7 @@ const TYPES = {
   ".woff2": "font/woff2",
 };
 
-const state = fixtures();
+const state = fixtures(Number(process.env.FINISHED_LOOPS ?? 0));
 const flags = { "mermaid-enhancements": false };
 const streams = new Map();
 
@@ -169,6 +169,41 @@ function createDocument(body) {
   };
   state.documents.push(document);
   return document;
+}
+
+/** Returns a page of the list: filters, text search, keyset pagination and total. */
+function listLoops(query) {
+  const limit = Number(query.get("limit") ?? 50);
+  if (!(limit >= 1 && limit <= 200)) {
+    return fail(400, "Invalid query parameters: limit must be from 1 to 200");
+  }
+  const [status, command] = ["status", "command"].map((name) =>
+    (query.get(name) ?? "").split(",").filter(Boolean),
+  );
+  const documentId = query.get("documentId");
+  const text = (query.get("text") ?? "").trim().toLowerCase();
+  const mentions = ({ document, promptExcerpt, repo, branchName }) =>
+    [document?.title, promptExcerpt, repo?.fullName, repo?.branch, branchName].some((value) =>
+      value?.toLowerCase().includes(text),
+    );
+  const matching = state.loops
+    .map(({ record }) => record)
+    .filter(
+      (record) =>
+        (status.length === 0 || status.includes(record.status)) &&
+        (command.length === 0 || command.includes(record.command)) &&
+        (!documentId || record.documentId === documentId) &&
+        mentions(record),
+    )
+    .sort((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id.localeCompare(a.id));
+  const after = query.get("after");
+  const start = after ? matching.findIndex(({ id }) => id === after) + 1 : 0;
+  // Records of a list contain no large values.
+  const data = matching
+    .slice(start, start + limit)
+    .map((record) => ({ ...record, prompt: undefined, results: undefined, metadata: undefined }));
+  const total = query.get("count") === "true" ? { total: matching.length } : {};
+  return { status: 200, body: { success: true, data, ...total } };
 }
 
 const byId = (id) => state.loops.find(({ record }) => record.id === id);
@@ -514,18 +549,7 @@ const routes = [
     /^\/compute-targets\/local-auth\/challenge$/,
     () => ok({ challengeToken: "mock", expiresAt: now() }),
   ],
-  [
-    "GET",
-    /^\/loops$/,
-    (_, __, query) =>
-      ok(
-        state.loops
-          .map(({ record }) => record)
-          .filter(
-            (record) => !query.get("documentId") || record.documentId === query.get("documentId"),
-          ),
-      ),
-  ],
+  ["GET", /^\/loops$/, (_, __, query) => listLoops(query)],
   // The runner of a loop sends its events here.
   ["POST", /^\/loops\/([^/]+)\/events$/, ([id], event) => ok(emit(byId(id), event))],
   [

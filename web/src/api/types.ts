@@ -6,6 +6,7 @@ type Schemas = components["schemas"];
 type GatewaySchemas = gatewayComponents["schemas"];
 
 export type Loop = Schemas["LoopRecord"];
+export type LoopPage = Schemas["LoopPage"];
 export type LoopDetail = Schemas["LoopDetail"];
 export type LoopStatus = Schemas["LoopStatus"];
 export type LoopCommand = Schemas["LoopCommand"];

@@ -111,7 +111,7 @@ export function usePlanRequest(requestKey: RequestKey, onStarted: () => void) {
     },
     onSuccess: () => {
       onStarted();
-      return client.invalidateQueries({ queryKey: scope.key("loops"), exact: true });
+      return client.invalidateQueries({ queryKey: scope.key("loops") });
     },
   };
   return useKeyedMutation(options, requestKey);

@@ -1,12 +1,13 @@
 /** List of all loops, newest first. */
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { GitPullRequest, Repeat2 } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useDeferredValue, useEffect, useState } from "react";
 
 import { computeTargetsQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
-import type { Loop, LoopCommand, LoopStatus } from "@/api/types";
+import type { Loop } from "@/api/types";
 import { moneyOf } from "@/model/cost";
 import { ago, count, exact, loopDuration, moment, money } from "@/model/format";
 import { usePullRequestHref } from "@/model/pull-request";
@@ -17,11 +18,13 @@ import { FilterChip } from "@/ui/filter-chip";
 import { useNow } from "@/ui/clock";
 import { Code } from "@/ui/code";
 import { cx } from "@/ui/cx";
+import { INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
 import { EmptyState, Notice, Panel } from "@/ui/panel";
 import { StatusBadge } from "@/ui/status-badge";
 
-import { loopsQuery } from "../queries";
+import { type LoopFilters, loopFilters } from "../model/filters";
+import { firstPageQuery, useLoops } from "../queries";
 
 const route = getRouteApi("/$orgSlug/loops");
 
@@ -29,80 +32,112 @@ const route = getRouteApi("/$orgSlug/loops");
 const GRID =
   "grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1.5 md:grid-cols-[6.75rem_minmax(0,1fr)_5.5rem_5rem_5.5rem_4.5rem]";
 
+// In pixels: a row on a wide screen. Other rows are measured.
+const ROW_HEIGHT = 65;
+// Rows before the end at which the next page is loaded.
+const LOAD_AHEAD = 15;
+const SEARCH_DELAY_MS = 250;
+
 /** `setUp`: what the machine needs for loops, shown until there is a loop. */
 export function LoopsList({ setUp }: { setUp: ReactNode }) {
-  const scope = useScope();
   usePageTitle("Loops");
-  const filters = route.useSearch();
-  const { data: loops } = useSuspenseQuery(loopsQuery(scope));
-  const shown = loops.filter(
-    (loop) =>
-      (filters.status?.includes(loop.status) ?? true) &&
-      (filters.command?.includes(loop.command) ?? true),
-  );
+  // Deferred, so that the list stays on the page until the next one is loaded.
+  const filters = useDeferredValue(route.useSearch());
+  const list = useLoops(filters);
+  const isEmpty = list.total === 0 && Object.keys(filters).length === 0;
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 max-md:flex-col max-md:flex-nowrap max-md:items-stretch">
-        <h1 className="text-xl font-semibold tracking-tight">Loops</h1>
-        {loops.length > 0 && <Filters loops={loops} />}
+        <div className="flex items-baseline gap-3">
+          <h1 className="text-xl font-semibold tracking-tight">Loops</h1>
+          {!isEmpty && (
+            <p role="status" className="text-ink-3 tabular-nums">
+              {exact(list.total)} {list.total === 1 ? "loop" : "loops"}
+            </p>
+          )}
+        </div>
+        {!isEmpty && <SearchField />}
       </div>
+      {!isEmpty && <Filters />}
       <OfflineNotice />
-      {loops.length === 0 && <div className="mt-4">{setUp}</div>}
+      {isEmpty && <div className="mt-4">{setUp}</div>}
       <Panel className="mt-4 overflow-hidden">
-        <LoopTable loops={shown} total={loops.length} />
+        {isEmpty ? <NoLoops /> : list.total === 0 ? <NoMatches /> : <LoopTable {...list} />}
       </Panel>
     </>
   );
 }
 
-/** Filters for the commands and statuses that occur in the list. */
-function Filters({ loops }: { loops: Loop[] }) {
-  const { status = [], command = [] } = route.useSearch();
+/** Searches titles, prompts, repositories and branches. The text is part of the address. */
+function SearchField() {
+  const search = route.useSearch();
   const navigate = route.useNavigate();
-  const commands = [...new Set([...loops.map((loop) => loop.command), ...command])];
-  const statuses = STATUSES.filter(
-    (name) => status.includes(name) || loops.some((loop) => loop.status === name),
+  // Undefined when the address contains the typed text.
+  const [typed, setTyped] = useState<string>();
+  useEffect(() => {
+    if (typed === undefined) return;
+    const timer = setTimeout(() => {
+      const next = loopFilters({ ...search, text: typed });
+      void navigate({ search: next, replace: true, resetScroll: false }).then(() =>
+        setTyped((text) => (text === typed ? undefined : text)),
+      );
+    }, SEARCH_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, [typed, search, navigate]);
+  return (
+    <input
+      type="search"
+      aria-label="Search loops"
+      placeholder="Search"
+      maxLength={200}
+      value={typed ?? search.text ?? ""}
+      onChange={(event) => setTyped(event.target.value)}
+      className={`${INPUT_CLASS} md:!w-64`}
+    />
   );
+}
+
+/** Filters for all statuses, and for the commands of recent loops. */
+function Filters() {
+  const search = route.useSearch();
+  const { status = [], command = [] } = search;
+  const navigate = route.useNavigate();
+  const { data: recent } = useQuery({
+    ...firstPageQuery(useScope(), {}),
+    refetchInterval: false,
+    staleTime: Infinity,
+  });
+  const commands = [...new Set([...(recent?.data ?? []).map((loop) => loop.command), ...command])];
   const toggle = <T,>(list: T[], item: T): T[] =>
     list.includes(item) ? list.filter((other) => other !== item) : [...list, item];
-  const go = (next: { status: LoopStatus[]; command: LoopCommand[] }) =>
-    void navigate({
-      search: {
-        ...(next.status.length > 0 && { status: next.status }),
-        ...(next.command.length > 0 && { command: next.command }),
-      },
-      resetScroll: false,
-    });
+  const filter = (changes: LoopFilters) =>
+    void navigate({ search: loopFilters({ ...search, ...changes }), resetScroll: false });
   return (
     <div
       role="group"
       aria-label="Filters"
-      className="flex items-center gap-1.5 max-md:-mx-4 max-md:overflow-x-auto max-md:px-4 max-md:py-1 md:flex-wrap"
+      className="mt-3 flex items-center gap-1.5 max-md:-mx-4 max-md:overflow-x-auto max-md:px-4 max-md:py-1 md:flex-wrap"
     >
-      {commands.length > 1 &&
-        commands.map((name) => (
-          <FilterChip
-            key={name}
-            pressed={command.includes(name)}
-            onPress={() => go({ status, command: toggle(command, name) })}
-          >
-            {humanise(name)}
-          </FilterChip>
-        ))}
-      {commands.length > 1 && statuses.length > 1 && (
-        <span aria-hidden className="mx-1 h-5 w-px bg-line" />
-      )}
-      {statuses.length > 1 &&
-        statuses.map((name) => (
-          <FilterChip
-            key={name}
-            tone={statusFacts(name).tone}
-            pressed={status.includes(name)}
-            onPress={() => go({ command, status: toggle(status, name) })}
-          >
-            {statusFacts(name).label}
-          </FilterChip>
-        ))}
+      {commands.map((name) => (
+        <FilterChip
+          key={name}
+          pressed={command.includes(name)}
+          onPress={() => filter({ command: toggle(command, name) })}
+        >
+          {humanise(name)}
+        </FilterChip>
+      ))}
+      <span aria-hidden className="mx-1 h-5 w-px bg-line" />
+      {STATUSES.map((name) => (
+        <FilterChip
+          key={name}
+          tone={statusFacts(name).tone}
+          pressed={status.includes(name)}
+          onPress={() => filter({ status: toggle(status, name) })}
+        >
+          {statusFacts(name).label}
+        </FilterChip>
+      ))}
     </div>
   );
 }
@@ -121,76 +156,140 @@ function OfflineNotice() {
   );
 }
 
-function LoopTable({ loops, total }: { loops: Loop[]; total: number }) {
+function NoLoops() {
   const { orgSlug } = route.useParams();
-  const navigate = route.useNavigate();
-  const now = useNow(loops.some((loop) => isActive(loop.status)) ? 1_000 : 30_000);
-  if (total === 0) {
-    return (
-      <EmptyState
-        icon={<Repeat2 />}
-        title="No loops yet"
-        action={
-          <Link to="/$orgSlug/loops/new" params={{ orgSlug }} className={buttonClass("primary")}>
-            Start the first loop
-          </Link>
-        }
-      >
-        Describe a change and select a repository. Review the plan, then select Execute to implement
-        it and open a pull request.
-      </EmptyState>
-    );
-  }
-  if (loops.length === 0) {
-    return (
-      <EmptyState
-        title="No loops match the filters"
-        action={
-          <Button onClick={() => void navigate({ search: {}, resetScroll: false })}>
-            Clear filters
-          </Button>
-        }
-      />
-    );
-  }
   return (
-    <div role="table" aria-label="Loops">
-      <div
-        role="row"
-        className={cx(
-          GRID,
-          "border-b border-line px-4 py-2 text-xs font-medium text-ink-3 max-md:hidden",
-        )}
-      >
-        <span role="columnheader">Status</span>
-        <span role="columnheader">Loop</span>
-        <span role="columnheader">Result</span>
-        <span role="columnheader" className="text-right">
-          Created
-        </span>
-        <span role="columnheader" className="text-right">
-          Duration
-        </span>
-        <span role="columnheader" className="text-right">
-          Tokens
-        </span>
-      </div>
-      {loops.map((loop) => (
-        <LoopRow key={loop.id} loop={loop} orgSlug={orgSlug} now={now} />
-      ))}
-    </div>
+    <EmptyState
+      icon={<Repeat2 />}
+      title="No loops yet"
+      action={
+        <Link to="/$orgSlug/loops/new" params={{ orgSlug }} className={buttonClass("primary")}>
+          Start the first loop
+        </Link>
+      }
+    >
+      Describe a change and select a repository. Review the plan, then select Execute to implement
+      it and open a pull request.
+    </EmptyState>
   );
 }
 
-function LoopRow({ loop, orgSlug, now }: { loop: Loop; orgSlug: string; now: number }) {
+function NoMatches() {
+  const navigate = route.useNavigate();
+  return (
+    <EmptyState
+      title="No loops match the filters"
+      action={
+        <Button onClick={() => void navigate({ search: {}, resetScroll: false })}>
+          Clear filters
+        </Button>
+      }
+    />
+  );
+}
+
+function LoopTable({ rows, total, pages }: ReturnType<typeof useLoops>) {
+  const { orgSlug } = route.useParams();
+  const now = useNow(rows.some((loop) => isActive(loop.status)) ? 1_000 : 30_000);
+  // Distance of the rows from the top of the page, which scrolls.
+  const [top, setTop] = useState(0);
+  const virtualizer = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 10,
+    scrollMargin: top,
+    getItemKey: (index) => rows[index]?.id ?? index,
+  });
+  const items = virtualizer.getVirtualItems();
+  const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.length - LOAD_AHEAD;
+  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = pages;
+  useEffect(() => {
+    if (isNearEnd && hasNextPage && !isFetching && !isFetchNextPageError) void fetchNextPage();
+  }, [isNearEnd, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage]);
+  return (
+    <>
+      <div role="table" aria-label="Loops" aria-rowcount={total + 1}>
+        <div
+          role="row"
+          aria-rowindex={1}
+          className={cx(
+            GRID,
+            "border-b border-line px-4 py-2 text-xs font-medium text-ink-3 max-md:hidden",
+          )}
+        >
+          <span role="columnheader">Status</span>
+          <span role="columnheader">Loop</span>
+          <span role="columnheader">Result</span>
+          <span role="columnheader" className="text-right">
+            Created
+          </span>
+          <span role="columnheader" className="text-right">
+            Duration
+          </span>
+          <span role="columnheader" className="text-right">
+            Tokens
+          </span>
+        </div>
+        <div
+          ref={(list) => {
+            if (list) setTop(list.getBoundingClientRect().top + window.scrollY);
+          }}
+          role="rowgroup"
+          className="relative"
+          style={{ height: virtualizer.getTotalSize() }}
+        >
+          {items.map(({ key, index, start }) => {
+            const loop = rows[index];
+            return (
+              loop && (
+                <div
+                  key={key}
+                  ref={virtualizer.measureElement}
+                  data-index={index}
+                  role="presentation"
+                  className="absolute top-0 left-0 w-full border-line not-last:border-b"
+                  style={{ transform: `translateY(${start - top}px)` }}
+                >
+                  <LoopRow loop={loop} position={index + 2} orgSlug={orgSlug} now={now} />
+                </div>
+              )
+            );
+          })}
+        </div>
+      </div>
+      {isFetchNextPageError && (
+        <div className="flex items-center justify-center gap-3 px-4 py-3 text-ink-2">
+          More loops could not be loaded.
+          <Button size="sm" onClick={() => void fetchNextPage()}>
+            Try again
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function LoopRow({
+  loop,
+  position,
+  orgSlug,
+  now,
+}: {
+  loop: Loop;
+  /** Number of the row in the table, from 1 for the header. */
+  position: number;
+  orgSlug: string;
+  now: number;
+}) {
   const tokens = loop.tokensInput + loop.tokensOutput;
   const spent = moneyOf(loop);
   return (
     <div
       role="row"
+      aria-rowindex={position}
       className={cx(
         GRID,
-        "relative items-center border-line px-4 py-3 not-last:border-b hover:bg-sunken has-[a:focus-visible]:bg-sunken",
+        "relative items-center px-4 py-3 hover:bg-sunken has-[a:focus-visible]:bg-sunken",
       )}
     >
       <span role="cell" className="max-md:col-start-2 max-md:row-start-1 max-md:justify-self-end">
