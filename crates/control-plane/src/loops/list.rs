@@ -3,7 +3,7 @@
 use loopgate_api::command::LoopCommand;
 use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
-use sea_orm::sea_query::{Expr, ExprTrait, Func, SimpleExpr};
+use sea_orm::sea_query::{Expr, ExprTrait, Func};
 use sea_orm::{Condition, ConnectionTrait, QueryOrder, QuerySelect, QueryTrait as _};
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer as _};
@@ -133,12 +133,12 @@ async fn matching(
 /// Returns the condition for loops whose texts in the list contain `text`.
 fn mentions(organization_id: Uuid, text: &str) -> Condition {
     use agent_loop::Column;
-    let contains = |expr: SimpleExpr| Expr::expr(Func::lower(expr)).like(containing(text));
+    let contains = |expr: Expr| Expr::expr(Func::lower(expr)).like(containing(text));
     let titled = document::Entity::find()
         .select_only()
         .column(document::Column::Id)
         .filter(document::Column::OrganizationId.eq(organization_id))
-        .filter(contains(Expr::col((document::Entity, document::Column::Title)).into()))
+        .filter(contains(Expr::col((document::Entity, document::Column::Title))))
         .into_query();
     let column = |column: Column| Expr::col((agent_loop::Entity, column));
     Condition::any()
@@ -149,7 +149,7 @@ fn mentions(organization_id: Uuid, text: &str) -> Condition {
 }
 
 /// Returns the condition for loops after `after` in the list (keyset pagination).
-async fn older_than(db: &impl ConnectionTrait, organization_id: Uuid, after: Uuid) -> ApiResult<SimpleExpr> {
+async fn older_than(db: &impl ConnectionTrait, organization_id: Uuid, after: Uuid) -> ApiResult<Expr> {
     use agent_loop::Column;
     let unknown = || bad_request("Invalid query parameters: after is not the id of a loop");
     let last_seen = loops::find(db, organization_id, after).await;
