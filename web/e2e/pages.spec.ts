@@ -841,6 +841,8 @@ test("draft of another tab is offered", async ({ page, context }) => {
   await open(page, "/acme/loops/new");
   const second = await context.newPage();
   await open(second, "/acme/loops/new");
+  // A page that is loaded later shows the draft of the first tab as its own.
+  await expect(description(second)).toBeVisible();
   await description(page).fill("From the first tab");
   await expect(takeOther(second)).toBeVisible();
   await description(second).fill("From the second tab");
