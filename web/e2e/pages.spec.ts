@@ -1,4 +1,6 @@
 /** All pages and their states against the mock server, including accessibility and security policy. */
+import { isDeepStrictEqual } from "node:util";
+
 import { expect, type Page, type Route, test } from "@playwright/test";
 
 import { type Mock, startMock } from "./mock";
@@ -634,11 +636,6 @@ test("no line of the output moves under a reader who scrolled up", async ({ page
   await send(lines("old", 400).join("\n"));
   await expect(log.getByText(/^old 399 /)).toBeInViewport();
   await log.hover();
-  for (let step = 0; step < 6; step++) {
-    await page.mouse.wheel(0, -700);
-    await page.waitForTimeout(100);
-  }
-  await page.waitForTimeout(300);
   const positions = () =>
     log
       .locator("[data-index]")
@@ -649,6 +646,13 @@ test("no line of the output moves under a reader who scrolled up", async ({ page
             .filter(([, top]) => top > 0 && top < window.innerHeight),
         ),
       );
+  for (let step = 0; step < 6; step++) {
+    const earlier = await positions();
+    await page.mouse.wheel(0, -700);
+    await expect.poll(positions).not.toEqual(earlier);
+  }
+  // The lines that became visible are measured.
+  await expect.poll(async () => isDeepStrictEqual(await positions(), await positions())).toBe(true);
   const before = await positions();
   expect(Object.keys(before).length).toBeGreaterThan(3);
   await send(lines("new", 213).join("\n"));
