@@ -113,6 +113,9 @@ pub const ACTS: &[Act] = {
             Route("GET", "/me"), Route("GET", "/organizations"), Route("GET", "/sessions"),
             Route("GET", "/api-keys"), Route("GET", "/public-keys"), Route("GET", "/settings/compute-preference"),
         ] },
+        Act { name: "note what one has seen and snoozed", role: Member, audit: &[], ways: &[
+            Route("PUT", "/change-requests/{idOrSlug}/mark"),
+        ] },
         Act { name: "change one's own password", role: Member, audit: &[Audit::PasswordChanged], ways: &[
             Route("PUT", "/auth/password"),
         ] },
@@ -142,6 +145,7 @@ pub const ACTS: &[Act] = {
             Route("GET", "/documents/{idOrSlug}/versions"), Route("POST", "/documents/{idOrSlug}/run-loop/preview"),
             Route("GET", "/documents/{idOrSlug}/versions/{version}"),
             Route("GET", "/tickets"), Route("GET", "/tickets/{idOrSlug}"),
+            Route("GET", "/change-requests"), Route("GET", "/change-requests/{idOrSlug}"),
             Route("GET", "/loops"), Route("POST", "/loops/summaries"), Route("GET", "/loops/{id}"),
             Route("GET", "/loops/{id}/events"), Route("GET", "/loops/{id}/stream"),
         ] },
@@ -180,6 +184,7 @@ pub const ACTS: &[Act] = {
         ] },
         Act { name: "change a document", role: Member,
             audit: &[Audit::DocumentCreated, Audit::DocumentUpdated, Audit::DocumentVersionAdded], ways: &[
+            Route("PATCH", "/change-requests/{idOrSlug}"),
             Route("POST", "/documents"), Route("PATCH", "/documents/{idOrSlug}"),
             Route("POST", "/documents/{idOrSlug}/versions"), Route("POST", "/tickets"),
             Route("PATCH", "/tickets/{idOrSlug}"), Completion(LoopCommand::Plan),

@@ -17,6 +17,7 @@ use crate::accounts::{self, FirstOwner, Owner};
 use crate::app::{ControlPlaneParts, ControlPlaneState};
 use crate::audit::Actor;
 use crate::bus::Bus;
+use crate::change_requests;
 use crate::code_host::{CodeHostAppError, InstalledCodeHost};
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
@@ -101,6 +102,7 @@ impl ControlPlane {
             // `+ 1` includes desktops that were seen in this very millisecond.
             presence::sweep(&app, now() + 1).await?;
         }
+        change_requests::backfill(&app.store).await?;
         app.tasks.spawn(launch_queue::run(app.clone()));
         app.tasks.spawn(forward::run(app.clone()));
         app.tasks.spawn(presence::run(app.clone()));

@@ -10,7 +10,8 @@ use http_body::Body as _;
 use http_body_util::BodyExt as _;
 use loopgate_api::json_size::count_values;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::value::StrDeserializer;
+use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer as _};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
@@ -163,6 +164,20 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
         let id = path.iter().find(|(name, _)| *name == "id").map(|(_, value)| Self::of(value));
         Ok(id.unwrap_or(Self(None)))
     }
+}
+
+/// Deserializes a query parameter that contains several values, separated by commas.
+pub fn separated<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.split(',')
+        .filter(|item| !item.is_empty())
+        .map(|item| {
+            let item: StrDeserializer<'_, D::Error> = item.into_deserializer();
+            T::deserialize(item)
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -69,18 +69,23 @@ pub struct CreatedRows {
     pub loop_id: Option<Uuid>,
 }
 
-impl KeyedRequest {
-    /// Returns what an earlier attempt created. Returns 409 when the key was sent with another request.
-    pub async fn earlier(&self, db: &impl ConnectionTrait) -> ApiResult<Option<CreatedRows>> {
-        let row = keyed_request::Entity::find_by_id((self.user_id, self.key.clone())).one(db).await?;
-        let Some(row) = row.filter(|row| row.created_at > now() - KEPT) else { return Ok(None) };
-        if row.fingerprint != self.fingerprint {
-            return Err(conflict("Idempotency key collision with different payload")
-                .code("idempotency_key_collision"));
-        }
-        Ok(Some(CreatedRows { document_id: row.document_id, loop_id: row.loop_id }))
+/// Returns what an earlier attempt of a request created; nothing for a first attempt, and for a request without a key.
+/// Returns 409 when the key was sent with another request.
+pub async fn earlier(db: &impl ConnectionTrait, request: Option<&KeyedRequest>) -> ApiResult<CreatedRows> {
+    let Some(request) = request else { return Ok(CreatedRows::default()) };
+    let row = keyed_request::Entity::find_by_id((request.user_id, request.key.clone())).one(db).await?;
+    let Some(row) = row.filter(|row| row.created_at > now() - KEPT) else {
+        return Ok(CreatedRows::default());
+    };
+    if row.fingerprint != request.fingerprint {
+        return Err(
+            conflict("Idempotency key collision with different payload").code("idempotency_key_collision")
+        );
     }
+    Ok(CreatedRows { document_id: row.document_id, loop_id: row.loop_id })
+}
 
+impl KeyedRequest {
     /// Stores what the request created, in its transaction, and removes the expired keys of the user.
     pub async fn store(self, tx: &DatabaseTransaction, created: CreatedRows) -> Result<(), DbErr> {
         keyed_request::Entity::delete_many()

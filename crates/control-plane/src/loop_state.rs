@@ -11,6 +11,7 @@ use sea_orm::sea_query::{Expr, ExprTrait, Func};
 use sea_orm::{DatabaseTransaction, QuerySelect, UpdateMany};
 use serde_json::{Value, json};
 
+use crate::change_requests;
 use crate::loops::usage::{self, LoopUsage};
 use crate::store::column::StoredEnum;
 use crate::store::entity::loop_event::{self, EventSource};
@@ -86,6 +87,7 @@ pub async fn apply(
         loop_launch::Entity::delete_by_id(loop_id).exec(tx).await?;
         clear_tokens(tx, loop_id, to).await?;
     }
+    change_requests::refresh_of_loop(tx, loop_id).await?;
     Ok(TransitionResult::Applied)
 }
 

@@ -19,10 +19,11 @@ use crate::credentials::{cookie, session};
 use crate::error::not_implemented;
 use crate::extract::RouteBodyLimit;
 use crate::routes::{
-    agent_proposals, agents, api_keys, audit_log, auth, bootstrap, commands, compute_preference,
-    compute_targets, documents, events, execution_credentials, feature_flags, github_token, health,
-    health_checks, invitations, link, local_auth, loops, manual_loops, members, oidc, onboarding,
-    organization, organizations, public_keys, repositories, runner, sessions, storage, tickets, usage,
+    agent_proposals, agents, api_keys, audit_log, auth, bootstrap, change_requests, commands,
+    compute_preference, compute_targets, documents, events, execution_credentials, feature_flags,
+    github_token, health, health_checks, invitations, link, local_auth, loops, manual_loops, members, oidc,
+    onboarding, organization, organizations, public_keys, repositories, runner, sessions, storage, tickets,
+    usage,
 };
 use crate::storage::OBJECT_LIMIT;
 use crate::{middleware, web};
@@ -161,6 +162,11 @@ fn table() -> Vec<RouteRow> {
         ("POST", "/documents/{idOrSlug}/versions", Person, DOCUMENT, routes!(documents::create_version)),
         ("POST", "/documents/{idOrSlug}/run-loop", Person, PROMPT, routes!(documents::run_loop)),
         ("POST", "/documents/{idOrSlug}/run-loop/preview", Person, PROMPT, routes!(documents::preview_loop)),
+        // Change requests
+        ("GET", "/change-requests", Person, NONE, routes!(change_requests::list)),
+        ("GET", "/change-requests/{idOrSlug}", Person, NONE, routes!(change_requests::get)),
+        ("PATCH", "/change-requests/{idOrSlug}", Person, SMALL, routes!(change_requests::update)),
+        ("PUT", "/change-requests/{idOrSlug}/mark", Person, SMALL, routes!(change_requests::mark)),
         // Tickets
         ("GET", "/tickets", Person, NONE, routes!(tickets::list)),
         ("POST", "/tickets", Person, DOCUMENT, routes!(tickets::create)),

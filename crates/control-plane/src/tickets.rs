@@ -11,11 +11,11 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryOrder, QuerySelect};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::documents::page::DocumentPage;
 use crate::documents::view::LoopPullRequest;
 use crate::documents::{self, NewDocument, VersionText};
 use crate::error::{ApiResult, not_found};
 use crate::loops::view::{LoopDocument, LoopRecord, records};
+use crate::page::DocumentPage;
 use crate::store::column::StoredEnum;
 use crate::store::entity::ticket::{self, TicketState};
 use crate::store::entity::{agent_loop, document, pull_request};

@@ -38,7 +38,7 @@ const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'u
 
 // First segments of API paths. Unknown paths below them return 501 instead of the app, so that a client never
 // mistakes a page for a response.
-const API: [&str; 36] = [
+const API: [&str; 37] = [
     "agent-proposals",
     "agents",
     "api-keys",
@@ -46,6 +46,7 @@ const API: [&str; 36] = [
     "audit-log",
     "auth",
     "catalog",
+    "change-requests",
     "compute-targets",
     "cron",
     "custom-fields",

@@ -389,6 +389,61 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/change-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the change requests of the organization, most recently changed first. With `attention`, those that need a
+         *     person.
+         */
+        get: operations["change_requests_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/change-requests/{idOrSlug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the change request of a document, with all documents, loops and pull requests. */
+        get: operations["change_requests_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Archives a change request, or returns it to the lists. */
+        patch: operations["change_requests_update"];
+        trace?: never;
+    };
+    "/change-requests/{idOrSlug}/mark": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Notes for the caller that the state of a change request was seen, and until when it is snoozed. */
+        put: operations["change_requests_mark"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/compute-targets": {
         parameters: {
             query?: never;
@@ -1768,6 +1823,11 @@ export interface components {
             webAppOrigin: string;
         };
         /**
+         * @description What a change request needs from a person.
+         * @enum {string}
+         */
+        Attention: "plan" | "question" | "approval" | "delivery" | "findings" | "limit" | "machine_offline" | "failure";
+        /**
          * @description A security-relevant action in the audit log.
          * @enum {string}
          */
@@ -1851,6 +1911,77 @@ export interface components {
              */
             newPassword: string;
         };
+        /** @description A change request with its documents, loops and pull requests. */
+        ChangeRequestDetail: components["schemas"]["ChangeRequestRecord"] & {
+            /** @description Documents derived from the first one, oldest first. */
+            documents: components["schemas"]["DocumentRecord"][];
+            /** @description Newest 100 loops on its documents, newest first. */
+            loops: components["schemas"]["LoopRecord"][];
+            plan?: components["schemas"]["DocumentRecord"] | null;
+            /** @description Pull requests of the loops, newest first. */
+            pullRequests: components["schemas"]["PullRequest"][];
+        };
+        /** @description What a user notes about a change request. Absent members are reset. */
+        ChangeRequestMark: {
+            /** @description Whether the user has seen the current state. */
+            seen?: boolean;
+            /** @description Time until which the user does not want to be reminded, ISO 8601. */
+            snoozedUntil?: string | null;
+        };
+        /** @description A page of change requests. */
+        ChangeRequestPage: {
+            /** @description The change requests, most recently changed first. */
+            data: components["schemas"]["ChangeRequestRecord"][];
+            /** @description Always `true` in a successful response. */
+            success: boolean;
+            /**
+             * Format: int64
+             * @description Number of change requests on all pages; absent unless the query asks for it.
+             */
+            total?: number | null;
+        };
+        /** @description A change request: what a person asked for, and the state of the work on it. */
+        ChangeRequestRecord: {
+            /** @description Time at which it was archived, ISO 8601; null otherwise. */
+            archivedAt?: string | null;
+            attention?: components["schemas"]["Attention"] | null;
+            /** @description Time of the last change of the state, ISO 8601. */
+            changedAt: string;
+            command?: components["schemas"]["LoopCommand"] | null;
+            /**
+             * Format: double
+             * @description Cost of all loops in US dollars, as far as it is known; null without a report.
+             */
+            cost?: number | null;
+            /** @description What the state is about. */
+            details: components["schemas"]["StateDetails"];
+            /** @description The document that the change request begins with. */
+            document: components["schemas"]["DocumentRecord"];
+            /** @description Whether the caller has not seen the current state. */
+            isUnread: boolean;
+            /**
+             * Format: uuid
+             * @description Id of the loop that determines the state; null before the first loop.
+             */
+            loopId?: string | null;
+            /** @description Time until which the caller does not want to be reminded, ISO 8601; null otherwise. */
+            snoozedUntil?: string | null;
+            /** @description Stage of the work. */
+            stage: components["schemas"]["ChangeStage"];
+            /** @description State of the work. */
+            state: components["schemas"]["ChangeState"];
+            user?: components["schemas"]["LoopUser"] | null;
+        };
+        /**
+         * @description Stage of a change request.
+         * @enum {string}
+         */
+        ChangeStage: "request" | "plan" | "execute" | "review" | "pull_request";
+        /**
+         * @description State of a change request.
+         * @enum {string}
+         */
+        ChangeState: "not_started" | "starting" | "machine_offline" | "waiting_for_approval" | "queued" | "waiting_for_limit" | "running" | "stalled" | "question" | "plan_ready" | "changes_requested" | "reviewed" | "pull_request_open" | "done" | "limit_reached" | "delivery_failed" | "failed" | "stopped";
         /** @description Request to claim an attempt. */
         ClaimRequest: {
             /**
@@ -2358,6 +2489,24 @@ export interface components {
                 challengeToken: string;
                 /** @description Expiry, ISO 8601; one minute after the request. */
                 expiresAt: string;
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_ChangeRequestDetail: {
+            /** @description A change request with its documents, loops and pull requests. */
+            data: components["schemas"]["ChangeRequestRecord"] & {
+                /** @description Documents derived from the first one, oldest first. */
+                documents: components["schemas"]["DocumentRecord"][];
+                /** @description Newest 100 loops on its documents, newest first. */
+                loops: components["schemas"]["LoopRecord"][];
+                plan?: components["schemas"]["DocumentRecord"] | null;
+                /** @description Pull requests of the loops, newest first. */
+                pullRequests: components["schemas"]["PullRequest"][];
             };
             /**
              * @description Always `true` in a successful response.
@@ -4237,6 +4386,40 @@ export interface components {
             ownerName: string;
             targetContext?: components["schemas"]["KeyTargetContext"] | null;
         };
+        /** @description What a loop waits for. */
+        LoopActivity: {
+            /** @description Shell command with which the owner approves the loop. */
+            command: string;
+            /** @description Id of the approval. */
+            id: string;
+            /** @enum {string} */
+            kind: "approval";
+            /** @description Time at which the approval request expires, ISO 8601. */
+            waits_until: string;
+        } | {
+            /** @enum {string} */
+            kind: "queue";
+            /**
+             * Format: int64
+             * @description Position in the queue, from 1.
+             */
+            place: number;
+            /**
+             * Format: int64
+             * @description Length of the queue.
+             */
+            waiting: number;
+        } | {
+            /** @enum {string} */
+            kind: "usage_limit";
+            /** @description Time of the reset, ISO 8601; absent when unknown. */
+            until?: string | null;
+        } | {
+            /** @description Command line of the inactive program; absent when the model does not respond. */
+            command?: string | null;
+            /** @enum {string} */
+            kind: "stuck";
+        };
         /**
          * @description Command of a loop; determines inputs, runner and outputs.
          * @enum {string}
@@ -5078,6 +5261,14 @@ export interface components {
             /** @description Repositories to explore, 1 to 50. */
             repos: components["schemas"]["BootstrapRepository"][];
         };
+        /** @description What a state is about. */
+        StateDetails: {
+            activity?: components["schemas"]["LoopActivity"] | null;
+            /** @description Error code of the loop; absent unless it ended with an error. */
+            code?: string | null;
+            /** @description Number of open questions of the plan; absent without any. */
+            questions?: number | null;
+        };
         /** @description A stored event in flat form. */
         StoredEvent: {
             /**
@@ -5302,6 +5493,11 @@ export interface components {
             name?: string | null;
             /** @description Prompt, at least one character. */
             prompt?: string | null;
+        };
+        /** @description Changes to a change request. */
+        UpdateChangeRequest: {
+            /** @description Whether it is hidden from the lists. */
+            archived: boolean;
         };
         /** @description Changes to a document. Absent members remain unchanged. */
         UpdateDocument: {
@@ -7274,6 +7470,336 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_SignOutResponse"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    change_requests_list: {
+        parameters: {
+            query?: {
+                /** @description Returns archived change requests instead of the others. */
+                archived?: boolean;
+                /** @description Returns only change requests that need a person, and that the caller has not snoozed. */
+                attention?: boolean;
+                /** @description Returns only change requests that changed before this time: `changedAt` of the last row of the previous page. */
+                before?: string;
+                /** @description Id of the document of that row, the tie-break of equal times. */
+                beforeId?: string;
+                /** @description Whether to count the change requests of all pages. */
+                count?: boolean;
+                /** @description Rows per page, 1 to 200; 50 by default. */
+                limit?: number;
+                /** @description Returns only change requests of the caller. */
+                mine?: boolean;
+                /** @description Returns only change requests of this repository, `<org>/<repo>`. */
+                repo?: string;
+                /** @description Returns only change requests in one of these states, separated by commas. */
+                state?: components["schemas"]["ChangeState"][];
+                /**
+                 * @description Returns only change requests whose title, slug or repository contains this text, at most 200 characters.
+                 *     Not case-sensitive.
+                 */
+                text?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequestPage"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    change_requests_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ChangeRequestDetail"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    change_requests_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ChangeRequestDetail"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    change_requests_mark: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeRequestMark"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ChangeRequestDetail"];
                 };
             };
             /** @description The request is invalid; `code` and `details` say why. */

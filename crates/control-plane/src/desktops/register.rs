@@ -11,6 +11,7 @@ use sea_orm::sea_query::Expr;
 use serde_json::{Value, json};
 
 use crate::audit::{Actor, AuditAction};
+use crate::change_requests;
 use crate::store::column::StoredEnum;
 use crate::store::entity::{compute_target, target_health_check};
 use crate::store::{Store, is_duplicate, now};
@@ -225,7 +226,11 @@ pub async fn set_online(store: &Store, id: Uuid, online: bool) -> Result<bool, D
     let before = compute_target::Entity::find_by_id(id).one(&tx).await?;
     update.col_expr(Column::IsOnline, Expr::value(online)).exec(&tx).await?;
     tx.commit().await?;
-    Ok(before.is_some_and(|row| row.is_online != online))
+    let has_changed = before.is_some_and(|row| row.is_online != online);
+    if has_changed {
+        change_requests::refresh_waiting(store, id).await?;
+    }
+    Ok(has_changed)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use sea_orm::sea_query::Expr;
 
 use crate::app::ControlPlaneState;
 use crate::bus::Topic;
+use crate::change_requests;
 use crate::store::entity::compute_target;
 use crate::store::now;
 
@@ -49,6 +50,7 @@ pub async fn sweep(app: &ControlPlaneState, before: i64) -> Result<(), DbErr> {
         .exec(app.store.writer())
         .await?;
     for target in stale {
+        change_requests::refresh_waiting(&app.store, target.id).await?;
         app.bus.publish(Topic::Targets(target.organization_id));
     }
     Ok(())

@@ -4,7 +4,6 @@
 //! a plan also names worktree and branch of the loops that create and implement it.
 
 pub mod ingest;
-pub mod page;
 pub mod view;
 
 use loopgate_api::launch::{ArtifactType, RepoRef};
@@ -14,6 +13,7 @@ use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryOrder, QuerySelect};
 use serde_json::Value;
 
+use crate::change_requests;
 use crate::error::{ApiResult, not_found};
 use crate::store::column::StoredEnum;
 use crate::store::entity::document::DocumentStatus;
@@ -210,5 +210,6 @@ pub async fn add_version(
         .filter(Column::Id.eq(row.id))
         .exec(tx)
         .await?;
+    change_requests::refresh(tx, row.id).await?;
     Ok(row)
 }

@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::page::MAX_LIMIT;
 use crate::loops::view::{LoopDocument, LoopRecord, records};
+use crate::page::MAX_LIMIT;
 use crate::store::entity::document::DocumentStatus;
 use crate::store::entity::{agent_loop, document, document_version, pull_request};
 use crate::store::iso;
@@ -207,11 +207,7 @@ pub async fn detail(db: &impl ConnectionTrait, row: document::Model) -> Result<D
         .all(db)
         .await?;
     let (content, raw) = current.map(|version| (version.content, version.raw)).unwrap_or_default();
-    let pull_requests = pull_request::Entity::find()
-        .filter(pull_request::Column::DocumentId.eq(row.id))
-        .order_by_desc(pull_request::Column::CreatedAt)
-        .all(db)
-        .await?;
+    let pull_requests = pull_requests_of(db, [row.id]).await?;
     Ok(DocumentDetail {
         content,
         raw,
@@ -219,7 +215,20 @@ pub async fn detail(db: &impl ConnectionTrait, row: document::Model) -> Result<D
         source: source.as_ref().map(LoopDocument::from),
         plan: plan.as_ref().map(LoopDocument::from),
         loops: records(db, loops).await?,
-        pull_requests: pull_requests.into_iter().map(LoopPullRequest::from).collect(),
+        pull_requests,
         record: row.into(),
     })
+}
+
+/// Returns the pull requests of documents, newest first.
+pub async fn pull_requests_of(
+    db: &impl ConnectionTrait,
+    documents: impl IntoIterator<Item = Uuid>,
+) -> Result<Vec<LoopPullRequest>, DbErr> {
+    let rows = pull_request::Entity::find()
+        .filter(pull_request::Column::DocumentId.is_in(documents))
+        .order_by_desc(pull_request::Column::CreatedAt)
+        .all(db)
+        .await?;
+    Ok(rows.into_iter().map(LoopPullRequest::from).collect())
 }

@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 use super::cost;
 use super::runner_event::{RunnerEvent, is_session_id};
 use crate::agents::roster;
+use crate::change_requests;
 use crate::documents;
 use crate::error::{ApiResult, ValidationIssues, invalid_transition};
 use crate::loop_state::{self, TransitionResult};
@@ -52,6 +53,8 @@ pub async fn completed(
     match loop_state::apply(tx, row.id, LoopStatus::Completed, columns).await? {
         TransitionResult::Applied => {
             outcome.store_contents(tx, row.id).await?;
+            // Again: the contents tell whether the work was delivered.
+            change_requests::refresh_of_loop(tx, row.id).await?;
             Ok(Some(event))
         }
         TransitionResult::Refused(from) if from.is_terminal() => Ok(None),
@@ -75,6 +78,7 @@ pub async fn delivered(
         agent_loop::Entity::update_many().col_expr(agent_loop::Column::UpdatedAt, Expr::value(now()));
     outcome.delivery_columns(update).filter(agent_loop::Column::Id.eq(row.id)).exec(tx).await?;
     contents::update(tx, row.id, outcome.results_column()).await?;
+    change_requests::refresh_of_loop(tx, row.id).await?;
     Ok(true)
 }
 

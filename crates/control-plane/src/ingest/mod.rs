@@ -23,10 +23,11 @@ use crate::app::ControlPlaneState;
 use crate::audit::{Actor, AuditAction};
 use crate::auth::RunnerAuth;
 use crate::bus::Topic;
+use crate::change_requests;
 use crate::dispatch::kill;
 use crate::error::{ApiError, ApiResult, conflict, invalid_transition, not_found};
 use crate::loop_state::{self, ACTIVE, NewEvent, TransitionResult};
-use crate::loops::{contents, revival};
+use crate::loops::{activity, contents, revival};
 use crate::spending;
 use crate::store::column::StoredEnum;
 use crate::store::entity::loop_event::{self, EventSource};
@@ -153,6 +154,9 @@ async fn record(
         let has_ended = is_late && identity.runner.is_some() && !was_ended_by_runner(&tx, loop_id).await?;
         tx.commit().await?;
         return Ok(IngestOutcome { is_ignored: true, has_ended });
+    }
+    if activity::update(&tx, &row, &event).await? {
+        change_requests::refresh_of_loop(&tx, loop_id).await?;
     }
     let event = match apply_event(&tx, &row, event).await? {
         EventEffect::Store(event) => event,

@@ -16,9 +16,10 @@ use serde_json::{Map, Value, json};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
 use crate::auth::Caller;
+use crate::change_requests;
 use crate::dispatch::launch_queue;
 use crate::error::{ApiError, ApiResult, ValidationIssues, bad_request, conflict};
-use crate::idempotency::{CreatedRows, KeyedRequest};
+use crate::idempotency::{self, CreatedRows, KeyedRequest};
 use crate::loop_state::{self, ACTIVE, status_values};
 use crate::organizations;
 use crate::repositories;
@@ -166,10 +167,9 @@ pub async fn earlier(
     db: &impl ConnectionTrait,
     request: Option<&KeyedRequest>,
 ) -> ApiResult<Option<agent_loop::Model>> {
-    let Some(request) = request else { return Ok(None) };
-    match request.earlier(db).await? {
-        Some(CreatedRows { loop_id: Some(id), .. }) => Ok(agent_loop::Entity::find_by_id(id).one(db).await?),
-        _ => Ok(None),
+    match idempotency::earlier(db, request).await?.loop_id {
+        Some(id) => Ok(agent_loop::Entity::find_by_id(id).one(db).await?),
+        None => Ok(None),
     }
 }
 
@@ -372,5 +372,6 @@ async fn insert(tx: &DatabaseTransaction, caller: &Caller, new: NewLoop) -> Resu
         ..Default::default()
     };
     loop_content::Entity::insert(content).exec_without_returning(tx).await?;
+    change_requests::refresh_of_loop(tx, id).await?;
     Ok(row)
 }

@@ -5,14 +5,13 @@ use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
 use sea_orm::{Condition, ConnectionTrait, QueryOrder, QuerySelect, QueryTrait as _};
-use serde::de::value::StrDeserializer;
-use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer as _};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::view::{LoopRecord, records};
 use crate::documents;
 use crate::error::{ApiResult, bad_request, not_found};
+use crate::extract::separated;
 use crate::loop_state::status_values;
 use crate::loops;
 use crate::store::column::StoredEnum;
@@ -65,17 +64,6 @@ pub struct LoopPage {
     /// Number of loops on all pages; absent unless the query asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
-}
-
-fn separated<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Vec<T>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    text.split(',')
-        .filter(|item| !item.is_empty())
-        .map(|item| {
-            let item: StrDeserializer<'_, D::Error> = item.into_deserializer();
-            T::deserialize(item)
-        })
-        .collect()
 }
 
 /// Returns a page of the loops of an organization, newest first.

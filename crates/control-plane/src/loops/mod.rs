@@ -3,6 +3,7 @@
 //! The status of a loop changes only in [`crate::loop_state`]; events of runners are stored by
 //! [`crate::ingest`].
 
+pub mod activity;
 pub mod contents;
 pub mod create;
 pub mod events;

@@ -80,26 +80,26 @@ pub async fn start(
     issues.require((1..=REPOSITORY_LIMIT).contains(&body.repos.len()), "repos", "must have 1 to 50 items");
     issues.into_result()?;
     let started = async {
-        let keyed = key.of(&caller, &("bootstrap", &body))?;
-        if let Some(row) = earlier(app.store.reader(), keyed.as_ref()).await? {
+        let request = key.of(&caller, &("bootstrap", &body))?;
+        if let Some(row) = earlier(app.store.reader(), request.as_ref()).await? {
             return Ok(row.into());
         }
         let target = target(&app, &caller, body.compute_target_id).await?;
         signing::require_signature(app.store.reader(), &target, false).await?;
-        let mut request = json!({"repos": body.repos});
+        let mut order = json!({"repos": body.repos});
         if let Some(options) = body.options {
-            request["options"] = serde_json::to_value(options)?;
+            order["options"] = serde_json::to_value(options)?;
         }
         // The desktop parses the prompt as JSON; the metadata is for display.
-        let mut metadata = request.clone();
+        let mut metadata = order.clone();
         metadata["launchSource"] = "bootstrap".into();
         let new = NewLoop {
             compute_target_id: Some(target.id),
             harness: target.selected_harness.0,
-            prompt: Some(request.to_string()),
+            prompt: Some(order.to_string()),
             metadata,
             launch: LaunchMode::Command,
-            request: keyed,
+            request,
             ..NewLoop::of(LoopCommand::Bootstrap)
         };
         let created = create(&app, &caller, new).await.map_err(|error| {

@@ -12,9 +12,7 @@ use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
 use crate::auth::{Caller, UserAuth};
 use crate::dispatch::launch;
-use crate::dispatch::launch_queue::LaunchLease;
 use crate::dispatch::run_document::{self, LaunchPreview, RunLoop};
-use crate::documents::page::{self, DocumentPage};
 use crate::documents::view::{
     DocumentDetail, DocumentRecord, DocumentVersion, DocumentVersionRecord, detail, version_records,
 };
@@ -22,9 +20,10 @@ use crate::documents::{self, NewDocument, VersionText};
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, not_found};
 use crate::extract::{Body, Query};
-use crate::idempotency::{CreatedRows, IdempotencyKey, KeyedRequest};
-use crate::loops::create::{self, NewLoop, check_inputs};
+use crate::idempotency::{self, CreatedRows, IdempotencyKey, KeyedRequest};
+use crate::loops::create::{self, CreatedLoop, NewLoop, check_inputs};
 use crate::loops::view::LoopStartResponse;
+use crate::page::{self, DocumentPage};
 use crate::store::column::StoredEnum;
 use crate::store::entity::document::{self, DocumentStatus};
 use crate::store::entity::document_version;
@@ -143,8 +142,7 @@ pub async fn run_new(
         let new = NewLoop { request, ..new };
         let row = run_document::insert_new(&app, &tx, &caller, &document, new).await?;
         tx.commit().await?;
-        launch::spawn(&app, LaunchLease::first(row.id), None);
-        Ok(row.into())
+        Ok(launch::spawn_created(&app, CreatedLoop::New(row), None))
     };
     started.await.context("Failed to run loop").map(Data::new)
 }
@@ -154,12 +152,9 @@ async fn earlier(
     db: &impl ConnectionTrait,
     request: Option<&KeyedRequest>,
 ) -> ApiResult<Option<document::Model>> {
-    let Some(request) = request else { return Ok(None) };
-    match request.earlier(db).await? {
-        Some(CreatedRows { document_id: Some(id), .. }) => {
-            Ok(document::Entity::find_by_id(id).one(db).await?)
-        }
-        _ => Ok(None),
+    match idempotency::earlier(db, request).await?.document_id {
+        Some(id) => Ok(document::Entity::find_by_id(id).one(db).await?),
+        None => Ok(None),
     }
 }
 

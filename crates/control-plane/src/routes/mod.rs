@@ -6,6 +6,7 @@ pub mod api_keys;
 pub mod audit_log;
 pub mod auth;
 pub mod bootstrap;
+pub mod change_requests;
 pub mod commands;
 pub mod compute_preference;
 pub mod compute_targets;

@@ -280,6 +280,14 @@ impl Scene {
                 fill("{idOrSlug}", &self.document().await);
                 json!({"title": "y"})
             }
+            ("PATCH", "/change-requests/{idOrSlug}") => {
+                fill("{idOrSlug}", &self.document().await);
+                json!({"archived": true})
+            }
+            ("PUT", "/change-requests/{idOrSlug}/mark") => {
+                fill("{idOrSlug}", &self.document().await);
+                json!({"seen": true})
+            }
             ("POST", "/documents/{idOrSlug}/versions") => {
                 fill("{idOrSlug}", &self.document().await);
                 json!({"content": "y"})

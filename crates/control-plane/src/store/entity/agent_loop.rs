@@ -47,6 +47,9 @@ pub struct Model {
     pub api_key_source: Option<String>,
     #[sea_orm(column_type = "JsonBinary", nullable)]
     pub error: Option<Json>,
+    // What the loop waits for: `loops::activity::LoopActivity`.
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub activity: Option<Json>,
     // Slot of the runner token in force; cleared when the loop reaches a terminal status.
     pub active_token_jti: Option<Uuid>,
     // Slot of the last token that was issued. It may claim an empty slot again.

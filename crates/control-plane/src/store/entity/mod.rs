@@ -10,6 +10,8 @@ pub mod agent_version;
 pub mod api_key;
 pub mod audit_entry;
 pub mod challenge;
+pub mod change_request;
+pub mod change_request_mark;
 pub mod compute_target;
 pub mod desktop_command;
 pub mod desktop_command_event;

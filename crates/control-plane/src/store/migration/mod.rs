@@ -6,6 +6,7 @@
 mod accounts;
 mod agents;
 mod bound_links;
+mod change_requests;
 mod claimed_gateways;
 mod desktop_grants;
 mod diagnostics;
@@ -63,6 +64,7 @@ impl MigratorTrait for Migrator {
             Box::new(loop_contents::UsageDays),
             Box::new(password_resets::PasswordResets),
             Box::new(keyed_requests::KeyedRequests),
+            Box::new(change_requests::ChangeRequests),
         ]
     }
 }

@@ -150,6 +150,7 @@ impl Resources {
             ("/loops/{id}", &self.loop_id),
             ("/agent-proposals/{id}", &self.proposal),
             ("/documents/{idOrSlug}", &self.document),
+            ("/change-requests/{idOrSlug}", &self.document),
             ("/agents/{idOrSlug}", &self.agent),
             ("/tickets/{idOrSlug}", &self.ticket),
             ("{version}", &"1".to_owned()),

@@ -6,6 +6,7 @@ mod audit_log;
 mod auth;
 mod authorization;
 mod bootstrap;
+mod change_requests;
 mod commands;
 mod compute_preference;
 mod compute_targets;

@@ -1,0 +1,247 @@
+//! Change requests: a document without a source, with everything derived from it.
+//!
+//! The state of a change request follows from its loops and its plan. It is stored, so that lists can be filtered and
+//! counted by it, and derived again in each transaction that changes one of them.
+
+pub mod list;
+pub mod standing;
+pub mod view;
+
+use std::collections::HashSet;
+
+use loopgate_api::job::LoopStatus;
+use loopgate_api::launch::ArtifactType;
+use loopgate_api::review::Verdict;
+use sea_orm::prelude::*;
+use sea_orm::{
+    ConnectionTrait, DatabaseTransaction, IntoActiveModel as _, QueryOrder as _, QuerySelect as _,
+    QueryTrait as _,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+use self::standing::{ChangeState, LoopFacts, StateDetails};
+use crate::documents;
+use crate::loop_state::status_values;
+use crate::loops::view::LoopError;
+use crate::loops::{activity, contents};
+use crate::store::column::StoredEnum;
+use crate::store::entity::{agent_loop, change_request, compute_target, document, pull_request};
+use crate::store::{Store, now, parse_json};
+
+// Levels of derived documents that are followed. Guards against cycles; real chains have two or three levels.
+const MAX_DEPTH: usize = 10;
+// Documents whose change requests are derived in one transaction at the start.
+const BATCH: u64 = 100;
+
+/// The documents of a change request.
+pub struct Family {
+    /// The document that the change request begins with.
+    pub root: document::Model,
+    /// Documents derived from it, in the order of their creation.
+    pub derived: Vec<document::Model>,
+}
+
+impl Family {
+    /// Returns the newest plan.
+    pub fn plan(&self) -> Option<&document::Model> {
+        let is_plan = |document: &&document::Model| document.kind.0 == ArtifactType::ImplementationPlan;
+        self.derived.iter().rev().chain([&self.root]).find(is_plan)
+    }
+
+    /// Returns the ids of all documents.
+    pub fn ids(&self) -> impl Iterator<Item = Uuid> {
+        self.derived.iter().chain([&self.root]).map(|document| document.id)
+    }
+}
+
+/// Returns the document that the change request of a document begins with.
+pub async fn root_of(
+    db: &impl ConnectionTrait,
+    mut document: document::Model,
+) -> Result<document::Model, DbErr> {
+    for _ in 0..MAX_DEPTH {
+        let Some(source) = document.source_document_id else { break };
+        let Some(source) = document::Entity::find_by_id(source).one(db).await? else { break };
+        document = source;
+    }
+    Ok(document)
+}
+
+/// Returns the documents of the change request that begins with a document.
+pub async fn family(db: &impl ConnectionTrait, root: document::Model) -> Result<Family, DbErr> {
+    use document::Column;
+    let mut seen = HashSet::from([root.id]);
+    let (mut derived, mut sources): (Vec<document::Model>, _) = (Vec::new(), vec![root.id]);
+    for _ in 0..MAX_DEPTH {
+        let children = document::Entity::find()
+            .filter(Column::OrganizationId.eq(root.organization_id))
+            .filter(Column::SourceDocumentId.is_in(sources))
+            .order_by_asc(Column::CreatedAt)
+            .all(db)
+            .await?;
+        let children: Vec<_> = children.into_iter().filter(|child| seen.insert(child.id)).collect();
+        if children.is_empty() {
+            break;
+        }
+        sources = children.iter().map(|child| child.id).collect();
+        derived.extend(children);
+    }
+    derived.sort_by_key(|document| document.created_at);
+    Ok(Family { root, derived })
+}
+
+/// Returns the loops of the documents of a change request, newest first.
+pub fn loops_of(family: &Family) -> Select<agent_loop::Entity> {
+    use agent_loop::Column;
+    agent_loop::Entity::find()
+        .filter(Column::DocumentId.is_in(family.ids()))
+        .order_by_desc(Column::CreatedAt)
+        .order_by_desc(Column::Id)
+}
+
+/// Derives the state of a loop's change request again, after the loop has changed.
+pub async fn refresh_of_loop(tx: &DatabaseTransaction, loop_id: Uuid) -> Result<(), DbErr> {
+    let document: Option<Option<Uuid>> = agent_loop::Entity::find_by_id(loop_id)
+        .select_only()
+        .column(agent_loop::Column::DocumentId)
+        .into_tuple()
+        .one(tx)
+        .await?;
+    match document.flatten() {
+        Some(document) => refresh(tx, document).await,
+        None => Ok(()),
+    }
+}
+
+/// Derives the state of a document's change request again, after a document or a loop has changed.
+pub async fn refresh(tx: &DatabaseTransaction, document_id: Uuid) -> Result<(), DbErr> {
+    let Some(document) = document::Entity::find_by_id(document_id).one(tx).await? else { return Ok(()) };
+    let root = root_of(tx, document).await?;
+    // Serializes concurrent changes of one change request: the later one derives the state from both.
+    document::Entity::find_by_id(root.id).lock_exclusive().one(tx).await?;
+    let family = family(tx, root).await?;
+    let loops = loops_of(&family).all(tx).await?;
+    let decisive = loops.iter().find(|row| LoopFacts::is_decisive(row.command.0, row.status.0));
+    let mut details = StateDetails::default();
+    let mut state = ChangeState::NotStarted;
+    if let Some(row) = decisive {
+        let facts = facts(tx, row).await?;
+        state = facts.state();
+        (details.activity, details.code) = (facts.activity, facts.error_code);
+    }
+    if let Some(plan) = family.plan().filter(|_| state == ChangeState::PlanReady) {
+        details.questions = open_questions(tx, plan).await?;
+    }
+    let costs: Vec<f64> = loops.iter().filter_map(|row| row.reported_cost.or(row.estimated_cost)).collect();
+    let row = change_request::Model {
+        document_id: family.root.id,
+        organization_id: family.root.organization_id,
+        user_id: decisive.map_or(family.root.user_id, |row| row.user_id),
+        state: StoredEnum(state),
+        attention: state.attention().map(StoredEnum),
+        loop_id: decisive.map(|row| row.id),
+        details: serde_json::to_value(details).map_err(|error| DbErr::Json(error.to_string()))?,
+        cost: (!costs.is_empty()).then(|| costs.iter().sum()),
+        archived_at: None,
+        changed_at: now(),
+    };
+    store(tx, row).await
+}
+
+/// Derives the states of the change requests whose loops wait for a desktop, after it went online or offline.
+pub async fn refresh_waiting(store: &Store, target_id: Uuid) -> Result<(), DbErr> {
+    let waiting: Vec<Option<Uuid>> = agent_loop::Entity::find()
+        .select_only()
+        .column(agent_loop::Column::DocumentId)
+        .distinct()
+        .filter(agent_loop::Column::ComputeTargetId.eq(target_id))
+        .filter(agent_loop::Column::DocumentId.is_not_null())
+        .filter(agent_loop::Column::Status.is_in(status_values([LoopStatus::Pending, LoopStatus::Claimed])))
+        .into_tuple()
+        .all(store.reader())
+        .await?;
+    for document in waiting.into_iter().flatten() {
+        let tx = store.begin().await?;
+        refresh(&tx, document).await?;
+        tx.commit().await?;
+    }
+    Ok(())
+}
+
+/// Derives the states of documents from before the table of change requests.
+pub async fn backfill(store: &Store) -> Result<(), DbErr> {
+    let known = change_request::Entity::find().select_only().column(change_request::Column::DocumentId);
+    let missing = document::Entity::find()
+        .filter(document::Column::SourceDocumentId.is_null())
+        .filter(document::Column::Id.not_in_subquery(known.into_query()))
+        .limit(BATCH);
+    loop {
+        let documents = missing.clone().all(store.reader()).await?;
+        if documents.is_empty() {
+            return Ok(());
+        }
+        let tx = store.begin().await?;
+        for document in documents {
+            refresh(&tx, document.id).await?;
+        }
+        tx.commit().await?;
+    }
+}
+
+async fn facts(db: &impl ConnectionTrait, row: &agent_loop::Model) -> Result<LoopFacts, DbErr> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Metadata {
+        warnings: Vec<String>,
+        verdict: Option<Verdict>,
+    }
+    let metadata = contents::find(db, row.id).await?.metadata;
+    let metadata: Metadata = parse_json(Some(&metadata)).unwrap_or_default();
+    let target = match row.compute_target_id {
+        Some(id) => compute_target::Entity::find_by_id(id).one(db).await?,
+        None => None,
+    };
+    let pull_requests = pull_request::Entity::find().filter(pull_request::Column::LoopId.eq(row.id));
+    let error: Option<LoopError> = parse_json(row.error.as_ref());
+    Ok(LoopFacts {
+        command: row.command.0,
+        status: row.status.0,
+        is_offline: target.is_some_and(|target| !target.is_online),
+        activity: activity::of(row),
+        error_code: error.map(|error| error.code),
+        has_pull_request: row.pr_url.is_some() || pull_requests.count(db).await? > 0,
+        warnings: metadata.warnings,
+        verdict: metadata.verdict.map(|verdict| verdict.verdict),
+    })
+}
+
+/// Returns the number of open questions of a plan; `None` without any.
+async fn open_questions(db: &impl ConnectionTrait, plan: &document::Model) -> Result<Option<usize>, DbErr> {
+    let version = documents::current(db, plan).await?;
+    let raw = version.and_then(|version| version.raw);
+    let questions = raw.as_ref().and_then(|raw| raw.get("openQuestions")).and_then(Value::as_array);
+    Ok(questions.map(Vec::len).filter(|count| *count > 0))
+}
+
+/// Stores a derived state. Keeps what users have set, and the time of the last change if nothing has changed.
+async fn store(tx: &DatabaseTransaction, derived: change_request::Model) -> Result<(), DbErr> {
+    let stored = change_request::Entity::find_by_id(derived.document_id).one(tx).await?;
+    let Some(stored) = stored else {
+        let new = derived.into_active_model().reset_all();
+        change_request::Entity::insert(new).exec_without_returning(tx).await?;
+        return Ok(());
+    };
+    let kept = change_request::Model {
+        archived_at: stored.archived_at,
+        changed_at: stored.changed_at,
+        cost: stored.cost,
+        ..derived.clone()
+    };
+    let changed_at = if kept == stored { stored.changed_at } else { derived.changed_at };
+    let row = change_request::Model { archived_at: stored.archived_at, changed_at, ..derived };
+    if row != stored {
+        row.into_active_model().reset_all().update(tx).await?;
+    }
+    Ok(())
+}

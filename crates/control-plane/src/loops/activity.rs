@@ -1,0 +1,159 @@
+//! What a loop waits for before or while it runs, as its desktop reports it with `output` events.
+
+use loopgate_api::job::LoopStatus;
+use sea_orm::DatabaseTransaction;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::ingest::runner_event::RunnerEvent;
+use crate::store::entity::agent_loop;
+use crate::store::parse_json;
+
+/// What a loop waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum LoopActivity {
+    /// For the approval of its desktop's owner.
+    Approval {
+        /// Id of the approval.
+        id: String,
+        /// Shell command with which the owner approves the loop.
+        command: String,
+        /// Time at which the approval request expires, ISO 8601.
+        waits_until: String,
+    },
+    /// In the queue of its desktop.
+    Queue {
+        /// Position in the queue, from 1.
+        place: u64,
+        /// Length of the queue.
+        waiting: u64,
+    },
+    /// For the reset of a usage limit of the assistant.
+    UsageLimit {
+        /// Time of the reset, ISO 8601; absent when unknown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<String>,
+    },
+    /// For a program or a model that does not respond.
+    Stuck {
+        /// Command line of the inactive program; absent when the model does not respond.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
+    },
+}
+
+/// The member `stall` of an event.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "state")]
+enum Stall {
+    WaitingForLimit {
+        #[serde(default)]
+        until: Option<String>,
+    },
+    Stuck {
+        #[serde(default)]
+        command: Option<String>,
+    },
+    #[serde(other)]
+    Active,
+}
+
+/// Change of the activity by an event.
+#[derive(Debug, PartialEq, Eq)]
+enum Change {
+    Keep,
+    Set(Option<LoopActivity>),
+}
+
+/// Returns what an event says about the activity. Output without such a member says nothing; all other events are
+/// proof that the loop no longer waits.
+fn change(event: &RunnerEvent) -> Change {
+    let activity = |kind: &str, member: &Value| -> Option<LoopActivity> {
+        let mut members = member.as_object()?.clone();
+        members.insert("kind".to_owned(), kind.into());
+        serde_json::from_value(Value::Object(members)).ok()
+    };
+    let member = |name: &str| event.members.get(name).filter(|member| member.is_object());
+    if event.kind != "output" {
+        return Change::Set(None);
+    }
+    if let Some(approval) = member("approval") {
+        return Change::Set(activity("approval", approval));
+    }
+    if let Some(queue) = member("queue") {
+        return Change::Set(activity("queue", queue));
+    }
+    match parse_json(member("stall")) {
+        Some(Stall::WaitingForLimit { until }) => Change::Set(Some(LoopActivity::UsageLimit { until })),
+        Some(Stall::Stuck { command }) => Change::Set(Some(LoopActivity::Stuck { command })),
+        Some(Stall::Active) => Change::Set(None),
+        None => Change::Keep,
+    }
+}
+
+/// Returns what a loop waits for; `None` for a loop that has ended.
+pub fn of(row: &agent_loop::Model) -> Option<LoopActivity> {
+    let waits = matches!(row.status.0, LoopStatus::Pending | LoopStatus::Claimed | LoopStatus::Running);
+    parse_json(row.activity.as_ref()).filter(|_| waits)
+}
+
+/// Stores what an event says about the activity of a loop. Returns whether that has changed.
+pub async fn update(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    event: &RunnerEvent,
+) -> Result<bool, DbErr> {
+    let Change::Set(activity) = change(event) else { return Ok(false) };
+    if activity == parse_json(row.activity.as_ref()) {
+        return Ok(false);
+    }
+    let stored = activity.map(serde_json::to_value).transpose();
+    let stored = stored.map_err(|error| DbErr::Json(error.to_string()))?;
+    agent_loop::Entity::update_many()
+        .col_expr(agent_loop::Column::Activity, Expr::value(stored))
+        .filter(agent_loop::Column::Id.eq(row.id))
+        .exec(tx)
+        .await?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn after(body: Value) -> Change {
+        change(&RunnerEvent::parse(body, None).unwrap())
+    }
+
+    #[test]
+    fn activity_is_set_by_its_members_and_ended_by_other_events() {
+        let approval =
+            json!({"id": "7f", "command": "loopgate approve 7f", "waitsUntil": "2026-05-11T08:30:00Z"});
+        let waits = after(json!({"type": "output", "chunk": "Waiting", "approval": approval}));
+        assert!(matches!(waits, Change::Set(Some(LoopActivity::Approval { id, .. })) if id == "7f"));
+        let queued = after(json!({"type": "output", "chunk": "Queued", "queue": {"place": 2, "waiting": 4}}));
+        assert_eq!(queued, Change::Set(Some(LoopActivity::Queue { place: 2, waiting: 4 })));
+        let limit =
+            json!({"type": "output", "chunk": "", "stall": {"state": "waiting-for-limit", "until": "15:00"}});
+        assert_eq!(
+            after(limit),
+            Change::Set(Some(LoopActivity::UsageLimit { until: Some("15:00".to_owned()) }))
+        );
+        let active = json!({"type": "output", "chunk": "", "stall": {"state": "working"}});
+        assert_eq!(after(active), Change::Set(None));
+        assert_eq!(after(json!({"type": "output", "chunk": "text"})), Change::Keep);
+        assert_eq!(after(json!({"type": "started"})), Change::Set(None));
+    }
+
+    #[test]
+    fn malformed_members_end_the_activity() {
+        assert_eq!(after(json!({"type": "output", "chunk": "", "queue": {"place": "x"}})), Change::Set(None));
+        assert_eq!(after(json!({"type": "output", "chunk": "", "stall": 5})), Change::Keep);
+    }
+}
