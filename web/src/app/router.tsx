@@ -6,6 +6,7 @@ import { agentRoute, agentsRoute } from "@/features/agents/routes";
 import { apiKeysRoute } from "@/features/api-keys/routes";
 import { approvalsRoute } from "@/features/approvals/routes";
 import { auditLogRoute } from "@/features/audit-log/routes";
+import { changeRequestRoute, inboxRoute, workRoute } from "@/features/change-requests/routes";
 import { desktopsRoute } from "@/features/desktops/routes";
 import { documentRoute, planRoute } from "@/features/documents/routes";
 import { loopRoute } from "@/features/loops/routes";
@@ -39,6 +40,10 @@ settingsRoute.update({
 loopsRoute.update({ component: lazyPage(() => import("./loops-page"), "LoopsPage") });
 newLoopRoute.update({
   component: lazyPage(() => import("./new-loop-page"), "NewLoopPage"),
+});
+inboxRoute.update({ component: lazyPage(() => import("./inbox-page"), "InboxPage") });
+changeRequestRoute.update({
+  component: lazyPage(() => import("./change-request-page"), "ChangeRequestWithStages"),
 });
 loopRoute.update({ component: lazyPage(() => import("./loop-page"), "LoopPage") });
 
@@ -93,6 +98,9 @@ export const router = createRouter({
     sharedPlanRoute,
     organizationRoute.addChildren([
       organizationHomeRoute,
+      inboxRoute,
+      workRoute,
+      changeRequestRoute,
       loopsRoute,
       newLoopRoute,
       loopRoute,

@@ -48,9 +48,26 @@ export function StatusBadge({
   const { label, tone: ownTone, active } = statusFacts(status);
   const tone = waitingLabel === undefined ? ownTone : "warn";
   return (
-    <Badge tone={tone}>
-      <StatusGlyph tone={tone} active={active} />
+    <GlyphBadge tone={tone} isActive={active}>
       {waitingLabel ?? label}
+    </GlyphBadge>
+  );
+}
+
+/** A label with a shape for its tone, or for something in progress. */
+export function GlyphBadge({
+  tone,
+  isActive,
+  children,
+}: {
+  tone: Tone;
+  isActive: boolean;
+  children: React.ReactNode;
+}) {
+  return (
+    <Badge tone={tone}>
+      <StatusGlyph tone={tone} active={isActive} />
+      {children}
     </Badge>
   );
 }

@@ -1,22 +1,14 @@
-/** The list of loops. Only its first page is polled; the others are loaded as the user scrolls. */
-import {
-  type InfiniteData,
-  infiniteQueryOptions,
-  queryOptions,
-  useInfiniteQuery,
-  useQueryClient,
-  useSuspenseQuery,
-} from "@tanstack/react-query";
-import { useEffect } from "react";
+/** The list of loops. */
+import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
 
 import { unwrap } from "@/api/client";
+import { PAGE_ROWS, usePagedRows } from "@/api/paged-rows";
 import { QUIET_POLL_MS } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
-import type { LoopPage } from "@/api/types";
+import type { Loop, LoopPage } from "@/api/types";
 import { isActive } from "@/model/status";
 
 import type { LoopFilters } from "./model/filters";
-import { listRows, PAGE_ROWS } from "./model/rows";
 
 const ACTIVE_POLL_MS = 3_000;
 
@@ -46,33 +38,18 @@ export const firstPageQuery = (scope: Scope, filters: LoopFilters) =>
         : QUIET_POLL_MS,
   });
 
-const startingWith = (first: LoopPage): InfiniteData<LoopPage, string | undefined> => ({
-  pages: [first],
-  pageParams: [undefined],
-});
-
-/** All loaded pages, starting with the first one as it was when the list was opened. */
-const loadedPagesQuery = (scope: Scope, filters: LoopFilters, first: LoopPage) =>
-  infiniteQueryOptions({
-    queryKey: scope.key("loops", "pages", filters),
-    queryFn: ({ pageParam: after, signal }) =>
-      fetchPage(scope, { ...filters, ...(after !== undefined && { after }) }, signal),
-    initialPageParam: undefined as string | undefined,
-    initialData: () => startingWith(first),
-    getNextPageParam: ({ data }) => (data.length < PAGE_ROWS ? undefined : data.at(-1)?.id),
-    staleTime: Infinity,
-  });
+const isAfter = (row: Loop, other: Loop): boolean =>
+  row.createdAt === other.createdAt ? row.id < other.id : row.createdAt < other.createdAt;
 
 export function useLoops(filters: LoopFilters) {
-  const client = useQueryClient();
   const scope = useScope();
   const { data: first } = useSuspenseQuery(firstPageQuery(scope, filters));
-  const query = loadedPagesQuery(scope, filters, first);
-  const pages = useInfiniteQuery(query);
-  const loaded = pages.data.pages.flatMap(({ data }) => data);
-  const { rows, isComplete } = listRows(first.data, loaded);
-  useEffect(() => {
-    if (!isComplete) client.setQueryData(query.queryKey, startingWith(first));
-  });
-  return { rows, total: first.total ?? rows.length, pages };
+  return usePagedRows(
+    {
+      queryKey: scope.key("loops", "pages", filters),
+      fetchAfter: ({ id }, signal) => fetchPage(scope, { ...filters, after: id }, signal),
+      isAfter,
+    },
+    first,
+  );
 }

@@ -1,7 +1,6 @@
 /** List of all loops, newest first. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { GitPullRequest, Repeat2 } from "lucide-react";
 import { type ReactNode, useDeferredValue, useEffect, useState } from "react";
 
@@ -22,6 +21,7 @@ import { INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
 import { EmptyState, Notice, Panel } from "@/ui/panel";
 import { StatusBadge } from "@/ui/status-badge";
+import { VirtualRows } from "@/ui/virtual-rows";
 
 import { type LoopFilters, loopFilters } from "../model/filters";
 import { firstPageQuery, useLoops } from "../queries";
@@ -32,10 +32,6 @@ const route = getRouteApi("/$orgSlug/loops");
 const GRID =
   "grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1.5 md:grid-cols-[6.75rem_minmax(0,1fr)_5.5rem_5rem_5.5rem_4.5rem]";
 
-// In pixels: a row on a wide screen. Other rows are measured.
-const ROW_HEIGHT = 65;
-// Rows before the end at which the next page is loaded.
-const LOAD_AHEAD = 15;
 const SEARCH_DELAY_MS = 250;
 
 /** `setUp`: what the machine needs for loops, shown until there is a loop. */
@@ -188,84 +184,36 @@ function NoMatches() {
   );
 }
 
-function LoopTable({ rows, total, pages }: ReturnType<typeof useLoops>) {
+function LoopTable(list: ReturnType<typeof useLoops>) {
   const { orgSlug } = route.useParams();
-  const now = useNow(rows.some((loop) => isActive(loop.status)) ? 1_000 : 30_000);
-  // Distance of the rows from the top of the page, which scrolls.
-  const [top, setTop] = useState(0);
-  const virtualizer = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 10,
-    scrollMargin: top,
-    getItemKey: (index) => rows[index]?.id ?? index,
-  });
-  const items = virtualizer.getVirtualItems();
-  const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.length - LOAD_AHEAD;
-  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = pages;
-  useEffect(() => {
-    if (isNearEnd && hasNextPage && !isFetching && !isFetchNextPageError) void fetchNextPage();
-  }, [isNearEnd, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage]);
+  const now = useNow(list.rows.some((loop) => isActive(loop.status)) ? 1_000 : 30_000);
   return (
-    <>
-      <div role="table" aria-label="Loops" aria-rowcount={total + 1}>
-        <div
-          role="row"
-          aria-rowindex={1}
-          className={cx(
-            GRID,
-            "border-b border-line px-4 py-2 text-xs font-medium text-ink-3 max-md:hidden",
-          )}
-        >
-          <span role="columnheader">Status</span>
-          <span role="columnheader">Loop</span>
-          <span role="columnheader">Result</span>
-          <span role="columnheader" className="text-right">
-            Created
-          </span>
-          <span role="columnheader" className="text-right">
-            Duration
-          </span>
-          <span role="columnheader" className="text-right">
-            Tokens
-          </span>
-        </div>
-        <div
-          ref={(list) => {
-            if (list) setTop(list.getBoundingClientRect().top + window.scrollY);
-          }}
-          role="rowgroup"
-          className="relative"
-          style={{ height: virtualizer.getTotalSize() }}
-        >
-          {items.map(({ key, index, start }) => {
-            const loop = rows[index];
-            return (
-              loop && (
-                <div
-                  key={key}
-                  ref={virtualizer.measureElement}
-                  data-index={index}
-                  role="presentation"
-                  className="absolute top-0 left-0 w-full border-line not-last:border-b"
-                  style={{ transform: `translateY(${start - top}px)` }}
-                >
-                  <LoopRow loop={loop} position={index + 2} orgSlug={orgSlug} now={now} />
-                </div>
-              )
-            );
-          })}
-        </div>
+    <div role="table" aria-label="Loops" aria-rowcount={list.total + 1}>
+      <div
+        role="row"
+        aria-rowindex={1}
+        className={cx(
+          GRID,
+          "border-b border-line px-4 py-2 text-xs font-medium text-ink-3 max-md:hidden",
+        )}
+      >
+        <span role="columnheader">Status</span>
+        <span role="columnheader">Loop</span>
+        <span role="columnheader">Result</span>
+        <span role="columnheader" className="text-right">
+          Created
+        </span>
+        <span role="columnheader" className="text-right">
+          Duration
+        </span>
+        <span role="columnheader" className="text-right">
+          Tokens
+        </span>
       </div>
-      {isFetchNextPageError && (
-        <div className="flex items-center justify-center gap-3 px-4 py-3 text-ink-2">
-          More loops could not be loaded.
-          <Button size="sm" onClick={() => void fetchNextPage()}>
-            Try again
-          </Button>
-        </div>
-      )}
-    </>
+      <VirtualRows list={list} keyOf={(loop) => loop.id} role="rowgroup">
+        {(loop, index) => <LoopRow loop={loop} position={index + 2} orgSlug={orgSlug} now={now} />}
+      </VirtualRows>
+    </div>
   );
 }
 

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+
+import { parseSearch, VIEWS } from "./search";
+
+test("qualifiers are separated from the text", () => {
+  expect(parseSearch("dark mode repo:acme/shop state:failed state:running is:mine")).toEqual({
+    text: "dark mode",
+    repo: "acme/shop",
+    state: ["failed", "running"],
+    mine: true,
+  });
+});
+
+test("unknown qualifiers and states are part of the text", () => {
+  expect(parseSearch("state:done2 is:blue repo: http://x")).toEqual({
+    text: "state:done2 is:blue repo: http://x",
+  });
+});
+
+test("repeated state is sent once, and a long text is cut", () => {
+  expect(parseSearch("state:done state:done").state).toEqual(["done"]);
+  expect(parseSearch("x".repeat(300)).text).toHaveLength(200);
+});
+
+test("views contain known qualifiers only", () => {
+  for (const { search } of VIEWS) expect(parseSearch(search)).not.toHaveProperty("text");
+});

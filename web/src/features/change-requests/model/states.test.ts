@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+
+import { stateLabel } from "./states";
+
+test("label contains the details of the state", () => {
+  const queue = { kind: "queue", place: 2, waiting: 4 } as const;
+  expect(stateLabel({ state: "queued", details: { activity: queue } })).toBe("Queued (2 of 4)");
+  expect(stateLabel({ state: "plan_ready", details: { questions: 1 } })).toBe(
+    "Plan ready · 1 question",
+  );
+  expect(stateLabel({ state: "failed", details: { code: "PROCESS_FAILED" } })).toBe("Failed");
+});
+
+test("usage limit names the time of its reset, if it is known", () => {
+  const until = new Date(2026, 4, 11, 15, 0).toISOString();
+  const waits = (until?: string) =>
+    stateLabel({
+      state: "waiting_for_limit",
+      details: { activity: { kind: "usage_limit", ...(until && { until }) } },
+    });
+  expect(waits(until)).toBe("Waiting for usage limit until 15:00");
+  expect(waits()).toBe("Waiting for usage limit");
+  expect(waits("soon")).toBe("Waiting for usage limit");
+});

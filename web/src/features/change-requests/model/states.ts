@@ -1,0 +1,102 @@
+/** Display of the states of change requests, and of what they need from a person. */
+import type { Attention, ChangeRequest, ChangeStage, ChangeState } from "@/api/types";
+import type { Tone } from "@/model/status";
+
+export const STAGES: readonly ChangeStage[] = [
+  "request",
+  "plan",
+  "execute",
+  "review",
+  "pull_request",
+];
+
+export const STAGE_NAMES: Record<ChangeStage, string> = {
+  request: "Request",
+  plan: "Plan",
+  execute: "Execute",
+  review: "Review",
+  pull_request: "Pull request",
+};
+
+interface StateFacts {
+  label: string;
+  tone: Tone;
+  /** Whether the state changes without a person. */
+  isActive?: boolean;
+}
+
+const FACTS: Record<ChangeState, StateFacts> = {
+  not_started: { label: "Not started", tone: "idle" },
+  starting: { label: "Starting", tone: "run", isActive: true },
+  machine_offline: { label: "Machine offline", tone: "warn", isActive: true },
+  waiting_for_approval: { label: "Waiting for approval", tone: "warn", isActive: true },
+  queued: { label: "Queued", tone: "idle", isActive: true },
+  waiting_for_limit: { label: "Waiting for usage limit", tone: "warn", isActive: true },
+  running: { label: "Running", tone: "run", isActive: true },
+  stalled: { label: "Stalled", tone: "warn", isActive: true },
+  question: { label: "Question", tone: "warn" },
+  plan_ready: { label: "Plan ready", tone: "ok" },
+  changes_requested: { label: "Changes requested", tone: "warn" },
+  reviewed: { label: "Review approved", tone: "ok" },
+  pull_request_open: { label: "Pull request opened", tone: "ok" },
+  done: { label: "Done", tone: "ok" },
+  limit_reached: { label: "Limit reached", tone: "warn" },
+  delivery_failed: { label: "Not delivered", tone: "bad" },
+  failed: { label: "Failed", tone: "bad" },
+  stopped: { label: "Stopped", tone: "idle" },
+};
+
+export const STATES = Object.keys(FACTS) as ChangeState[];
+
+export const stateFacts = (state: ChangeState): StateFacts => FACTS[state];
+
+export const isActiveState = (state: ChangeState): boolean => FACTS[state].isActive ?? false;
+
+const time = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false });
+
+/** Returns the label of a state with its details: "Queued (2 of 4)", "Plan ready · 2 questions". */
+export function stateLabel({ state, details }: Pick<ChangeRequest, "state" | "details">): string {
+  const { label } = FACTS[state];
+  const { activity, questions } = details;
+  if (activity?.kind === "queue") return `${label} (${activity.place} of ${activity.waiting})`;
+  if (activity?.kind === "usage_limit" && activity.until) {
+    const until = new Date(activity.until);
+    if (!Number.isNaN(until.getTime())) return `${label} until ${time.format(until)}`;
+  }
+  if (questions) return `${label} · ${questions} ${questions === 1 ? "question" : "questions"}`;
+  return label;
+}
+
+/** What a person has to do: a sentence, and the label of the link that leads there. */
+export interface Need {
+  text: string;
+  action: string;
+}
+
+const NEEDS: Record<Attention, Need> = {
+  plan: {
+    text: "The plan is ready. Read it, then execute it or request changes.",
+    action: "Read the plan",
+  },
+  question: {
+    text: "The assistant has a question and continues with your answer.",
+    action: "Answer",
+  },
+  approval: { text: "The machine holds the loop until its owner approves it.", action: "Approve" },
+  delivery: {
+    text: "The work is done, but was not delivered completely.",
+    action: "See what is missing",
+  },
+  findings: {
+    text: "The review found problems. Decide which of them to fix.",
+    action: "See findings",
+  },
+  limit: { text: "The loop stopped at a limit. Continue it, or stop here.", action: "Decide" },
+  machine_offline: {
+    text: "The loop cannot start, because its machine is offline.",
+    action: "See the machine",
+  },
+  failure: { text: "The loop failed.", action: "See the reason" },
+};
+
+export const needOf = (attention: Attention): Need => NEEDS[attention];

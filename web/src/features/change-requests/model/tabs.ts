@@ -1,0 +1,43 @@
+/** Tabs of the page of a change request, as in its address. */
+import type { ChangeRequest } from "@/api/types";
+
+export const TABS = [
+  "request",
+  "plan",
+  "live",
+  "changes",
+  "evidence",
+  "pull-request",
+  "history",
+] as const;
+
+export type ChangeRequestTab = (typeof TABS)[number];
+
+export const TAB_NAMES: Record<ChangeRequestTab, string> = {
+  request: "Request",
+  plan: "Plan",
+  live: "Live",
+  changes: "Changes",
+  evidence: "Evidence",
+  "pull-request": "Pull request",
+  history: "History",
+};
+
+/** Returns the tab that shows what the state is about. */
+export function tabOf({ state, stage }: Pick<ChangeRequest, "state" | "stage">): ChangeRequestTab {
+  switch (state) {
+    case "not_started":
+      return "request";
+    case "plan_ready":
+      return "plan";
+    case "pull_request_open":
+      return "pull-request";
+    case "changes_requested":
+    case "reviewed":
+    case "done":
+    case "delivery_failed":
+      return stage === "request" ? "request" : "evidence";
+    default:
+      return "live";
+  }
+}

@@ -1,0 +1,56 @@
+import { createRoute } from "@tanstack/react-router";
+
+import { ensure } from "@/api/query-client";
+import { lazyPage } from "@/routing/lazy-page";
+import { organizationRoute } from "@/routing/parents";
+import { RouteError } from "@/ui/route-states";
+
+import { parseSearch } from "./model/search";
+import { type ChangeRequestTab, TABS } from "./model/tabs";
+import { changeRequestQuery, firstPageQuery, NEEDS_ME } from "./queries";
+import { LoadingList } from "./views/loading-list";
+import { LoadingChangeRequest } from "./views/loading-change-request";
+
+/** What needs the person. The app adds the component, which needs other features. */
+export const inboxRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: "/inbox",
+  loader: ({ context: { scope } }) => ensure(firstPageQuery(scope, NEEDS_ME)),
+  pendingComponent: LoadingList,
+});
+
+interface WorkSearch {
+  /** Search with qualifiers. */
+  q?: string;
+}
+
+const workSearch = ({ q }: Record<string, unknown>): WorkSearch => {
+  // The router parses a text of digits as a number.
+  const search = typeof q === "string" || typeof q === "number" ? String(q) : "";
+  return search === "" ? {} : { q: search };
+};
+
+/** All change requests. */
+export const workRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: "/work",
+  validateSearch: workSearch,
+  // Without `loaderDeps`: a new search must not replace the page and its input while it is loading.
+  loader: ({ context: { scope }, location }) =>
+    ensure(firstPageQuery(scope, parseSearch(workSearch(location.search).q ?? ""))),
+  pendingComponent: LoadingList,
+  component: lazyPage(() => import("./views/work-list"), "WorkList"),
+});
+
+/** A change request; its stages are tabs. The app adds the component, which needs other features. */
+export const changeRequestRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: "/work/$slug",
+  validateSearch: (search): { tab?: ChangeRequestTab } => {
+    const tab = TABS.find((name) => name === search.tab);
+    return tab ? { tab } : {};
+  },
+  loader: ({ context: { scope }, params }) => ensure(changeRequestQuery(scope, params.slug)),
+  pendingComponent: LoadingChangeRequest,
+  errorComponent: RouteError,
+});

@@ -1,0 +1,79 @@
+/** What the page of a change request shows of its loops. */
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+
+import { useScope } from "@/api/scope";
+import type { LoopDetail } from "@/api/types";
+import { isActive } from "@/model/status";
+import { EmptyState, Panel } from "@/ui/panel";
+import { ErrorView } from "@/ui/error-view";
+
+import { resultEntries } from "../model/results";
+import { useLoopStream } from "../model/use-loop-stream";
+import { loopQuery } from "../queries";
+import { ActivityNotice } from "./activity-notice";
+import { LoopError } from "./error-card";
+import { LoadingLoop } from "./loading-loop";
+import { CancelButton, ResumeButton } from "./loop-actions";
+import { OutputView } from "./output-view";
+import { Question } from "./question";
+import { ResultList } from "./result-list";
+
+/** Output of a loop while it runs and afterwards, with what it needs. */
+export function LiveStage({ loopId, orgSlug }: { loopId: string; orgSlug: string }) {
+  const { data: loop, error, refetch } = useQuery(loopQuery(useScope(), loopId));
+  if (error && !loop) return <ErrorView error={error} onRetry={() => void refetch()} />;
+  return loop ? <Live loop={loop} orgSlug={orgSlug} /> : <LoadingLoop />;
+}
+
+function Live({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+  const active = isActive(loop.status);
+  const { output, activity, state } = useLoopStream(loop.id, !active);
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-3">
+        <Link
+          to="/$orgSlug/loops/$loopId"
+          params={{ orgSlug, loopId: loop.id }}
+          className="text-sm text-accent hover:underline"
+        >
+          Details of this loop
+        </Link>
+        {active ? (
+          <CancelButton loopId={loop.id} />
+        ) : (
+          <ResumeButton loop={loop} orgSlug={orgSlug} />
+        )}
+      </div>
+      {loop.status === "AWAITING_USER" ? (
+        <Question loop={loop} orgSlug={orgSlug} />
+      ) : (
+        loop.error &&
+        loop.status !== "COMPLETED" && (
+          <LoopError error={loop.error} diagnostics={loop.diagnostics} />
+        )
+      )}
+      <ActivityNotice activity={activity} />
+      <div className="mt-4">
+        <OutputView output={output} state={state} active={active} />
+      </div>
+    </>
+  );
+}
+
+/** Results of an execution: pull requests, tests, and work that was not delivered. */
+export function EvidenceStage({ loopId }: { loopId: string }) {
+  const { data: loop, error, refetch } = useQuery(loopQuery(useScope(), loopId));
+  if (error && !loop) return <ErrorView error={error} onRetry={() => void refetch()} />;
+  if (!loop) return <LoadingLoop />;
+  const entries = resultEntries(loop);
+  return entries.length > 0 ? (
+    <ResultList entries={entries} />
+  ) : (
+    <Panel>
+      <EmptyState title={isActive(loop.status) ? "The execution is still running" : "No results"}>
+        Tests and deliveries appear here when the execution has ended.
+      </EmptyState>
+    </Panel>
+  );
+}
