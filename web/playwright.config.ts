@@ -26,7 +26,11 @@ export default defineConfig({
     screenshot: "only-on-failure",
   },
   projects: [
-    { name: "pages", testMatch: /(pages|connection)\.spec\.ts/, timeout: PAGE_TIMEOUT_MS },
+    {
+      name: "pages",
+      testIgnore: /(story|organization)\.spec\.ts/,
+      timeout: PAGE_TIMEOUT_MS,
+    },
     { name: "story", testMatch: "story.spec.ts", timeout: STORY_TIMEOUT_MS },
     { name: "organization", testMatch: "organization.spec.ts", timeout: STORY_TIMEOUT_MS },
   ],

@@ -7,6 +7,7 @@ import http from "node:http";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { changeRequests } from "./change-requests.mjs";
 import { fixtures } from "./fixtures.mjs";
 
 const PORT = Number(process.env.PORT ?? 19440);
@@ -32,6 +33,7 @@ const TYPES = {
 };
 
 const state = fixtures(Number(process.env.FINISHED_LOOPS ?? 0));
+const work = changeRequests(state, Number(process.env.FINISHED_LOOPS ?? 0));
 const flags = { "mermaid-enhancements": false };
 const streams = new Map();
 
@@ -299,7 +301,24 @@ const AUDIT = [
   address: "127.0.0.1",
 }));
 
+/** Returns the details of a change request, or 404. */
+const changeRequest = (row) => (row ? ok(work.detail(row)) : fail(404, "Change request not found"));
+
 const routes = [
+  ["GET", /^\/change-requests$/, (_, __, query) => ({ status: 200, body: work.list(query) })],
+  ["GET", /^\/change-requests\/([^/]+)$/, ([slug]) => changeRequest(work.find(slug))],
+  [
+    "PATCH",
+    /^\/change-requests\/([^/]+)$/,
+    ([slug], { archived }) =>
+      changeRequest(work.update(slug, { archivedAt: archived ? now() : null })),
+  ],
+  [
+    "PUT",
+    /^\/change-requests\/([^/]+)\/mark$/,
+    ([slug], { seen = false, snoozedUntil = null }) =>
+      changeRequest(work.update(slug, { isUnread: !seen, snoozedUntil })),
+  ],
   ["POST", /^\/loops\/([^/]+)\/resume$/, ([id], body) => ok(resume(byId(id), body?.prompt))],
   [
     "POST",

@@ -1,0 +1,100 @@
+/** The pages of change requests, against the mock server. */
+import { expect, type Page, test } from "@playwright/test";
+
+import { type Mock, signInTo, startMock } from "./mock";
+import { expectAccessible, expectNoHorizontalScroll } from "./quality";
+
+let mock: Mock;
+
+test.beforeEach(async ({ page }) => {
+  mock = await startMock(undefined, 120);
+  await signInTo(mock, page);
+});
+
+test.afterEach(() => mock.stop());
+
+const open = (page: Page, path: string) => page.goto(`${mock.origin}/acme/${path}`);
+const rows = (page: Page) => page.getByRole("listitem");
+
+test("inbox names what each change request needs, and leads to it", async ({ page }) => {
+  await open(page, "inbox");
+  await expect(page.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
+  await expect(page.getByText("8 change requests")).toBeVisible();
+  await expect(rows(page).first()).toContainText("The plan is ready.");
+  await expect(rows(page).first()).toContainText("Plan ready · 2 questions");
+  await rows(page).first().getByRole("link").click();
+  await expect(page.getByRole("tab", { name: "Plan", selected: true })).toBeVisible();
+  await expect(page.getByRole("article", { name: "Plan" })).toContainText("Open questions");
+});
+
+test("snoozed entry leaves the inbox and comes back by undo", async ({ page }) => {
+  await open(page, "inbox");
+  await rows(page)
+    .first()
+    .getByRole("button", { name: /^Actions for/ })
+    .click();
+  await page.getByRole("menuitem", { name: "Snooze for an hour" }).click();
+  await expect(page.getByText("7 change requests")).toBeVisible();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText("8 change requests")).toBeVisible();
+});
+
+test("archived entry is in its view, and comes back by undo", async ({ page }) => {
+  await open(page, "work");
+  await rows(page)
+    .nth(7)
+    .getByRole("button", { name: /^Actions for/ })
+    .click();
+  await page.getByRole("menuitem", { name: "Archive" }).click();
+  await expect(page.getByText("131 change requests")).toBeVisible();
+  await page.getByRole("button", { name: "Archived", exact: true }).click();
+  await expect(page.getByText("1 change request", { exact: true })).toBeVisible();
+  await expect(rows(page).first()).toContainText("Change 7: failed");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText("No change requests match the search")).toBeVisible();
+});
+
+test("search with qualifiers is part of the address", async ({ page }) => {
+  await open(page, "work");
+  await page.getByRole("searchbox").fill("change state:failed state:queued");
+  await expect(page.getByText("2 change requests")).toBeVisible();
+  await expect(page).toHaveURL(/[?]q=/);
+  await page.reload();
+  await expect(rows(page)).toHaveCount(2);
+  await page.getByRole("searchbox").fill("nowhere");
+  await page.getByRole("button", { name: "Clear the search" }).click();
+  await expect(page.getByText("132 change requests")).toBeVisible();
+});
+
+test("list loads further pages while it scrolls", async ({ page }) => {
+  await open(page, "work");
+  const last = page.getByText("Change 131: not started");
+  await expect(async () => {
+    await page.mouse.wheel(0, 4_000);
+    await expect(last).toBeVisible({ timeout: 200 });
+  }).toPass();
+});
+
+test("unread entry is marked as seen when its page is opened", async ({ page }) => {
+  await open(page, "inbox");
+  await expect(rows(page).nth(1).getByText("Unread:")).toBeAttached();
+  await rows(page).nth(1).getByRole("link").click();
+  await expect(page.getByRole("heading", { level: 1, name: "Change 1: question" })).toBeVisible();
+  await page.goBack();
+  await expect(rows(page).nth(1).getByText("Unread:")).toHaveCount(0);
+});
+
+test("page of a change request that does not exist says so", async ({ page }) => {
+  await open(page, "work/feature-999");
+  await expect(page.getByRole("heading", { name: "Not found" })).toBeVisible();
+});
+
+for (const path of ["inbox", "work", "work/feature-1?tab=history"]) {
+  test(`${path} is accessible and fits a narrow screen`, async ({ page }) => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    await open(page, path);
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await expectAccessible(page);
+    await expectNoHorizontalScroll(page);
+  });
+}
