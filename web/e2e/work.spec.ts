@@ -22,7 +22,7 @@ test("inbox names what each change request needs, and leads to it", async ({ pag
   await expect(page.getByText("8 change requests")).toBeVisible();
   await expect(rows(page).first()).toContainText("The plan is ready.");
   await expect(rows(page).first()).toContainText("Plan ready · 2 questions");
-  await rows(page).first().getByRole("link").click();
+  await rows(page).first().getByRole("link", { name: "Read the plan" }).click();
   await expect(page.getByRole("tab", { name: "Plan", selected: true })).toBeVisible();
   await expect(page.getByRole("article", { name: "Plan" })).toContainText("Open questions");
 });
@@ -78,7 +78,7 @@ test("list loads further pages while it scrolls", async ({ page }) => {
 test("unread entry is marked as seen when its page is opened", async ({ page }) => {
   await open(page, "inbox");
   await expect(rows(page).nth(1).getByText("Unread:")).toBeAttached();
-  await rows(page).nth(1).getByRole("link").click();
+  await rows(page).nth(1).getByRole("link").first().click();
   await expect(page.getByRole("heading", { level: 1, name: "Change 1: question" })).toBeVisible();
   await page.goBack();
   await expect(rows(page).nth(1).getByText("Unread:")).toHaveCount(0);

@@ -4,6 +4,7 @@
 //! the same response. Responses are written by [`super::wire`].
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 use regex::Regex;
 use serde_json::Value;
@@ -29,6 +30,8 @@ pub struct ModelRequest {
     pub turn: usize,
     /// Values of the script's `{{name}}` placeholders.
     pub captures: BTreeMap<String, String>,
+    /// Time at which the request was read; its response begins at once.
+    pub received_at: SystemTime,
     view: RequestView,
 }
 
@@ -53,7 +56,15 @@ impl ModelRequest {
             Api::Messages => RequestView::of_messages(&body),
             Api::Responses => RequestView::of_responses(&body),
         };
-        let mut request = Self { api, body, conversation: None, turn: 0, captures: BTreeMap::new(), view };
+        let mut request = Self {
+            api,
+            body,
+            conversation: None,
+            turn: 0,
+            captures: BTreeMap::new(),
+            received_at: SystemTime::now(),
+            view,
+        };
         let conversation = request.find(script);
         (request, conversation)
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, ensure};
 use loopgate_testkit::model::ModelRequest;
@@ -100,6 +100,8 @@ pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let execution = start.elapsed();
     ensure!(executed["status"] == "COMPLETED", "{executed:#}");
 
+    let last_answer = testbed.model.requests().iter().map(|request| request.received_at).max();
+    let last_answer = last_answer.context("the model received no request")?;
     let mut conversations: BTreeMap<String, Sent> = BTreeMap::new();
     for request in testbed.model.requests() {
         conversations.entry(request.conversation.clone().unwrap_or_default()).or_default().add(&request);
@@ -112,6 +114,14 @@ pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     table.plain("story: agents and others", Sent::sum(conversations.into_values()).row());
     table.bytes("story: all requests", bytes, GOAL);
     table.time("story: execution, to the pull request", execution, Duration::from_secs(60));
+    table.time("story: last answer to COMPLETED", delivery(last_answer, &executed)?, Duration::from_secs(5));
     loopgate.stop().await?;
     Ok(())
+}
+
+/// Returns the time from the last answer of the model to the end of a loop, as the control plane recorded it: tests,
+/// commit, push and pull request.
+fn delivery(last_answer: SystemTime, executed: &Value) -> anyhow::Result<Duration> {
+    let completed: jiff::Timestamp = executed["completedAt"].as_str().context("no end")?.parse()?;
+    Ok(SystemTime::from(completed).duration_since(last_answer)?)
 }

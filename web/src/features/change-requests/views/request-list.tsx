@@ -1,13 +1,15 @@
 /** Rows of a list of change requests, with the actions on each and the undo of the last one. */
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
 import type { ChangeRequest } from "@/api/types";
 import { ActionError } from "@/ui/action-error";
-import { Button } from "@/ui/button";
+import { Button, buttonClass } from "@/ui/button";
 import { useNow } from "@/ui/clock";
 import { VirtualRows } from "@/ui/virtual-rows";
 
 import { isActiveState, needOf } from "../model/states";
+import { tabOf } from "../model/tabs";
 import { type EntryChange, type useChangeRequests, useChangeEntry } from "../queries";
 import { EntryMenu } from "./entry-menu";
 import { RequestRow } from "./request-row";
@@ -78,7 +80,20 @@ export function RequestList({
               now={now}
               note={showNeeds && request.attention ? needOf(request.attention).text : undefined}
               actions={
-                <EntryMenu request={request} onChange={(change) => apply(request, change)} />
+                <>
+                  {showNeeds && request.attention && (
+                    <Link
+                      to="/$orgSlug/work/$slug"
+                      params={{ orgSlug, slug: request.document.slug }}
+                      search={{ tab: tabOf(request) }}
+                      className={buttonClass("plain", "sm")}
+                    >
+                      {needOf(request.attention).action}
+                      <span className="sr-only">: {request.document.title}</span>
+                    </Link>
+                  )}
+                  <EntryMenu request={request} onChange={(change) => apply(request, change)} />
+                </>
               }
             />
           )}

@@ -62,10 +62,10 @@ export function RequestRow({
           )}
         </p>
       </div>
-      <div className="flex flex-wrap items-center gap-3">
+      <div className="flex flex-wrap items-center gap-3 max-md:flex-1 md:w-120">
         <StageTrack stage={request.stage} />
         <StateBadge request={request} />
-        <div className="relative z-10 flex items-center gap-1">{actions}</div>
+        <div className="relative z-10 ml-auto flex items-center gap-1">{actions}</div>
       </div>
     </div>
   );
