@@ -115,11 +115,13 @@ function resume(loop, prompt) {
   const { record } = loop;
   const document = findDocument(record.documentId);
   const content = prompt ?? document.content;
-  return startLoop(
+  const started = startLoop(
     { ...document, content, title: record.document.title },
     record.command,
     record.repo,
   );
+  byId(started.loopId).record.parentLoopId = record.id;
+  return started;
 }
 
 const link = ({ id, slug, title, type }) => ({ id, slug, title, type });

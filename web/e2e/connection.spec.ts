@@ -32,11 +32,12 @@ test("page states that the server does not respond, pauses, and continues when i
   const cancel = page.getByRole("button", { name: "Cancel loop" });
   await mock.stop();
   await expect(bar).toBeVisible({ timeout: 6_000 });
-  await expect(page.getByRole("status").filter({ has: bar })).toHaveCount(1);
+  const announcements = page.getByRole("status", { name: "Announcements" });
+  await expect(announcements).toHaveText("Connection lost. Reconnecting.");
   await expect(cancel).toBeDisabled();
   await expect(cancel).toHaveAccessibleDescription("Loopgate is not responding.");
   await expect(page.locator(".animate-breathe")).toHaveCount(0);
-  await expect(page.locator(".bg-ok.border-ok")).toHaveCount(0);
+  await expect(page.locator(".filled")).toHaveCount(0);
   const stopped = await duration.textContent();
   // The delay between two further probes is longer than the interval of the timers.
   await page.waitForEvent("requestfailed");
@@ -45,6 +46,7 @@ test("page states that the server does not respond, pauses, and continues when i
   await expectAccessible(page);
   await restart();
   await expect(bar).toBeHidden({ timeout: 8_000 });
+  await expect(announcements).toHaveText("Connected again.");
   await expect(cancel).toBeEnabled();
   await expect(duration).not.toHaveText(stopped ?? "");
   await expect(page.getByText("Live", { exact: true })).toBeVisible();
@@ -70,7 +72,7 @@ test("page whose code is not loaded opens when the server responds, without a re
   await signInTo(mock, page);
   await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
   await mock.stop();
-  await page.keyboard.press("n");
+  await page.keyboard.press("c");
   await expect(page.getByText("Loopgate is not responding")).toBeVisible();
   await restart();
   await expect(page.getByLabel("Describe the change")).toBeVisible();
@@ -93,8 +95,8 @@ test("failed sign-out is reported and keeps the session", async ({ page }) => {
   await page.route("**/auth/sign-out", (route) =>
     route.fulfill({ status: 500, json: { success: false, error: "The database is down" } }),
   );
-  await page.getByRole("button", { name: /Account/ }).click();
-  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: /^More/ }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
   await expect(page.getByText("You are still signed in. The database is down")).toBeVisible();
   await page.reload();
   await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();

@@ -24,7 +24,7 @@ export async function startMock(origin?: string, finishedLoops = 0): Promise<Moc
   return {
     origin: new URL(line.replace("pages: ", "")).origin,
     stop: async () => {
-      if (server.exitCode !== null) return;
+      if (server.exitCode !== null || server.signalCode !== null) return;
       server.kill();
       await once(server, "exit");
     },

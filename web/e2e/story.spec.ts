@@ -32,8 +32,8 @@ test("request is planned, executed and delivered as a pull request", async ({ pa
   await test.step("sign-in with the link", async () => {
     await page.goto(signInUrl);
     await expect(page.getByRole("heading", { name: "No loops yet" })).toBeVisible();
-    await expect(page.getByRole("button", { name: /Desktops: / })).not.toHaveAccessibleName(
-      /No desktop/,
+    await expect(page.getByRole("button", { name: /Machines: / })).not.toHaveAccessibleName(
+      /No machine/,
     );
     await expectAccessible(page);
   });
@@ -118,7 +118,7 @@ test("request is planned, executed and delivered as a pull request", async ({ pa
   });
 
   await test.step("list shows both loops", async () => {
-    await page.getByRole("link", { name: "Loopgate, all loops" }).click();
+    await page.getByRole("link", { name: "Work" }).click();
     await expect(page.getByRole("row")).toHaveCount(3);
     await expect(page.getByRole("link", { name: /Pull request/ })).toBeVisible();
   });
@@ -137,5 +137,5 @@ test("used link shows an error", async ({ page, context }) => {
   await expect(page.getByRole("heading", { name: "This link is no longer valid" })).toBeVisible();
   await expect(page.getByText("the command that started Loopgate")).toBeVisible();
   await page.goto(await demo.freshLink());
-  await expect(page.getByRole("button", { name: /Desktops: / })).toBeVisible();
+  await expect(page.getByRole("button", { name: /Machines: / })).toBeVisible();
 });

@@ -1,19 +1,7 @@
 /** Layout of the settings pages, with one tab per page. */
 import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
 
-const TABS = [
-  ["/$orgSlug/settings/profile", "Profile"],
-  ["/$orgSlug/settings/members", "Members"],
-  ["/$orgSlug/settings/organization", "Organization"],
-  ["/$orgSlug/settings/machine", "This machine"],
-  ["/$orgSlug/settings/desktops", "Desktops"],
-  ["/$orgSlug/settings/repositories", "Repositories"],
-  ["/$orgSlug/settings/agents", "Agents"],
-  ["/$orgSlug/settings/keys", "API keys"],
-  ["/$orgSlug/settings/signing", "Command signing"],
-  ["/$orgSlug/settings/usage", "Usage"],
-  ["/$orgSlug/settings/audit-log", "Audit log"],
-] as const;
+import { SETTINGS } from "./destinations";
 
 const route = getRouteApi("/$orgSlug/settings");
 
@@ -24,7 +12,7 @@ export function SettingsLayout() {
       <h1 className="text-xl font-semibold tracking-tight">Settings</h1>
       <nav aria-label="Settings" className="mt-4 border-b border-line">
         <ul className="-mb-px flex flex-wrap gap-x-5">
-          {TABS.map(([to, label]) => (
+          {SETTINGS.map(({ to, label }) => (
             <li key={to}>
               <Link
                 to={to}
@@ -37,7 +25,7 @@ export function SettingsLayout() {
           ))}
         </ul>
       </nav>
-      <div className="mt-6 space-y-8">
+      <div data-page className="mt-6 space-y-8">
         <Outlet />
       </div>
     </div>

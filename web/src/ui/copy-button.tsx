@@ -1,6 +1,7 @@
 import { Check, Copy } from "lucide-react";
 import { useEffect, useState } from "react";
 
+import { announce } from "./announce";
 import { Button } from "./button";
 import { Tip } from "./tip";
 
@@ -14,7 +15,11 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     const timer = setTimeout(() => setState(undefined), CONFIRM_MS);
     return () => clearTimeout(timer);
   }, [state]);
-  const copy = async () => setState((await copyText(text)) ? "copied" : "failed");
+  const copy = async () => {
+    const isCopied = await copyText(text);
+    setState(isCopied ? "copied" : "failed");
+    if (isCopied) announce("Copied");
+  };
   const name = state === "copied" ? "Copied" : label;
   return (
     <>

@@ -31,7 +31,7 @@ export function FilterChip({
       )}
     >
       {tone && (
-        <span aria-hidden className={cx("size-1.75 rounded-full bg-current", TONE_TEXT[tone])} />
+        <span aria-hidden className={cx("size-1.75 rounded-full filled", TONE_TEXT[tone])} />
       )}
       {children}
       {pressed && <X aria-hidden className="-mr-0.5 size-3 text-ink-3" />}

@@ -9,8 +9,8 @@ export function OnlineDot({ online }: { online: boolean }) {
     <span
       aria-hidden
       className={cx(
-        "inline-block size-2 shrink-0 rounded-full border-[1.5px]",
-        online && !isLost ? "border-ok bg-ok" : "border-ink-3",
+        "inline-block size-2 shrink-0 rounded-full border-[1.5px] border-current",
+        online && !isLost ? "filled text-ok" : "text-ink-3",
       )}
     />
   );

@@ -102,7 +102,7 @@ export function ProgressDot() {
       aria-hidden
       className={cx(
         "size-1.75 rounded-full",
-        isLost ? "border-[1.5px] border-current" : "animate-breathe bg-current",
+        isLost ? "border-[1.5px] border-current" : "animate-breathe filled",
       )}
     />
   );

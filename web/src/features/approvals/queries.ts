@@ -8,6 +8,8 @@ import { gatewayOf } from "@/gateway/this-machine";
 // A pending request expires after a minute or two, so a list that has some is polled more often.
 const WAITING_POLL_MS = 1_500;
 const QUIET_POLL_MS = 3_000;
+// The title and the notifications of a hidden tab need no faster update.
+const HIDDEN_POLL_MS = 15_000;
 // Without a gateway on this machine each poll probes several ports, and a gateway rarely appears soon.
 const ABSENT_POLL_MS = 30_000;
 
@@ -17,7 +19,9 @@ export const approvalsQuery = (scope: Scope) =>
     queryFn: ({ signal }) => gatewayOf(scope).approvals(signal),
     refetchInterval: ({ state }) => {
       if (state.error instanceof GatewayError) return ABSENT_POLL_MS;
+      if (document.visibilityState === "hidden") return HIDDEN_POLL_MS;
       return (state.data?.waiting ?? []).length > 0 ? WAITING_POLL_MS : QUIET_POLL_MS;
     },
+    refetchIntervalInBackground: true,
     retry: false,
   });

@@ -1,4 +1,4 @@
-/** Profile of the signed-in user: role, sessions and password. */
+/** Profile of the signed-in user: role, settings of this browser, sessions and password. */
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -13,6 +13,7 @@ import { usePageTitle } from "@/ui/page-title";
 import { RequestError, Row, Rows, Section } from "@/ui/section";
 
 import { sessionsQuery, useChangePassword, useEndSession } from "../queries";
+import { Notifications, Shortcuts } from "./browser-settings";
 
 export function ProfilePage() {
   const scope = useScope();
@@ -23,9 +24,12 @@ export function ProfilePage() {
     <>
       <Section title={name || me.email} about={name ? me.email : undefined}>
         <p className="text-ink-2">
-          {me.role === "org:admin" ? "Administrator" : "Member"} of {me.organization.name}
+          {me.role === "org:admin" ? "Administrator" : "Member"} of{" "}
+          <bdi>{me.organization.name}</bdi>
         </p>
       </Section>
+      <Notifications />
+      <Shortcuts />
       <Sessions />
       <Password />
     </>
@@ -59,7 +63,9 @@ function Sessions() {
               )
             }
           >
-            <p className="truncate">{session.userAgent ?? "Unknown browser"}</p>
+            <p dir="auto" className="truncate">
+              {session.userAgent ?? "Unknown browser"}
+            </p>
             <p className="text-sm text-ink-3">
               {session.address ?? "Unknown address"}, last used {ago(session.lastUsedAt, now)},
               signed in {moment(session.createdAt)}

@@ -1,0 +1,26 @@
+/** The main pages of an organization, in the order of the navigation. */
+import { CirclePlus, Inbox, ListTree } from "lucide-react";
+
+export const DESTINATIONS = [
+  { to: "/$orgSlug/approvals", label: "Needs you", keys: "g i", Icon: Inbox, hasCount: true },
+  { to: "/$orgSlug/loops", label: "Work", keys: "g w", Icon: ListTree, hasCount: false },
+  { to: "/$orgSlug/loops/new", label: "New", keys: "g n", Icon: CirclePlus, hasCount: false },
+] as const;
+
+/** The page that the shortcut `c` opens. */
+export const NEW_REQUEST = "/$orgSlug/loops/new";
+
+/** The settings pages, in the order of their tabs. */
+export const SETTINGS = [
+  { to: "/$orgSlug/settings/profile", label: "Profile" },
+  { to: "/$orgSlug/settings/members", label: "Members" },
+  { to: "/$orgSlug/settings/organization", label: "Organization" },
+  { to: "/$orgSlug/settings/machine", label: "This machine" },
+  { to: "/$orgSlug/settings/desktops", label: "Machines" },
+  { to: "/$orgSlug/settings/repositories", label: "Repositories" },
+  { to: "/$orgSlug/settings/agents", label: "Agents" },
+  { to: "/$orgSlug/settings/keys", label: "API keys" },
+  { to: "/$orgSlug/settings/signing", label: "Command signing" },
+  { to: "/$orgSlug/settings/usage", label: "Usage" },
+  { to: "/$orgSlug/settings/audit-log", label: "Audit log" },
+] as const;

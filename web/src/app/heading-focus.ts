@@ -1,0 +1,32 @@
+import { useRouter } from "@tanstack/react-router";
+import { useEffect } from "react";
+
+/** Moves the focus to the heading of a page after a navigation to it, so that assistive technology reads it. */
+export function useHeadingFocus(): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe("onRendered", ({ fromLocation, pathChanged }) => {
+        // Not on the first load, where the browser reads the page, and not for tabs and filters of the same page.
+        // After a menu that was closed by the navigation has returned the focus to its button, which it does later.
+        if (fromLocation && pathChanged) setTimeout(focusHeading);
+      }),
+    [router],
+  );
+}
+
+function focusHeading(): void {
+  const content = document.getElementById("content");
+  // A page may focus its first field.
+  if (!content || isFieldIn(content)) return;
+  // The settings pages have one title in common; what differs is below it.
+  const page = content.querySelector("[data-page]") ?? content;
+  const heading = page.querySelector<HTMLElement>("h1, h2") ?? content;
+  heading.tabIndex = -1;
+  // The router restores the scroll position.
+  heading.focus({ preventScroll: true });
+}
+
+const isFieldIn = (content: HTMLElement): boolean =>
+  content.contains(document.activeElement) &&
+  (document.activeElement?.matches("input, textarea, select") ?? false);
