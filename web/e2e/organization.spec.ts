@@ -91,11 +91,11 @@ test("member is invited, has limited access and loses it on removal", async ({
   }
 });
 
-test("desktop is connected with the displayed command, shared and removed", async ({ page }) => {
+test("machine is connected with the displayed command, shared and removed", async ({ page }) => {
   await signIn(page, Team.email, Team.password);
   await page.goto(`${team.origin}/acme/settings/desktops`);
-  await expect(page.getByText("No desktops connected.")).toBeVisible();
-  await page.getByRole("button", { name: "Connect a desktop" }).click();
+  await expect(page.getByText("No machines connected.")).toBeVisible();
+  await page.getByRole("button", { name: "Connect a machine" }).click();
   const command = await page.getByText(/^loopgate connect /).textContent();
   const label = page.getByText("The command asks for this code:");
   const code = label.locator("xpath=following-sibling::div[1]//code");

@@ -52,7 +52,7 @@ export async function relayGet(
     const event = JSON.parse(data) as CommandEvent;
     if (event.eventType === "result") return event.data?.data;
     if (event.eventType === "error")
-      throw new Error(event.data?.error ?? "The desktop rejected the command.");
+      throw new Error(event.data?.error ?? "The machine rejected the command.");
   }
-  throw new Error("The desktop ended the command without a result.");
+  throw new Error("The machine ended the command without a result.");
 }

@@ -35,6 +35,15 @@ describe("Markdown", () => {
     expect(screen.getByText("y").getAttribute("rel")).toContain("noreferrer");
   });
 
+  test("each block has the direction of its text, code has not", () => {
+    const container = show("# שלום\n\nHello\n\n- שלום\n\n```\nשלום\n```");
+    const directions = [...container.querySelectorAll("h1, p, ul, li")].map((block) =>
+      block.getAttribute("dir"),
+    );
+    expect(directions).toEqual(["auto", "auto", "auto", "auto"]);
+    expect(container.querySelector("pre, code")?.getAttribute("dir")).toBeNull();
+  });
+
   test("tables, task lists and code are rendered", () => {
     const container = show("| a |\n|---|\n| b |\n\n- [x] done\n\n```rust\nfn main() {}\n```");
     expect(container.querySelector("td")?.textContent).toBe("b");

@@ -7,11 +7,12 @@ import { loadChunk } from "@/api/load-chunk";
 
 import { CodeBlock } from "./code-block";
 import { headingIds } from "./heading-ids";
+import { textDirection } from "./text-direction";
 
 const Diagram = lazy(() => loadChunk(() => import("./diagram")));
 
 const remarkPlugins = [remarkGfm];
-const rehypePlugins = [headingIds];
+const rehypePlugins = [headingIds, textDirection];
 
 const components: Components = {
   a: ({ href, children }) => (

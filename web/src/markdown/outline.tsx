@@ -48,6 +48,7 @@ export function Outline({
         {headings.map(({ id, level, text: title }) => (
           <li key={id}>
             <a
+              dir="auto"
               href={`#${id}`}
               className={cx(
                 "-ml-px block truncate border-l border-transparent py-1 text-sm text-ink-2 hover:border-line-strong hover:text-ink",

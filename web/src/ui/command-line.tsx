@@ -4,7 +4,9 @@ import { CopyButton } from "./copy-button";
 export function CommandLine({ text, label }: { text: string; label: string }) {
   return (
     <div className="flex items-center gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
-      <code className="min-w-0 flex-1 font-mono text-sm break-words">{text}</code>
+      <code dir="ltr" className="min-w-0 flex-1 font-mono text-sm break-words">
+        {text}
+      </code>
       <CopyButton text={text} label={label} />
     </div>
   );

@@ -20,7 +20,7 @@ export function DocumentLink({
       params={{ orgSlug, slug: document.slug }}
       className="text-accent hover:underline"
     >
-      {text ?? document.title}
+      <bdi>{text ?? document.title}</bdi>
     </Link>
   );
 }

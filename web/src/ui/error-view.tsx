@@ -44,8 +44,8 @@ function explain(error: unknown): { title: string; text: string } {
       };
     case 403:
       return {
-        title: "Access denied",
-        text: "This belongs to another user, or your role does not permit access.",
+        title: "You don't have access",
+        text: "This belongs to another person, or your role does not include it. An administrator of the organization can change your role.",
       };
     case 404:
       return {

@@ -5,6 +5,8 @@ export const INPUT_CLASS =
 
 interface ControlProps {
   id: string;
+  /** The direction of the text that the person enters. */
+  dir: "auto";
   "aria-describedby": string | undefined;
   "aria-invalid": boolean | undefined;
 }
@@ -28,7 +30,12 @@ export function Field({
       <label htmlFor={id} className="mb-1.5 block font-medium">
         {label}
       </label>
-      {children({ id, "aria-describedby": noteId, "aria-invalid": error ? true : undefined })}
+      {children({
+        id,
+        dir: "auto",
+        "aria-describedby": noteId,
+        "aria-invalid": error ? true : undefined,
+      })}
       {error ? (
         <p id={`${id}-error`} role="alert" className="mt-1.5 text-sm text-bad">
           {error}

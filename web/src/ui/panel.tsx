@@ -71,8 +71,14 @@ export function Notice({
         )}
       />
       <div className="min-w-0 flex-1">
-        <p className="font-medium">{title}</p>
-        {children && <div className="mt-0.5 text-pretty text-ink-2">{children}</div>}
+        <p dir="auto" className="font-medium">
+          {title}
+        </p>
+        {children && (
+          <div dir="auto" className="mt-0.5 text-pretty text-ink-2">
+            {children}
+          </div>
+        )}
       </div>
       {action}
     </div>

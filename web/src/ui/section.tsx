@@ -19,8 +19,14 @@ export function Section({
     <section className="space-y-4">
       <div className="flex flex-wrap items-end justify-between gap-x-4 gap-y-2">
         <div>
-          <h2 className="text-lg font-semibold">{title}</h2>
-          {about && <p className="mt-0.5 max-w-[65ch] text-pretty text-ink-2">{about}</p>}
+          <h2 dir="auto" className="text-lg font-semibold">
+            {title}
+          </h2>
+          {about && (
+            <p dir="auto" className="mt-0.5 max-w-[65ch] text-pretty text-ink-2">
+              {about}
+            </p>
+          )}
         </div>
         {action}
       </div>
@@ -67,9 +73,11 @@ export function RequestError({ error }: { error: unknown }) {
   return (
     <Notice
       tone={forbidden ? "info" : "bad"}
-      title={forbidden ? "Administrators only" : "The request failed"}
+      title={forbidden ? "You don't have access" : "The request failed"}
     >
-      {forbidden ? "Contact an administrator of the organization." : messageOf(error)}
+      {forbidden
+        ? "Only administrators of the organization have access. One of them can change your role."
+        : messageOf(error)}
     </Notice>
   );
 }

@@ -106,8 +106,8 @@ export function SuggestInput({
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => select(suggestion)}
           >
-            <span className="shrink-0 font-medium">{suggestion.value}</span>
-            <span className="truncate font-mono text-xs text-ink-3">{suggestion.detail}</span>
+            <bdi className="shrink-0 font-medium">{suggestion.value}</bdi>
+            <bdi className="truncate font-mono text-xs text-ink-3">{suggestion.detail}</bdi>
           </div>
         ))}
       </div>

@@ -48,7 +48,9 @@ function AgentView({ agent }: { agent: Agent }) {
           <EditForm agent={agent} />
         ) : (
           <Panel className="px-4 py-3">
-            <p className="font-mono text-sm break-words whitespace-pre-wrap">{agent.prompt}</p>
+            <p dir="auto" className="font-mono text-sm break-words whitespace-pre-wrap">
+              {agent.prompt}
+            </p>
           </Panel>
         )}
       </Section>
@@ -206,7 +208,7 @@ function Versions({ agent, isAdmin }: { agent: Agent; isAdmin: boolean }) {
             }
           >
             <p className="font-medium">Version {version.version}</p>
-            <p className="text-sm text-ink-3">
+            <p dir="auto" className="text-sm text-ink-3">
               {[version.changeNote, fullName(version.changedBy), moment(version.createdAt)]
                 .filter(Boolean)
                 .join(" · ")}

@@ -7,6 +7,7 @@ import { meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import { Button } from "@/ui/button";
 import { INPUT_CLASS } from "@/ui/field";
+import { useListShortcuts } from "@/ui/list-shortcuts";
 import { usePageTitle } from "@/ui/page-title";
 import { RequestError, Row, Rows, Section } from "@/ui/section";
 
@@ -91,6 +92,7 @@ export function AgentsPage() {
 function AgentList() {
   const scope = useScope();
   usePageTitle("Agents");
+  useListShortcuts("agents");
   const { orgSlug } = route.useParams();
   const navigate = route.useNavigate();
   const [search, setSearch] = useState(route.useSearch().search ?? "");
@@ -111,6 +113,7 @@ function AgentList() {
       action={
         <input
           type="search"
+          dir="auto"
           aria-label="Search agents"
           placeholder="Search"
           value={search}
@@ -138,11 +141,12 @@ function AgentList() {
             <Link
               to="/$orgSlug/settings/agents/$slug"
               params={{ orgSlug, slug: agent.slug }}
+              data-list-item
               className="font-medium text-accent hover:underline"
             >
-              {agent.name}
+              <bdi>{agent.name}</bdi>
             </Link>
-            <p className="truncate text-sm text-ink-3">
+            <p dir="auto" className="truncate text-sm text-ink-3">
               {[agent.role, agent.sourceRepo, agent.description].filter(Boolean).join(" · ")}
             </p>
           </Row>

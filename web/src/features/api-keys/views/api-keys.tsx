@@ -38,7 +38,7 @@ export function ApiKeysPage() {
   return (
     <Section
       title="API keys"
-      about="A program with an API key acts on your behalf, within the scopes of the key. Desktops use separate keys."
+      about="A program with an API key acts on your behalf, within the scopes of the key. Machines use separate keys."
     >
       <CreateForm />
       <Rows items={keys} empty="No API keys.">
@@ -71,7 +71,9 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
         )
       }
     >
-      <p className="truncate font-medium">{apiKey.name}</p>
+      <p dir="auto" className="truncate font-medium">
+        {apiKey.name}
+      </p>
       <p className="text-sm text-ink-3">
         <span className="font-mono">{apiKey.keyPrefix}…</span> {apiKey.scopes.join(", ")}; {lastUse}
         , {expiration}

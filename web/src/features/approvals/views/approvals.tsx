@@ -67,7 +67,7 @@ export function ApprovalsError({ error, reset }: ErrorComponentProps) {
   return (
     <Layout>
       <Panel className="mt-5">
-        <EmptyState title="The pending requests could not be loaded">
+        <EmptyState title="Cannot load approvals">
           <WithCode text={advice(latest ?? error)} />
         </EmptyState>
       </Panel>
@@ -90,10 +90,10 @@ function Layout({ children }: { children: ReactNode }) {
   usePageTitle("Approvals");
   return (
     <div className="mx-auto max-w-3xl">
-      <h1 className="text-xl font-semibold tracking-tight">Waiting for approval</h1>
+      <h1 className="text-xl font-semibold tracking-tight">Approvals</h1>
       <p className="mt-1.5 max-w-[68ch] text-pretty text-ink-2">
-        These requests to this machine need its owner&rsquo;s approval. This page cannot approve or
-        deny them: run the command in a terminal on this machine.
+        Requests that the owner of this machine has to approve. To approve or deny one, run its
+        command in a terminal on this machine.
       </p>
       {children}
     </div>
@@ -113,7 +113,7 @@ function RequestDetails({ request, command }: { request: WaitingRequest; command
           <Badge tone={TONES[request.riskTier]}>{request.riskTier} risk</Badge>
         </h2>
         <span className="text-sm text-ink-2 tabular-nums">
-          {remaining > 0 ? `expires in ${duration(remaining)}` : "expired"}
+          {remaining > 0 ? `${duration(remaining)} left` : "Expired"}
         </span>
       </div>
       <dl className="mt-3 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
@@ -125,7 +125,7 @@ function RequestDetails({ request, command }: { request: WaitingRequest; command
         </Fact>
         {request.action && (
           <Fact name="Action">
-            <span className="font-mono">{request.action}</span>
+            <bdi className="font-mono">{request.action}</bdi>
           </Fact>
         )}
         {request.loopId && (
@@ -151,7 +151,9 @@ function RequestDetails({ request, command }: { request: WaitingRequest; command
             ))}
           </Fact>
         )}
-        <Fact name="Reason">{request.reason}</Fact>
+        <Fact name="Reason">
+          <span dir="auto">{request.reason}</span>
+        </Fact>
       </dl>
       {request.riskTier === "high" && (
         <div className="mt-3">

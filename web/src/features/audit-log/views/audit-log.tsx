@@ -84,9 +84,9 @@ function EntryRow({ entry, actor }: { entry: AuditEntry; actor: string }) {
   return (
     <Row actions={<time className="text-sm text-ink-3">{moment(entry.at)}</time>}>
       <p>
-        <span className="font-medium">{ACTIONS[entry.action]}</span> by {actor}
+        <span className="font-medium">{ACTIONS[entry.action]}</span> by <bdi>{actor}</bdi>
       </p>
-      <p className="text-sm break-words text-ink-3">
+      <p dir="auto" className="text-sm break-words text-ink-3">
         {[entry.subject, ...details, entry.address].filter(Boolean).join("; ")}
       </p>
     </Row>

@@ -1,4 +1,4 @@
-/** Desktops, the machines that run loops: connect, share and remove them. */
+/** The machines that run loops: connect, share and remove them. */
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -24,16 +24,16 @@ const isLoopback = ["127.0.0.1", "localhost", "[::1]"].includes(window.location.
 
 export function DesktopsPage() {
   const scope = useScope();
-  usePageTitle("Desktops");
+  usePageTitle("Machines");
   const { data: desktops } = useSuspenseQuery(computeTargetsQuery(scope));
   const attempt = useCreateOnboardingAttempt();
   return (
     <Section
-      title="Desktops"
-      about="Loops run on desktops: machines with your repositories and the assistant. Your desktops run your loops, and those of all members if you share them."
+      title="Machines"
+      about="Loops run on machines with your repositories and the assistant. Your machines run your loops, and those of all members if you share them."
       action={
         <Button variant="primary" busy={attempt.isPending} onClick={() => attempt.mutate()}>
-          Connect a desktop
+          Connect a machine
         </Button>
       }
     >
@@ -51,7 +51,7 @@ export function DesktopsPage() {
           </p>
         </Notice>
       )}
-      <Rows items={desktops} empty="No desktops connected.">
+      <Rows items={desktops} empty="No machines connected.">
         {(desktop) => <DesktopRow key={desktop.id} desktop={desktop} />}
       </Rows>
     </Section>
@@ -72,7 +72,7 @@ function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
     desktop.ownerName
       ? `owned by ${desktop.ownerName}`
       : isSharedWithOrg && (grantsCommands ? "shared with commands" : "shared for loops"),
-    desktop.security.status !== "protected" && "API key not bound to this desktop",
+    desktop.security.status !== "protected" && "API key not bound to this machine",
   ];
   const error = share.error ?? remove.error;
   return (
@@ -116,7 +116,9 @@ function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
     >
       <p className="flex items-baseline gap-2.5">
         <OnlineDot online={isOnline} />
-        <span className="truncate font-medium">{machineName}</span>
+        <span dir="auto" className="truncate font-medium">
+          {machineName}
+        </span>
       </p>
       <p className="text-sm text-ink-3">{facts.filter(Boolean).join(", ")}</p>
       {error && (
@@ -133,7 +135,7 @@ function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
         onConfirm={() => remove.mutate(id, { onSettled: () => setConfirming(false) })}
       >
         Its API key is revoked immediately, and it receives no more loops. Delivered work is kept.
-        To use the desktop again, connect it again; the machine that runs{" "}
+        To use the machine again, connect it again. A machine that runs{" "}
         <code className="font-mono text-sm">loopgate up</code> reconnects when that command is
         restarted.
       </ConfirmDialog>

@@ -100,7 +100,7 @@ function MemberRow({ member, isAdmin, isMe }: { member: Member; isAdmin: boolean
         )
       }
     >
-      <p className="truncate font-medium">
+      <p dir="auto" className="truncate font-medium">
         {name}
         {isMe && <span className="font-normal text-ink-3"> (you)</span>}
       </p>
@@ -119,7 +119,7 @@ function MemberRow({ member, isAdmin, isMe }: { member: Member; isAdmin: boolean
       {reset.data && (
         <div className="mt-2">
           <p className="mb-2 text-sm text-ink-2">
-            Pass this link to {name} to set a new password. It can be used once, expires{" "}
+            Send this link to <bdi>{name}</bdi> to set a new password. It can be used once, expires{" "}
             {moment(reset.data.expiresAt)} and is not shown again.
           </p>
           <CommandLine text={reset.data.url} label="Copy link" />
@@ -135,7 +135,7 @@ function MemberRow({ member, isAdmin, isMe }: { member: Member; isAdmin: boolean
           update.mutate({ id: member.id, active: false }, { onSettled: () => setConfirming(false) })
         }
       >
-        {isMe ? "Your" : "The user’s"} sessions, API keys and desktops lose access immediately.
+        {isMe ? "Your" : "The user’s"} sessions, API keys and machines lose access immediately.
         Running loops continue.
       </ConfirmDialog>
     </Row>
@@ -180,7 +180,7 @@ function Invitations() {
   return (
     <Section
       title="Invitations"
-      about="Loopgate sends no e-mail: pass the link on yourself. It can be used once and expires after seven days."
+      about="Loopgate does not send e-mail. Share the link yourself: it can be used once and expires after seven days."
     >
       <InviteForm />
       {revoke.error && <RequestError error={revoke.error} />}

@@ -15,7 +15,7 @@ export function gatewayAdvice(error: unknown): { title: string; text: string } {
     };
   }
   return {
-    title: "The list of repositories could not be loaded",
+    title: "Cannot load repositories",
     text: `${error instanceof Error ? error.message : "The gateway returned an error."} You can still enter owner/repository.`,
   };
 }

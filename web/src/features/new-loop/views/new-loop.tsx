@@ -281,7 +281,7 @@ function TargetChoice({
   const options = [{ id: "", machineName: "Any available" }, ...online];
   return (
     <fieldset>
-      <legend className="mb-1.5 font-medium">Desktop</legend>
+      <legend className="mb-1.5 font-medium">Machine</legend>
       <div className="flex flex-wrap gap-2">
         {options.map((option) => (
           <label
@@ -296,7 +296,7 @@ function TargetChoice({
               onChange={() => onValue(option.id)}
             />
             {option.id !== "" && <OnlineDot online />}
-            {option.machineName}
+            <bdi>{option.machineName}</bdi>
           </label>
         ))}
       </div>

@@ -45,10 +45,10 @@ export function OrganizationPage() {
 const toText = (value: number | null | undefined) => (value == null ? "" : String(value));
 const toLimit = (text: string) => (text.trim() === "" ? null : Number(text));
 
-const NO_LIMIT = "US dollars; blank: no limit";
+const NO_LIMIT = "In US dollars. Leave blank for no limit.";
 
 const FIELDS = [
-  { name: "loops", label: "Concurrent loops per user", hint: "Blank: 10", step: "1" },
+  { name: "loops", label: "Concurrent loops per user", hint: "Leave blank for 10.", step: "1" },
   { name: "perLoop", label: "Spending limit per loop", hint: NO_LIMIT, step: "0.01" },
   { name: "perDay", label: "Spending limit per day, all loops", hint: NO_LIMIT, step: "0.01" },
   { name: "perMonth", label: "Spending limit per month, all loops", hint: NO_LIMIT, step: "0.01" },

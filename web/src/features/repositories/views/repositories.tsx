@@ -54,7 +54,9 @@ export function RepositoriesPage() {
               )
             }
           >
-            <p className="truncate font-mono text-sm">{fullName}</p>
+            <p dir="auto" className="truncate font-mono text-sm">
+              {fullName}
+            </p>
             <p className="text-sm text-ink-3">
               {SOURCES[source]}
               {branches && `, branches ${branches.join(", ")}`}

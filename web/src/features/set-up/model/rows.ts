@@ -21,9 +21,9 @@ export interface CheckRow {
 const NAMES = new Map([
   ["assistant-cli", "Assistant (claude)"],
   ["git", "Git"],
-  ["code-host-cli", "Code host's program (gh)"],
-  ["code-host-auth", "Sign-in at the code host"],
-  ["worktree-dir", "Directory for worktrees"],
+  ["code-host-cli", "Code host (gh)"],
+  ["code-host-auth", "Sign-in to the code host"],
+  ["worktree-dir", "Worktree directory"],
   ["repository", "Repository"],
   ["python3", "Python 3"],
   ["reviewer", "Reviewer (codex)"],

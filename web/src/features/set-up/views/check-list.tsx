@@ -43,7 +43,7 @@ function CheckItem({ row, checking }: { row: CheckRow; checking: boolean }) {
       <div className="flex flex-wrap items-center gap-x-3 gap-y-0.5">
         <CheckIcon row={row} checking={checking} />
         <span className="flex-1 font-medium">{name}</span>
-        <span className="text-sm wrap-anywhere text-ink-2 max-sm:basis-full max-sm:pl-7">
+        <span dir="auto" className="text-sm wrap-anywhere text-ink-2 max-sm:basis-full max-sm:pl-7">
           {checking ? "Checking…" : passed ? (version ?? "OK") : error}
         </span>
       </div>
@@ -67,7 +67,10 @@ function CheckItem({ row, checking }: { row: CheckRow; checking: boolean }) {
                 {details.map(({ label, text }) => (
                   <div key={label}>
                     <dt className="text-ink-3">{label}</dt>
-                    <dd className="font-mono leading-5 wrap-anywhere whitespace-pre-wrap">
+                    <dd
+                      dir="auto"
+                      className="font-mono leading-5 wrap-anywhere whitespace-pre-wrap"
+                    >
                       {text}
                     </dd>
                   </div>

@@ -41,7 +41,9 @@ function MissingPanel({ check, query }: { check: MachineCheck; query: CheckQuery
     <Panel>
       <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 border-b border-line px-4 py-3">
         <div>
-          <h2 className="font-semibold">Set up {check.desktop ?? "this machine"}</h2>
+          <h2 className="font-semibold">
+            Set up <bdi>{check.desktop ?? "this machine"}</bdi>
+          </h2>
           <CheckSummary check={check} checking={query.isFetching} />
         </div>
         <CheckAgain query={query} />
@@ -56,7 +58,7 @@ function Ready({ check: { desktop, rows } }: { check: MachineCheck }) {
     <p role="status" className="flex items-start gap-2.5 px-1 text-ink-2">
       <CircleCheck aria-hidden className="mt-1 size-4 shrink-0 text-ok" />
       <span className="wrap-anywhere">
-        {desktop ?? "This machine"} is ready: {readySummary(rows)}.{" "}
+        <bdi>{desktop ?? "This machine"}</bdi> is ready: {readySummary(rows)}.{" "}
         <Link
           from="/$orgSlug"
           to="/$orgSlug/settings/machine"
@@ -136,14 +138,14 @@ export function CheckFailed({ error, query }: { error: Error; query: CheckQuery 
             to="/$orgSlug/settings/desktops"
             className="text-accent underline underline-offset-2"
           >
-            connect the desktop
+            connect the machine
           </Link>
           .
         </Notice>
       );
     case "failed":
       return (
-        <Notice tone="bad" title="The machine could not be checked" action={action}>
+        <Notice tone="bad" title="Cannot check the machine" action={action}>
           {messageOf(error)}
         </Notice>
       );

@@ -111,7 +111,7 @@ function AcceptForm({ token }: { token: string }) {
           </Notice>
         )}
         <Button type="submit" variant="primary" busy={accept.isPending} className="w-full">
-          {presentUser === undefined ? "Join" : "Join and change the user"}
+          {presentUser === undefined ? "Join" : "Join and switch account"}
         </Button>
       </form>
     </div>

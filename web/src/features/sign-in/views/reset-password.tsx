@@ -56,7 +56,7 @@ export function ResetPassword() {
           </Notice>
         )}
         <Button type="submit" variant="primary" busy={reset.isPending} className="w-full">
-          {presentUser === undefined ? "Set password" : "Set password and change the user"}
+          {presentUser === undefined ? "Set password" : "Set password and switch account"}
         </Button>
       </form>
     </CenteredPage>

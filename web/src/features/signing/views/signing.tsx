@@ -27,7 +27,7 @@ export function SigningPage() {
   return (
     <Section
       title="Command signing"
-      about="A desktop can require that its commands are signed by a key in your browser. No other party can then send it commands, not even the control plane. Register this browser, then authorize its key on the desktop."
+      about="A machine can require that its commands are signed by a key in your browser. No other party can then send it commands, not even the control plane. Register this browser, then authorize its key on the machine."
     >
       <SignatureNotice />
       <Keys />
@@ -83,9 +83,9 @@ function Keys() {
       </Panel>
       {registered ? (
         <div>
-          <h3 className="font-medium">Authorize the key on a desktop</h3>
+          <h3 className="font-medium">Authorize the key on a machine</h3>
           <p className="mt-1 mb-2.5 text-ink-2">
-            Compare the fingerprint, then run this on the desktop:
+            Compare the fingerprint, then run this on the machine:
           </p>
           <CommandLine
             text={`loopgate keys authorize ${registered.fingerprint}`}
@@ -143,7 +143,7 @@ function Key({
         busy={remove.isPending}
         onConfirm={() => remove.mutate(fingerprint, { onSettled: () => setConfirming(false) })}
       >
-        Desktops that authorized this key no longer accept commands signed with it.
+        Machines that authorized this key no longer accept commands signed with it.
       </ConfirmDialog>
     </li>
   );

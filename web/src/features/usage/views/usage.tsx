@@ -34,7 +34,7 @@ export function UsagePage() {
       title="Usage"
       about="Loops are counted on the day on which they were created, in UTC."
       action={
-        <div className="flex gap-3">
+        <div className="flex flex-wrap gap-3">
           <DayField label="From" value={days.since ?? ""} onValue={(since) => change({ since })} />
           <DayField label="Until" value={days.until ?? ""} onValue={(until) => change({ until })} />
         </div>
@@ -132,7 +132,7 @@ function UsageTable({ title, rows }: { title: string; rows: UsageRow[] }) {
           {rows.map((row) => (
             <tr key={row.label}>
               <th scope="row" className="px-4 py-2 font-normal">
-                {row.label}
+                <bdi>{row.label}</bdi>
               </th>
               <td className="px-4 py-2 text-right">{count(row.loopCount)}</td>
               <td className="px-4 py-2 text-right">{count(row.tokensInput)}</td>
