@@ -76,7 +76,7 @@ export function VirtualRows<Row>({
       </div>
       {isFetchNextPageError && (
         <div className="flex items-center justify-center gap-3 px-4 py-3 text-ink-2">
-          More rows could not be loaded.
+          Cannot load more rows.
           <Button size="sm" onClick={() => void fetchNextPage()}>
             Try again
           </Button>

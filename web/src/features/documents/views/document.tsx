@@ -63,7 +63,10 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
     <>
       <header className="mt-2 flex flex-wrap items-start justify-between gap-x-8 gap-y-4">
         <div className="min-w-0 flex-1 basis-96">
-          <h1 className="text-2xl font-semibold tracking-tight text-balance wrap-anywhere">
+          <h1
+            dir="auto"
+            className="text-2xl font-semibold tracking-tight text-balance wrap-anywhere"
+          >
             {document.title}
           </h1>
           <div className="mt-2 flex flex-wrap items-center gap-2.5 text-ink-2">
@@ -108,7 +111,7 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
             )}
           </article>
         </Panel>
-        <div className="sticky top-20 space-y-8">
+        <div className="sticky top-6 space-y-8">
           <Origins document={document} orgSlug={orgSlug} />
           <DocumentLoops loops={document.loops} orgSlug={orgSlug} />
           <Outline article={article} text={content} />

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Play } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 
 import { useScope } from "@/api/scope";
 import type { Document, RepoRef } from "@/api/types";
@@ -9,6 +9,7 @@ import type { Displayed } from "@/signing/launch";
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
+import { useShortcut } from "@/ui/shortcuts";
 
 import { documentQuery, useRunDocument } from "../queries";
 
@@ -33,6 +34,9 @@ export function ExecuteButton({
   );
   const run = useRunDocument();
   const opening = useOpenLoop(orgSlug);
+  const button = useRef<HTMLButtonElement>(null);
+  // A single key must not start a loop, which costs money.
+  useShortcut({ keys: "e", label: "Go to Execute", where: "page" }, () => button.current?.focus());
   const execute = () => {
     setConfirming(false);
     if (!document) return;
@@ -46,6 +50,7 @@ export function ExecuteButton({
   return (
     <>
       <Button
+        ref={button}
         variant="primary"
         busy={isPending || run.isPending}
         onClick={executed ? () => setConfirming(true) : execute}

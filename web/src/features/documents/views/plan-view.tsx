@@ -36,7 +36,7 @@ export function PlanView({ slug, orgSlug }: { slug: string; orgSlug: string }) {
           <Markdown text={document.content} />
         </article>
       </Panel>
-      <div className="sticky top-20">
+      <div className="sticky top-6">
         <Outline article={article} text={document.content} />
       </div>
     </div>

@@ -48,7 +48,7 @@ describe("adviceFor", () => {
     const { title } = advise("PRE_RUN_VALIDATION_FAILED", {
       details: { category: "compute_target_unavailable" },
     });
-    expect(title).toBe("No desktop is online");
+    expect(title).toBe("No machine is online");
   });
 
   test("rejected commit names the hook", () => {
@@ -75,13 +75,21 @@ describe("adviceFor", () => {
     ]) {
       const { title, steps } = adviceFor({ code: "BINARY_NOT_FOUND", message });
       expect(title).toBe("claude was not found");
-      expect(steps[0]).toContain("Install claude on the desktop");
+      expect(steps[0]).toContain("Install claude on the machine");
     }
   });
 
   test("failed validation before the start shows its message", () => {
     const error = { code: "PRE_RUN_VALIDATION_FAILED", message: "The request was denied." };
     expect(adviceFor(error).explanation).toBe("The request was denied.");
+  });
+
+  test("failure without a subcode says what happened", () => {
+    const error = { code: "RUNNER_ERROR", message: "The shim ended with signal 9" };
+    expect(adviceFor(error)).toMatchObject({
+      title: "The loop failed",
+      explanation: "The shim ended with signal 9.",
+    });
   });
 
   test.each(["BINARY_NOT_FOUND", "AUTH_CHALLENGE", "SCRIPT_NOT_FOUND", "REPO_NOT_FOUND"])(

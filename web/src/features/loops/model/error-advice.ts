@@ -34,7 +34,7 @@ const signIn: Advice = {
   title: "The assistant is not signed in",
   explanation: "The assistant could not authenticate with its account.",
   steps: [
-    "Start the assistant in a terminal on the desktop, and sign in when prompted.",
+    "Start the assistant in a terminal on the machine, and sign in when prompted.",
     "If you use an API key, check that it is valid and has credit.",
     "Resume the loop.",
   ],
@@ -55,7 +55,7 @@ const spendingLimit: Advice = {
     "The assistant had not finished when the limit was reached. Its work is kept: code changes are committed on the loop's branch but not pushed.",
   steps: [
     "Resume the loop: it continues from the existing work with a new budget.",
-    "Raise `max_spend_usd` in the desktop's `settings.toml` if the work needs more.",
+    "Raise `max_spend_usd` in the machine's `settings.toml` if the work needs more.",
   ],
 };
 
@@ -63,7 +63,7 @@ const SUBCODES: Record<string, Advice> = {
   ASSISTANT_AUTH_CHALLENGE: signIn,
   ASSISTANT_CONTEXT_LIMIT: contextLimit,
   ASSISTANT_HOOKS_INACTIVE: {
-    title: "The guards of the loop do not run",
+    title: "The hooks that protect the loop do not run",
     explanation:
       "The assistant runs no hooks of the plugin `code`. They keep a loop from reading credentials and from pushing, so the loop was stopped. The setting, if it was found, is in the technical details.",
     steps: [
@@ -88,7 +88,7 @@ const SUBCODES: Record<string, Advice> = {
     explanation:
       "The assistant's account cannot use the model that loops are configured to use. Its message is in the technical details.",
     steps: [
-      "Set `loop_model` in the desktop's `settings.toml` to a model that the account can use, for example `opus`.",
+      "Set `loop_model` in the machine's `settings.toml` to a model that the account can use, for example `opus`.",
       "Resume the loop.",
     ],
   },
@@ -118,13 +118,13 @@ const SUBCODES: Record<string, Advice> = {
     checkMachine: true,
     title: "The assistant did not start",
     explanation: "Its path and the error of the system are in the technical details.",
-    steps: ["Check that it is installed and executable on the desktop.", "Resume the loop."],
+    steps: ["Check that it is installed and executable on the machine.", "Resume the loop."],
   },
   DISK_FULL: {
     title: "The disk is full",
     explanation:
       "The output of the loop could not be stored, so it was stopped. Its changes are kept.",
-    steps: ["Free space on the desktop's disk.", "Resume the loop."],
+    steps: ["Free space on the machine's disk.", "Resume the loop."],
   },
   INVALID_PLAN: {
     title: "The assistant produced an invalid plan",
@@ -150,11 +150,11 @@ const SUBCODES: Record<string, Advice> = {
     steps: ["Resume the loop: it continues with these tasks."],
   },
   WORK_TAKEN_BACK: {
-    title: "Work of the loop was taken back or hidden",
+    title: "Work of the loop was undone or hidden",
     explanation:
       "Commands of the assistant moved work to a stash, removed commits from the branch, or changed settings of git that hide files. The technical details list what and where.",
     steps: [
-      "Bring the work back: `git stash pop` for a stash, `git cherry-pick` for a commit, `git config --unset` for a setting.",
+      "Restore the work: `git stash pop` for a stash, `git cherry-pick` for a commit, `git config --unset` for a setting.",
       "Resume the loop: it continues from the existing work.",
     ],
   },
@@ -185,13 +185,13 @@ const SUBCODES: Record<string, Advice> = {
 
 const CATEGORIES: Record<string, AdviceTemplate> = {
   compute_target_offline: (fill) => ({
-    title: "The desktop is offline",
-    explanation: `${fill("machineName", "The selected desktop")} is not connected.`,
+    title: "The machine is offline",
+    explanation: `${fill("machineName", "The selected machine")} is not connected.`,
     steps: ["Start Loopgate on that machine with `loopgate up`.", "Resume the loop."],
   }),
   compute_target_unavailable: () => ({
-    title: "No desktop is online",
-    explanation: "Loops run on a desktop, and no desktop is connected.",
+    title: "No machine is online",
+    explanation: "Loops run on a machine, and no machine is connected.",
     steps: ["Start Loopgate on your machine with `loopgate up`.", "Resume the loop."],
   }),
   git_command_failed: (fill) => ({
@@ -207,7 +207,7 @@ const CATEGORIES: Record<string, AdviceTemplate> = {
     title: "The push was rejected",
     explanation: `Your credentials do not permit a push to ${fill("repoFullName", "the repository")}.`,
     steps: [
-      "Run `gh auth login` on the desktop.",
+      "Run `gh auth login` on the machine.",
       "Check that you have write access to the repository.",
       "Resume the loop.",
     ],
@@ -227,7 +227,7 @@ const CATEGORIES: Record<string, AdviceTemplate> = {
     explanation: `Loopgate has no clone of ${fill("repoFullName", "the repository")} and could not create one. The reason is in the technical details.`,
     steps: [
       "If owner or repository is misspelled, start a new loop.",
-      "Check that `gh auth status` succeeds on the desktop, and that the account can read the repository.",
+      "Check that `gh auth status` succeeds on the machine, and that the account can read the repository.",
       "Resume the loop: it clones the repository again. Or clone it into the sandbox directory first.",
     ],
   }),
@@ -273,7 +273,7 @@ const CODES: Record<string, AdviceTemplate> = {
     explanation:
       "The loop requires this program. Loopgate uses its path in the settings, else searches the PATH of your login shell.",
     steps: [
-      `Install ${fill("binaryName", "it")} on the desktop, or correct its path under \`binary_paths\` in the desktop's \`settings.toml\`.`,
+      `Install ${fill("binaryName", "it")} on the machine, or correct its path under \`binary_paths\` in the machine's \`settings.toml\`.`,
       "Restart Loopgate after a change to PATH.",
       "Resume the loop.",
     ],
@@ -296,9 +296,14 @@ const CODES: Record<string, AdviceTemplate> = {
     title: "The repository could not be cloned",
     explanation: `Cloning ${fill("repoFullName", "the repository")} failed or took longer than two minutes.`,
     steps: [
-      "Check that `gh auth status` succeeds on the desktop.",
+      "Check that `gh auth status` succeeds on the machine.",
       "Clone it manually into the sandbox directory, then resume the loop.",
     ],
+  }),
+  RUNNER_ERROR: (fill) => ({
+    title: "The loop failed",
+    explanation: fill("message", "It reported no reason."),
+    steps: ["Check the technical details and the output.", "Resume the loop."],
   }),
   NO_WORK_PRODUCED: () => ({
     checkMachine: true,
@@ -306,7 +311,7 @@ const CODES: Record<string, AdviceTemplate> = {
     explanation: "The assistant exited without using any tokens.",
     steps: [
       "Check the output for the reason.",
-      "Check that the assistant runs in a terminal on the desktop.",
+      "Check that the assistant runs in a terminal on the machine.",
       "Resume the loop.",
     ],
   }),
@@ -370,14 +375,14 @@ const CODES: Record<string, AdviceTemplate> = {
   SPENDING_LIMIT: () => spendingLimit,
   SPAWN_FAILED: (fill) => CATEGORIES.spawn_failed?.(fill) ?? generic("SPAWN_FAILED"),
   STALE_DISPATCH: () => ({
-    title: "The desktop did not accept the loop",
-    explanation: "The loop was dispatched, but the desktop did not respond.",
-    steps: ["Check that the desktop is online.", "Resume the loop."],
+    title: "The machine did not accept the loop",
+    explanation: "The loop was dispatched, but the machine did not respond.",
+    steps: ["Check that the machine is online.", "Resume the loop."],
   }),
   TIMED_OUT: () => ({
     title: "The loop timed out",
     explanation: "The control plane received no heartbeat from the loop for too long.",
-    steps: ["Check that the desktop is awake and online.", "Resume the loop."],
+    steps: ["Check that the machine is awake and online.", "Resume the loop."],
   }),
 };
 

@@ -15,9 +15,9 @@ export function ActivityNotice({
   const now = useNow(stall ? 30_000 : undefined);
   if (approval) {
     return (
-      <Notice tone="warn" title="Waiting for approval on its desktop">
+      <Notice tone="warn" title="Waiting for approval on the machine">
         <p>
-          The loop starts when the owner of the desktop approves it, before{" "}
+          The loop starts when the owner of the machine approves it, before{" "}
           {moment(approval.waitsUntil)}. Run this command in a terminal on that machine:
         </p>
         <CommandLine text={approval.command} label="Copy approve command" />
@@ -28,9 +28,9 @@ export function ActivityNotice({
     return (
       <Notice
         tone="warn"
-        title={`Queued on its desktop: position ${queue.place} of ${queue.waiting}`}
+        title={`Queued on the machine: position ${queue.place} of ${queue.waiting}`}
       >
-        The desktop has reached its limit of concurrent loops. This loop starts automatically when a
+        The machine has reached its limit of concurrent loops. This loop starts automatically when a
         slot is free.
       </Notice>
     );

@@ -24,7 +24,9 @@ export function LoopError({ error, diagnostics }: { error: Failure; diagnostics:
       <OctagonAlert aria-hidden className="mt-0.5 size-5 shrink-0 text-bad" />
       <div className="min-w-0 flex-1">
         <h2 className="text-lg leading-6 font-semibold">{title}</h2>
-        <p className="mt-1 max-w-[70ch] text-pretty text-ink-2">{explanation}</p>
+        <p dir="auto" className="mt-1 max-w-[70ch] text-pretty text-ink-2">
+          {explanation}
+        </p>
         <h3 className="mt-3 font-medium">What to do</h3>
         <ul className="mt-1 max-w-[70ch] list-disc space-y-1 pl-5 text-ink-2">
           {steps.map((step) => (
@@ -39,7 +41,7 @@ export function LoopError({ error, diagnostics }: { error: Failure; diagnostics:
                 to="/$orgSlug/settings/machine"
                 className="text-accent underline underline-offset-2"
               >
-                Check what the machine lacks
+                Check the set-up of the machine
               </Link>
               .
             </li>
@@ -55,6 +57,7 @@ export function LoopError({ error, diagnostics }: { error: Failure; diagnostics:
           </summary>
           <div className="relative mt-2 rounded-md border border-line bg-surface">
             <pre
+              dir="auto"
               // A scrollable region must be reachable by keyboard.
               // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
               tabIndex={0}

@@ -1,4 +1,4 @@
-/** Summary of a loop: duration, tokens, repository and desktop. */
+/** Summary of a loop: duration, tokens, repository and machine. */
 import type { ReactNode } from "react";
 
 import type { LoopDetail } from "@/api/types";
@@ -17,7 +17,13 @@ export function LoopFacts({ loop }: { loop: LoopDetail }) {
     <dl className="mt-6 grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-4">
       <Fact
         label="Time"
-        note={<span title={moment(loop.createdAt)}>started {ago(loop.createdAt, now)}</span>}
+        note={
+          loop.startedAt ? (
+            <span title={moment(loop.startedAt)}>started {ago(loop.startedAt, now)}</span>
+          ) : (
+            <span title={moment(loop.createdAt)}>created {ago(loop.createdAt, now)}</span>
+          )
+        }
       >
         <span className="tabular-nums">{loopDuration(loop, now) ?? "Not started"}</span>
       </Fact>
@@ -35,26 +41,28 @@ export function LoopFacts({ loop }: { loop: LoopDetail }) {
       <Fact
         label="Repository"
         note={
-          <span className="font-mono">
+          <span dir="auto" className="font-mono">
             {loop.branchName && loop.branchName !== loop.repo?.branch
               ? `${loop.branchName} ← ${loop.repo?.branch ?? ""}`
               : (loop.repo?.branch ?? "")}
           </span>
         }
       >
-        {loop.repo?.fullName ?? "None"}
+        <bdi>{loop.repo?.fullName ?? "None"}</bdi>
         {loop.additionalRepos && loop.additionalRepos.length > 0 && (
           <span className="font-normal text-ink-3"> +{loop.additionalRepos.length}</span>
         )}
       </Fact>
       <Fact
-        label="Desktop"
+        label="Machine"
         note={loop.computeTarget ? (loop.computeTarget.isOnline ? "online" : "offline") : undefined}
       >
         {loop.computeTarget ? (
           <span className="flex items-center gap-2">
             <OnlineDot online={loop.computeTarget.isOnline} />
-            <span className="truncate">{loop.computeTarget.machineName}</span>
+            <span dir="auto" className="truncate">
+              {loop.computeTarget.machineName}
+            </span>
           </span>
         ) : (
           "Not assigned yet"

@@ -69,7 +69,7 @@ export function CancelButton({ loopId }: { loopId: string }) {
       >
         <p>
           The assistant and all processes that it started are terminated. Uncommitted work remains
-          in the worktree on the desktop.
+          in the worktree on the machine.
         </p>
         {cancel.error && <p className="mt-2 text-bad">{messageOf(cancel.error)}</p>}
       </ConfirmDialog>

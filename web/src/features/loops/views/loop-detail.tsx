@@ -71,7 +71,10 @@ function LoopView({
     <>
       <header className="mt-2 flex flex-wrap items-start justify-between gap-x-8 gap-y-4">
         <div className="min-w-0 flex-1 basis-96">
-          <h1 className="text-2xl font-semibold tracking-tight text-balance wrap-anywhere">
+          <h1
+            dir="auto"
+            className="text-2xl font-semibold tracking-tight text-balance wrap-anywhere"
+          >
             {loopTitle(loop)}
           </h1>
           <div className="mt-2 flex flex-wrap items-center gap-2.5">
@@ -149,8 +152,8 @@ function NoDesktopNotice({ loop }: { loop: LoopDetail }) {
   if (!isWaiting || !targets || targets.some((target) => target.isOnline)) return null;
   return (
     <div className="mt-4">
-      <Notice tone="warn" title="Waiting for a desktop">
-        No desktop is online. Run <Code>loopgate up</Code> on the machine that has the repository.
+      <Notice tone="warn" title="Waiting for a machine">
+        No machine is online. Run <Code>loopgate up</Code> on the machine that has the repository.
       </Notice>
     </div>
   );

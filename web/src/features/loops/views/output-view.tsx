@@ -144,7 +144,10 @@ function Line({ line }: { line: OutputLine }) {
       <span aria-hidden className="w-16 shrink-0 text-ink-3 tabular-nums select-none max-sm:hidden">
         {line.at ? clock(line.at) : ""}
       </span>
-      <span className={cx("min-w-0 flex-1 break-words whitespace-pre-wrap", KIND_CLASS[line.kind])}>
+      <span
+        dir="auto"
+        className={cx("min-w-0 flex-1 break-words whitespace-pre-wrap", KIND_CLASS[line.kind])}
+      >
         {line.text === "" ? "\u00a0" : line.text}
       </span>
     </div>

@@ -9,7 +9,7 @@ const PLACE_TEXT: Record<UndeliveredWork["place"], string> = {
   branch: "is another branch",
   detached: "is a commit on no branch",
   worktree: "is another worktree",
-  submodule: "is a submodule with work of its own",
+  submodule: "is a submodule with its own changes",
   outside: "is outside the repository",
 };
 
@@ -67,5 +67,9 @@ function List({ title, label, children }: { title: string; label: string; childr
 }
 
 function Name({ children }: { children: ReactNode }) {
-  return <code className="font-mono text-xs">{children}</code>;
+  return (
+    <code dir="auto" className="font-mono text-xs">
+      {children}
+    </code>
+  );
 }

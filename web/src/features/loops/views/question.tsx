@@ -22,7 +22,9 @@ export function Question({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string 
       <MessageCircleQuestion aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
       <div className="min-w-0 flex-1">
         <h2 className="text-lg leading-6 font-semibold">The assistant needs your answer</h2>
-        <p className="mt-1 max-w-[70ch] wrap-anywhere whitespace-pre-line">{loop.error?.message}</p>
+        <p dir="auto" className="mt-1 max-w-[70ch] wrap-anywhere whitespace-pre-line">
+          {loop.error?.message}
+        </p>
         <p className="mt-2 max-w-[70ch] text-pretty text-ink-2">
           The work so far is committed on the loop’s branch but not pushed. The loop continues from
           there with your answer.

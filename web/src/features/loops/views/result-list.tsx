@@ -23,7 +23,7 @@ export function ResultList({ entries }: { entries: ResultEntry[] }) {
           >
             <div className="min-w-0 flex-1 basis-72">
               <h2 className="flex items-center gap-2.5 font-medium">
-                {entry.fullName}
+                <bdi>{entry.fullName}</bdi>
                 <OutcomeBadge status={entry.status} />
               </h2>
               <Details entry={entry} />
@@ -56,16 +56,23 @@ function Details({ entry }: { entry: ResultEntry }) {
     return <p className="mt-1 text-ink-2">{reasonText(entry.reason)}</p>;
   if (entry.status === "failed") {
     return (
-      <p className="mt-1 font-mono text-xs leading-5 break-words whitespace-pre-wrap text-bad">
+      <p
+        dir="auto"
+        className="mt-1 font-mono text-xs leading-5 break-words whitespace-pre-wrap text-bad"
+      >
         {entry.error}
       </p>
     );
   }
   return (
     <div className="mt-1">
-      {entry.prTitle && <p className="text-ink-2">{entry.prTitle}</p>}
+      {entry.prTitle && (
+        <p dir="auto" className="text-ink-2">
+          {entry.prTitle}
+        </p>
+      )}
       <p className="flex flex-wrap items-center gap-1.5 font-mono text-xs text-ink-2">
-        <span className="text-ink" data-testid="branch">
+        <span dir="auto" className="text-ink" data-testid="branch">
           {entry.branchName}
         </span>
         <CopyButton text={entry.branchName} label="Copy branch name" />
@@ -86,7 +93,10 @@ function HeldBackFiles({ files }: { files: HeldBackFile[] }) {
       <ul aria-label="Files excluded from delivery" className="mt-0.5">
         {files.map(({ path, reason }) => (
           <li key={path} className="break-words">
-            <code className="font-mono text-xs">{path}</code> {HELD_BACK_TEXT[reason]}
+            <code dir="auto" className="font-mono text-xs">
+              {path}
+            </code>{" "}
+            {HELD_BACK_TEXT[reason]}
           </li>
         ))}
       </ul>

@@ -33,7 +33,7 @@ export function TestEvidenceView({ tests }: { tests: TestEvidence }) {
       {newFailures.length > 0 && (
         <ul aria-label="New failures" className="mt-0.5 text-bad">
           {newFailures.map((name) => (
-            <li key={name} className="font-mono text-xs leading-5 break-words">
+            <li key={name} dir="auto" className="font-mono text-xs leading-5 break-words">
               {name}
             </li>
           ))}
@@ -44,7 +44,10 @@ export function TestEvidenceView({ tests }: { tests: TestEvidence }) {
           {flags.map(({ detail, kind, path }) => (
             <li key={`${kind} ${path ?? ""} ${detail}`} className="break-words">
               {FLAG_TEXT[kind]}
-              {path && <> in {path}</>}: <code className="font-mono text-xs">{detail}</code>
+              {path && <> in {path}</>}:{" "}
+              <code dir="auto" className="font-mono text-xs">
+                {detail}
+              </code>
             </li>
           ))}
         </ul>

@@ -18,6 +18,7 @@ import { useNow } from "@/ui/clock";
 import { Code } from "@/ui/code";
 import { cx } from "@/ui/cx";
 import { INPUT_CLASS } from "@/ui/field";
+import { useListShortcuts } from "@/ui/list-shortcuts";
 import { usePageTitle } from "@/ui/page-title";
 import { EmptyState, Notice, Panel } from "@/ui/panel";
 import { StatusBadge } from "@/ui/status-badge";
@@ -37,6 +38,7 @@ const SEARCH_DELAY_MS = 250;
 /** `setUp`: what the machine needs for loops, shown until there is a loop. */
 export function LoopsList({ setUp }: { setUp: ReactNode }) {
   usePageTitle("Loops");
+  useListShortcuts("loops");
   // Deferred, so that the list stays on the page until the next one is loaded.
   const filters = useDeferredValue(route.useSearch());
   const list = useLoops(filters);
@@ -83,6 +85,7 @@ function SearchField() {
   return (
     <input
       type="search"
+      dir="auto"
       aria-label="Search loops"
       placeholder="Search"
       maxLength={200}
@@ -144,7 +147,7 @@ function OfflineNotice() {
   if (!targets || targets.some((target) => target.isOnline)) return null;
   return (
     <div className="mt-4">
-      <Notice tone="warn" title="No desktop is online">
+      <Notice tone="warn" title="No machine is online">
         New loops cannot start. Run <Code>loopgate up</Code> on the machine that has your
         repositories.
       </Notice>
@@ -247,6 +250,8 @@ function LoopRow({
         <Link
           to="/$orgSlug/loops/$loopId"
           params={{ orgSlug, loopId: loop.id }}
+          data-list-item
+          dir="auto"
           className="block truncate font-medium after:absolute after:inset-0 max-md:row-start-1"
         >
           {loopTitle(loop)}
@@ -256,7 +261,7 @@ function LoopRow({
           {loop.repo && (
             <>
               <span aria-hidden>·</span>
-              <span className="truncate">
+              <span dir="auto" className="truncate">
                 {loop.repo.fullName}
                 <span className="font-mono text-[0.95em]">
                   {" "}
@@ -268,7 +273,7 @@ function LoopRow({
           {loop.computeTarget && (
             <span className="truncate max-lg:hidden">
               <span aria-hidden>· </span>
-              {loop.computeTarget.machineName}
+              <bdi>{loop.computeTarget.machineName}</bdi>
             </span>
           )}
         </span>
