@@ -1,13 +1,13 @@
-/** What needs the person: requests that wait for approval on this machine, and loops with a question. */
-import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+/** What needs the person: change requests, and other requests that wait for approval on this machine. */
+import { useQuery } from "@tanstack/react-query";
 
-import { unwrap } from "@/api/client";
-import { computeTargetsQuery, meQuery, QUIET_POLL_MS } from "@/api/queries";
+import { computeTargetsQuery } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
-import type { Loop, WaitingRequest } from "@/api/types";
+import type { ChangeRequest, WaitingRequest } from "@/api/types";
 import { approvalsQuery } from "@/features/approvals/queries";
+import { needOf } from "@/features/change-requests/model/states";
+import { firstPageQuery, NEEDS_ME } from "@/features/change-requests/queries";
 import { humanise } from "@/model/status";
-import { loopTitle } from "@/model/title";
 
 export interface AttentionItem {
   /** Stays the same until the item is settled. */
@@ -17,35 +17,29 @@ export interface AttentionItem {
   request: string;
   link:
     | { to: "/$orgSlug/approvals"; params: { orgSlug: string } }
-    | { to: "/$orgSlug/loops/$loopId"; params: { orgSlug: string; loopId: string } };
+    | { to: "/$orgSlug/work/$slug"; params: { orgSlug: string; slug: string } };
 }
-
-/**
- * Loops of the person whose question is not answered, among the newest 200. An answer is a loop that continues the one
- * with the question.
- */
-const questionsQuery = ({ api, key }: Scope, userId: string) =>
-  queryOptions({
-    queryKey: key("loops", "questions", userId),
-    queryFn: async ({ signal }) => {
-      const list = (query: { status?: Loop["status"][]; limit?: number }) =>
-        unwrap(api.GET("/loops", { params: { query }, signal }));
-      const asked = await list({ status: ["AWAITING_USER"] });
-      const own = asked.filter((loop) => loop.userId === userId);
-      if (own.length === 0) return own;
-      const newest = await list({ limit: 200 });
-      const ids = new Set(newest.map(({ id }) => id));
-      const answered = new Set(newest.map(({ parentLoopId }) => parentLoopId));
-      return own.filter(({ id }) => ids.has(id) && !answered.has(id));
-    },
-    refetchInterval: QUIET_POLL_MS,
-    // The title and the notifications of a hidden tab are what the person sees of it.
-    refetchIntervalInBackground: true,
-  });
 
 /** Returns what needs the person. Undefined while it is not known. */
 export function useAttention(): AttentionItem[] | undefined {
   const scope = useScope();
+  const requests = useQuery({
+    ...firstPageQuery(scope, NEEDS_ME),
+    // The title and the notifications of a hidden tab are what the person sees of it.
+    refetchIntervalInBackground: true,
+  }).data?.data;
+  const approvals = useOtherApprovals();
+  if (!requests || !approvals) return undefined;
+  return [
+    ...requests.flatMap((request) => changeRequestItem(request, scope)),
+    ...approvals.map((request) => approvalItem(request, scope)),
+  ];
+}
+
+/** Returns the requests that wait for approval on this machine, except those of loops. Undefined while they are not known. */
+export function useOtherApprovals(): WaitingRequest[] | undefined {
+  const scope = useScope();
+  const requests = useQuery(firstPageQuery(scope, NEEDS_ME)).data?.data;
   const { data: targets } = useQuery(computeTargetsQuery(scope));
   const isGatewayOnline = targets?.some(({ isOnline }) => isOnline) ?? false;
   const approvals = useQuery({
@@ -53,13 +47,27 @@ export function useAttention(): AttentionItem[] | undefined {
     // Without an online machine there is no gateway to poll.
     enabled: isGatewayOnline,
   });
-  const { data: me } = useSuspenseQuery(meQuery(scope));
-  const { data: questions } = useQuery(questionsQuery(scope, me.id));
-  if (!targets || !questions || (isGatewayOnline && approvals.isPending)) return undefined;
+  if (!targets || !requests || (isGatewayOnline && approvals.isPending)) return undefined;
   const waiting = approvals.isError ? [] : (approvals.data?.waiting ?? []);
+  return waiting.filter(({ id }) => !requests.some((request) => isHeldBy(request, id)));
+}
+
+const isHeldBy = ({ details: { activity } }: ChangeRequest, approvalId: string): boolean =>
+  activity?.kind === "approval" && activity.id === approvalId;
+
+function changeRequestItem(request: ChangeRequest, scope: Scope): AttentionItem[] {
+  const { attention, document, loopId } = request;
+  if (!attention) return [];
   return [
-    ...waiting.map((request) => approvalItem(request, scope)),
-    ...questions.map((loop) => questionItem(loop, scope)),
+    {
+      id: `${attention}/${loopId ?? document.id}`,
+      title: document.title,
+      request: needOf(attention).text,
+      link: {
+        to: "/$orgSlug/work/$slug",
+        params: { orgSlug: scope.organization, slug: document.slug },
+      },
+    },
   ];
 }
 
@@ -68,14 +76,4 @@ const approvalItem = (request: WaitingRequest, scope: Scope): AttentionItem => (
   title: humanise(request.operationId),
   request: "Waiting for your approval",
   link: { to: "/$orgSlug/approvals", params: { orgSlug: scope.organization } },
-});
-
-const questionItem = (loop: Loop, scope: Scope): AttentionItem => ({
-  id: `question/${loop.id}`,
-  title: loopTitle(loop),
-  request: "The assistant needs your answer",
-  link: {
-    to: "/$orgSlug/loops/$loopId",
-    params: { orgSlug: scope.organization, loopId: loop.id },
-  },
 });

@@ -2,8 +2,8 @@
 import { CirclePlus, Inbox, ListTree } from "lucide-react";
 
 export const DESTINATIONS = [
-  { to: "/$orgSlug/approvals", label: "Needs you", keys: "g i", Icon: Inbox, hasCount: true },
-  { to: "/$orgSlug/loops", label: "Work", keys: "g w", Icon: ListTree, hasCount: false },
+  { to: "/$orgSlug/inbox", label: "Needs you", keys: "g i", Icon: Inbox, hasCount: true },
+  { to: "/$orgSlug/work", label: "Work", keys: "g w", Icon: ListTree, hasCount: false },
   { to: "/$orgSlug/loops/new", label: "New", keys: "g n", Icon: CirclePlus, hasCount: false },
 ] as const;
 

@@ -55,7 +55,7 @@ const homeRoute = createRoute({
   path: "/",
   beforeLoad: async ({ location }) => {
     const me = await currentUser(location);
-    throw redirect({ to: "/$orgSlug/loops", params: { orgSlug: me.organization.slug } });
+    throw redirect({ to: "/$orgSlug/inbox", params: { orgSlug: me.organization.slug } });
   },
 });
 
@@ -76,7 +76,7 @@ const organizationHomeRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/",
   beforeLoad: ({ params }) => {
-    throw redirect({ to: "/$orgSlug/loops", params });
+    throw redirect({ to: "/$orgSlug/inbox", params });
   },
 });
 

@@ -17,7 +17,7 @@ import { RequestList } from "./request-list";
 const RUNNING = parseSearch(VIEWS.find(({ name }) => name === "Running")?.search ?? "");
 
 /** `setUp`: what the machine needs for loops, shown until there is a change request. */
-export function Inbox({ setUp }: { setUp: ReactNode }) {
+export function Inbox({ setUp, approvals }: { setUp: ReactNode; approvals: ReactNode }) {
   usePageTitle("Needs you");
   const { orgSlug } = useParams({ from: "/$orgSlug" });
   const list = useChangeRequests(NEEDS_ME);
@@ -31,6 +31,7 @@ export function Inbox({ setUp }: { setUp: ReactNode }) {
           </p>
         )}
       </div>
+      {approvals}
       {list.total === 0 ? (
         <NothingWaits orgSlug={orgSlug} setUp={setUp} />
       ) : (
