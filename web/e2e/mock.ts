@@ -34,5 +34,7 @@ export async function startMock(origin?: string, finishedLoops = 0): Promise<Moc
 /** Opens the loops page of a new session. */
 export async function signInTo({ origin }: Mock, page: Page): Promise<void> {
   await page.goto(`${origin}/sign-in?token=mock`);
+  await expect(page.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
+  await page.goto(`${origin}/acme/loops`);
   await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
 }

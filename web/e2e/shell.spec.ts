@@ -26,9 +26,10 @@ for (const width of [1280, 390]) {
     const monitor = new PageMonitor(page, mock.origin);
     await page.setViewportSize({ width, height: 844 });
     const navigation = page.getByRole("navigation", { name: "Main" });
+    await navigation.getByRole("link", { name: "Work" }).click();
     await expect(navigation.getByRole("link", { name: "Work" })).toHaveAttribute("aria-current");
     await navigation.getByRole("link", { name: /Needs you/ }).click();
-    await expect(heading(page, "Approvals")).toBeVisible();
+    await expect(heading(page, "Needs you")).toBeVisible();
     await navigation.getByRole("link", { name: "New" }).click();
     await expect(page.getByLabel("Describe the change")).toBeVisible();
     await expect(navigation.getByRole("link", { name: "New" })).toHaveAttribute("aria-current");
@@ -53,7 +54,8 @@ test("pages fit 320 px and a zoom of 200 %", async ({ page }) => {
   ]) {
     await page.setViewportSize(viewport);
     for (const path of [
-      "/acme/loops",
+      "/acme/inbox",
+      "/acme/work",
       "/acme/loops/new",
       `/acme/loops/${id(11)}`,
       QUESTION,
@@ -72,16 +74,16 @@ test("pages fit 320 px and a zoom of 200 %", async ({ page }) => {
 
 test("tab shows in title and icon what needs the person", async ({ page }) => {
   const icon = page.locator("link[rel=icon]");
-  await expect(page).toHaveTitle("(3) Loops · Loopgate");
+  await expect(page).toHaveTitle("(10) Loops · Loopgate");
   await expect(icon).toHaveAttribute("href", "/favicon-attention.svg");
   await page.route("**/api/gateway/approvals", (route) =>
     route.fulfill({ json: { waiting: [], command: "loopgate approvals" } }),
   );
-  await expect(page).toHaveTitle("(1) Loops · Loopgate");
-  await open(page, QUESTION);
-  await page.getByLabel("Your answer").fill("The total.");
-  await page.getByRole("button", { name: "Answer and resume" }).click();
-  await expect(page).toHaveTitle(/^Round prices/, { timeout: 20_000 });
+  await expect(page).toHaveTitle("(8) Loops · Loopgate", { timeout: 20_000 });
+  await page.route("**/change-requests?*attention=true*", (route) =>
+    route.fulfill({ json: { success: true, data: [], total: 0 } }),
+  );
+  await expect(page).toHaveTitle("Loops · Loopgate", { timeout: 20_000 });
   await expect(icon).toHaveAttribute("href", "/favicon.svg");
   const response = await page.request.get(`${mock.origin}/favicon-attention.svg`);
   expect(response.headers()["content-type"]).toBe("image/svg+xml");
@@ -107,13 +109,11 @@ test("palette finds pages, settings, change requests and repositories, and carri
   await expect(heading(page, "Audit log")).toBeVisible();
   await expect(palette(page)).toBeHidden();
 
-  await (await find("webhooks", /Retry webhooks/)).click();
-  await expect(
-    heading(page, "Retry webhooks with a growing delay and give up after a day"),
-  ).toBeVisible();
+  await (await find("delivery", /Change 4: delivery failed/)).click();
+  await expect(heading(page, "Change 4: delivery failed")).toBeVisible();
 
   await (await find("checkout-service", "acme/checkout-service")).click();
-  await expect(page).toHaveURL(/\/acme\/loops\?text=acme/);
+  await expect(page).toHaveURL(/\/acme\/work\?q=repo/);
 
   await (await find("dark", "Theme: Dark")).click();
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
@@ -183,18 +183,18 @@ test("keys of the list move, open and search, and the list of shortcuts names th
 test("keys reach pages and items that need the person", async ({ page }) => {
   await page.keyboard.press("g");
   await page.keyboard.press("i");
-  await expect(heading(page, "Approvals")).toBeFocused();
+  await expect(heading(page, "Needs you")).toBeFocused();
   await page.keyboard.press("g");
   await page.keyboard.press("w");
-  await expect(heading(page, "Loops")).toBeFocused();
+  await expect(heading(page, "Work")).toBeFocused();
   await page.keyboard.press("g");
   await page.keyboard.press("n");
   await expect(page.getByLabel("Describe the change")).toBeFocused();
   await page.getByLabel("Describe the change").blur();
   await page.keyboard.press("a");
-  await expect(heading(page, "Approvals")).toBeFocused();
+  await expect(page).toHaveURL(/\/acme\/work\/feature-1$/);
   await page.keyboard.press("a");
-  await expect(page).toHaveURL(new RegExp(QUESTION));
+  await expect(heading(page, "Change 1: question")).toBeFocused();
   await page.keyboard.press(".");
   await expect(page.getByRole("link", { name: "This machine" })).toBeVisible();
   await page.keyboard.press("Escape");
@@ -254,13 +254,14 @@ test("new status of the loop and a copied text are announced", async ({ page, co
 
 test("selected items are visible in forced colours", async ({ page }) => {
   await page.emulateMedia({ forcedColors: "active" });
+  await open(page, "/acme/work");
   const background = (name: string) =>
     page
       .getByRole("navigation", { name: "Main" })
       .getByRole("link", { name })
       .evaluate((link) => getComputedStyle(link).backgroundColor);
   expect(await background("Work")).not.toBe(await background("New"));
-  const dot = page.getByRole("row").filter({ hasText: "Running" }).locator(".filled");
+  const dot = page.getByRole("listitem").filter({ hasText: "Running" }).locator(".filled");
   const colours = await dot.evaluate((shape) => [
     getComputedStyle(shape).backgroundColor,
     getComputedStyle(document.body).backgroundColor,
@@ -334,17 +335,17 @@ test("notification is offered with the first loop, shown by one hidden tab, and 
   await page.getByRole("button", { name: "Tell me when it needs me" }).click();
   await expect(page.getByText("Loopgate can notify you")).toBeHidden();
   await open(other, "/acme/loops");
-  for (const tab of tabs) await expect(tab).toHaveTitle(/^\(1\)/);
+  for (const tab of tabs) await expect(tab).toHaveTitle(/^\(8\)/);
 
   // Another tab is visible.
   await hide(page);
   waiting.push(approval(71));
-  for (const tab of tabs) await expect(tab).toHaveTitle(/^\(2\)/, { timeout: 20_000 });
+  for (const tab of tabs) await expect(tab).toHaveTitle(/^\(9\)/, { timeout: 20_000 });
   expect([...(await shown(page)), ...(await shown(other))]).toEqual([]);
 
   await hide(other);
   waiting.push(approval(72));
-  for (const tab of tabs) await expect(tab).toHaveTitle(/^\(3\)/, { timeout: 20_000 });
+  for (const tab of tabs) await expect(tab).toHaveTitle(/^\(10\)/, { timeout: 20_000 });
   await expect.poll(() => shown(page)).toEqual(["Loop start"]);
   expect(await shown(other)).toEqual([]);
   waiting.pop();

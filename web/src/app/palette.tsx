@@ -20,10 +20,8 @@ import { type ReactNode, useEffect, useState } from "react";
 import { unwrap } from "@/api/client";
 import { messageOf } from "@/api/errors";
 import { type Scope, useScope } from "@/api/scope";
+import { StateBadge } from "@/features/change-requests/views/state-badge";
 import { repositoriesQuery } from "@/features/new-loop/queries";
-import { humanise } from "@/model/status";
-import { loopTitle } from "@/model/title";
-import { StatusBadge } from "@/ui/status-badge";
 import { setTheme } from "@/ui/theme";
 
 import { DESTINATIONS, NEW_REQUEST, SETTINGS } from "./destinations";
@@ -33,21 +31,21 @@ import { organizationsQuery, useSignOut, useSwitchOrganization } from "./queries
 const SEARCH_DELAY_MS = 200;
 const RESULTS = 8;
 
-const loopSearchQuery = ({ api, key }: Scope, text: string) =>
+const requestSearchQuery = ({ api, key }: Scope, text: string) =>
   queryOptions({
-    queryKey: key("loops", "search", text),
+    queryKey: key("change-requests", "search", text),
     queryFn: ({ signal }) =>
-      unwrap(api.GET("/loops", { params: { query: { text, limit: RESULTS } }, signal })),
+      unwrap(api.GET("/change-requests", { params: { query: { text, limit: RESULTS } }, signal })),
     enabled: text !== "",
     placeholderData: keepPreviousData,
   });
 
 /** Finds change requests on the server for a text, once the person has stopped typing. */
-function useLoopSearch(typed: string) {
+function useRequestSearch(typed: string) {
   const text = useDelayed(typed.trim());
-  const { data, error, isFetching } = useQuery(loopSearchQuery(useScope(), text));
+  const { data, error, isFetching } = useQuery(requestSearchQuery(useScope(), text));
   const isCurrent = text === typed.trim() && !isFetching;
-  return { loops: text === "" ? [] : (data ?? []), error, isSearching: !isCurrent };
+  return { requests: text === "" ? [] : (data ?? []), error, isSearching: !isCurrent };
 }
 
 // Values of entries that the server has found, also by texts that are not displayed.
@@ -66,7 +64,7 @@ export function Palette({
   onShortcuts: () => void;
 }) {
   const [typed, setTyped] = useState("");
-  const search = useLoopSearch(typed);
+  const search = useRequestSearch(typed);
   return (
     <Dialog.Root open onOpenChange={onClose}>
       <Dialog.Portal>
@@ -133,10 +131,10 @@ function useOpen(onClose: () => void): (link: Pick<LinkProps, "to" | "params" | 
 }
 
 function Requests({
-  search: { loops, error },
+  search: { requests, error },
   onClose,
 }: {
-  search: ReturnType<typeof useLoopSearch>;
+  search: ReturnType<typeof useRequestSearch>;
   onClose: () => void;
 }) {
   const { orgSlug } = useParams({ from: "/$orgSlug" });
@@ -148,22 +146,24 @@ function Requests({
       </p>
     );
   }
-  if (loops.length === 0) return null;
+  if (requests.length === 0) return null;
   return (
     <Command.Group heading="Change requests">
-      {loops.map((loop) => (
+      {requests.map((request) => (
         <Entry
-          key={loop.id}
-          value={`${FOUND}${loop.id}`}
+          key={request.document.id}
+          value={`${FOUND}${request.document.id}`}
           onSelect={() =>
-            open({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId: loop.id } })
+            open({
+              to: "/$orgSlug/work/$slug",
+              params: { orgSlug, slug: request.document.slug },
+            })
           }
         >
           <span dir="auto" className="min-w-0 flex-1 truncate">
-            {loopTitle(loop)}
+            {request.document.title}
           </span>
-          <span className="text-xs text-ink-3">{humanise(loop.command)}</span>
-          <StatusBadge status={loop.status} />
+          <StateBadge request={request} />
         </Entry>
       ))}
     </Command.Group>
@@ -287,7 +287,7 @@ function Repositories({ onClose }: { onClose: () => void }) {
           value={`Repository ${fullName}`}
           Icon={FolderGit2}
           onSelect={() =>
-            open({ to: "/$orgSlug/loops", params: { orgSlug }, search: { text: fullName } })
+            open({ to: "/$orgSlug/work", params: { orgSlug }, search: { q: `repo:${fullName}` } })
           }
         >
           <bdi>{fullName}</bdi>

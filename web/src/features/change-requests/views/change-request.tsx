@@ -102,7 +102,7 @@ function Header({
   const entry = useChangeEntry();
   const need = attention && needOf(attention);
   return (
-    <header className="bg-page sticky top-13 z-10 -mx-4 mt-2 border-b border-line px-4 py-3 sm:-mx-6 sm:px-6">
+    <header className="bg-page sticky top-0 z-10 -mx-4 mt-2 border-b border-line px-4 py-3 sm:-mx-6 sm:px-6">
       <div className="flex flex-wrap items-start justify-between gap-x-8 gap-y-3">
         <div className="min-w-0 flex-1 basis-96">
           <h1

@@ -6,6 +6,7 @@ import type { ChangeRequest } from "@/api/types";
 import { ActionError } from "@/ui/action-error";
 import { Button, buttonClass } from "@/ui/button";
 import { useNow } from "@/ui/clock";
+import { useListShortcuts } from "@/ui/list-shortcuts";
 import { VirtualRows } from "@/ui/virtual-rows";
 
 import { isActiveState, needOf } from "../model/states";
@@ -46,6 +47,7 @@ export function RequestList({
 }) {
   const now = useNow(list.rows.some((row) => isActiveState(row.state)) ? 1_000 : 30_000);
   const entry = useChangeEntry();
+  useListShortcuts("change requests");
   const [undo, setUndo] = useState<Undo>();
   const apply = (request: ChangeRequest, change: EntryChange) =>
     entry.mutate(

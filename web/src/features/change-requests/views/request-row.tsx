@@ -35,6 +35,7 @@ export function RequestRow({
           to="/$orgSlug/work/$slug"
           params={{ orgSlug, slug: document.slug }}
           dir="auto"
+          data-list-item
           className={cx(
             "block truncate after:absolute after:inset-0",
             attention && isUnread ? "font-semibold" : "font-medium",
