@@ -2343,6 +2343,12 @@ export interface components {
         CreateVersion: {
             /** @description Text in Markdown, at least one character. */
             content: string;
+            /**
+             * Format: int64
+             * @description Version that the text is derived from. The request is refused when another one is current. Without it, the
+             *     text replaces any version.
+             */
+            version?: number | null;
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
         Data_AgentDetail: {

@@ -305,7 +305,7 @@ async fn prepare(
 
 /// Fails with 409 unless the caller has read the current version: names it, or wrote it. The error names who
 /// changed the document.
-async fn check_version(
+pub async fn check_version(
     db: &impl ConnectionTrait,
     caller: &Caller,
     subject: &document::Model,
@@ -325,7 +325,7 @@ async fn check_version(
     }
     let name = author.as_ref().map_or_else(|| "Another user".to_owned(), user::Model::full_name);
     let text = format!(
-        "{name} changed {}: version {current} is current. Read it and start the loop again, with this version.",
+        "{name} changed {}: version {current} is current. Read it and repeat the request with this version.",
         subject.slug
     );
     let data = json!({

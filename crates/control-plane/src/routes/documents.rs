@@ -343,6 +343,9 @@ pub async fn version(
 pub struct CreateVersion {
     /// Text in Markdown, at least one character.
     pub content: String,
+    /// Version that the text is derived from. The request is refused when another one is current. Without it, the
+    /// text replaces any version.
+    pub version: Option<i64>,
 }
 
 /// Appends a version to a document. A plan edited by a user has no structured plan object, only the text.
@@ -360,6 +363,9 @@ pub async fn create_version(
     let created = async {
         let tx = app.store.begin().await?;
         let row = documents::find(&tx, caller.organization_id(), &id_or_slug).await?;
+        if body.version.is_some() {
+            run_document::check_version(&tx, &caller, &row, body.version).await?;
+        }
         let text = VersionText { content: body.content, raw: None, user_id: caller.user.id, loop_id: None };
         let row = documents::add_version(&tx, row, text).await?;
         record(&tx, &caller, AuditAction::DocumentVersionAdded, &row).await?;

@@ -191,6 +191,26 @@ async fn resumed_loop_uses_the_same_worktree() {
 }
 
 #[tokio::test]
+async fn edit_of_an_older_version_is_refused() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    feature(&owner).await;
+    let save = async |content: &str, version: i64| {
+        owner.post("/documents/feature-1/versions", json!({"content": content, "version": version})).await
+    };
+    assert_eq!(save("Second.", 1).await.data("currentVersion"), 2);
+    let refused = save("Also second.", 1).await;
+    assert_eq!(refused.status, 409, "{}", refused.text);
+    let data = &refused.json["data"];
+    assert_eq!(
+        (&data["error"], &data["displayedVersion"], &data["currentVersion"]),
+        (&json!("document_changed"), &json!(1), &json!(2))
+    );
+    assert_eq!(owner.get("/documents/feature-1").await.data("content"), "Second.");
+    assert_eq!(save("Third.", 2).await.data("currentVersion"), 3);
+}
+
+#[tokio::test]
 async fn start_names_the_version_that_was_read() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
