@@ -175,6 +175,13 @@ mod tests {
         }
     }
 
+    // The page finds the answers by this heading.
+    #[test]
+    fn changed_plan_answers_numbered_comments() {
+        let text = prompt(LoopCommand::RequestChanges).text().unwrap();
+        assert!(text.contains("## Answers to comments") && text.contains("<number>."), "{text}");
+    }
+
     #[test]
     fn judges_skill_is_used_when_the_plugin_is_loaded() {
         let mut prompt = prompt(LoopCommand::EvaluatePlan);
