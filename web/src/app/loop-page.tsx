@@ -26,7 +26,9 @@ export function LoopPage() {
       {loop.userId === me.id && isActive(loop.status) && <NotificationOffer />}
       <LoopDetailPage
         planView={({ slug }) => <PlanView slug={slug} orgSlug={orgSlug} />}
-        executeButton={(plan, repo) => <ExecuteButton plan={plan} repo={repo} orgSlug={orgSlug} />}
+        executeButton={({ slug }, repo) => (
+          <ExecuteButton slug={slug} repo={repo} orgSlug={orgSlug} />
+        )}
       />
     </>
   );

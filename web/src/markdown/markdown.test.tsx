@@ -44,6 +44,17 @@ describe("Markdown", () => {
     expect(container.querySelector("pre, code")?.getAttribute("dir")).toBeNull();
   });
 
+  test("changed blocks are marked: paragraphs, list items, tables and code", () => {
+    const text = "# A\n\none\n\n- b\n- c\n  - d\n\n| e |\n|---|\n| f |\n\n```\ng\n```";
+    const { container } = render(
+      <Tooltip.Provider>
+        <Markdown text={text} changedLines={new Set([3, 6, 9, 13])} />
+      </Tooltip.Provider>,
+    );
+    const marked = [...container.querySelectorAll("[data-changed]")];
+    expect(marked.map(({ tagName }) => tagName)).toEqual(["P", "LI", "DIV", "DIV"]);
+  });
+
   test("tables, task lists and code are rendered", () => {
     const container = show("| a |\n|---|\n| b |\n\n- [x] done\n\n```rust\nfn main() {}\n```");
     expect(container.querySelector("td")?.textContent).toBe("b");

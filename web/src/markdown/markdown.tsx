@@ -5,6 +5,7 @@ import remarkGfm from "remark-gfm";
 
 import { loadChunk } from "@/api/load-chunk";
 
+import { changedBlocks } from "./changed-blocks";
 import { CodeBlock } from "./code-block";
 import { headingIds } from "./heading-ids";
 import { textDirection } from "./text-direction";
@@ -12,7 +13,7 @@ import { textDirection } from "./text-direction";
 const Diagram = lazy(() => loadChunk(() => import("./diagram")));
 
 const remarkPlugins = [remarkGfm];
-const rehypePlugins = [headingIds, textDirection];
+const NO_LINES: ReadonlySet<number> = new Set();
 
 const components: Components = {
   a: ({ href, children }) => (
@@ -40,12 +41,19 @@ const components: Components = {
   ),
 };
 
-export const Markdown = memo(function Markdown({ text }: { text: string }) {
+/** Marks the blocks that start on the lines `changedLines`. */
+export const Markdown = memo(function Markdown({
+  text,
+  changedLines = NO_LINES,
+}: {
+  text: string;
+  changedLines?: ReadonlySet<number>;
+}) {
   return (
     <div className="prose">
       <ReactMarkdown
         remarkPlugins={remarkPlugins}
-        rehypePlugins={rehypePlugins}
+        rehypePlugins={[headingIds, textDirection, [changedBlocks, changedLines]]}
         components={components}
       >
         {text}

@@ -14,7 +14,9 @@ const LOOP_PATH = "/api/gateway/orchestrator/loop";
 export interface RunDocument extends Displayed {
   /** Id or slug of the document. */
   documentId: string;
-  command: "plan" | "execute";
+  command: "plan" | "execute" | "request_changes";
+  /** Additional request in natural language. */
+  prompt?: string;
   repo?: RepoRef;
   computeTargetId?: string;
 }

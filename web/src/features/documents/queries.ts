@@ -1,16 +1,24 @@
-/** Reads documents and their versions, and starts loops on them. */
-import { queryOptions, useQueryClient } from "@tanstack/react-query";
+/** Reads documents, their versions and loops, stores versions, and starts loops on documents. */
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { unwrap } from "@/api/client";
 import { type Scope, useScope } from "@/api/scope";
-import { useKeyedMutation } from "@/api/use-keyed-mutation";
+import { type RequestKey, useKeyedMutation } from "@/api/use-keyed-mutation";
+import { isActive } from "@/model/status";
 import { type RunDocument, runLoop } from "@/signing/run-loop";
+
+// While a loop may create a version.
+const ACTIVE_POLL_MS = 3_000;
+/** Loops from which an estimate is derived. */
+const ESTIMATE_LOOPS = 20;
 
 export const documentQuery = ({ api, key }: Scope, idOrSlug: string) =>
   queryOptions({
     queryKey: key("documents", idOrSlug),
     queryFn: ({ signal }) =>
       unwrap(api.GET("/documents/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
+    refetchInterval: ({ state }) =>
+      state.data?.loops.some(({ status }) => isActive(status)) ? ACTIVE_POLL_MS : false,
   });
 
 /** Text of a version of a document. Versions never change. */
@@ -24,19 +32,79 @@ export const documentVersionQuery = ({ api, key }: Scope, idOrSlug: string, vers
           signal,
         }),
       ),
-    staleTime: Infinity,
+    staleTime: "static",
   });
 
-/** Starts a loop on a document. Returns the id of the loop. */
-export function useRunDocument() {
+/** What a finished loop received and uploaded. It does not change any more. */
+export const loopRecordQuery = ({ api, key }: Scope, id: string | undefined) =>
+  queryOptions({
+    queryKey: key("documents", "loops", id),
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/loops/{id}", { params: { path: { id: id ?? "" } }, signal })),
+    enabled: id !== undefined,
+    staleTime: "static",
+  });
+
+/** The last completed EXECUTE loops of a repository. */
+export const executionsQuery = ({ api, key }: Scope, repository: string) =>
+  queryOptions({
+    queryKey: key("loops", "executions", repository),
+    queryFn: async ({ signal }) => {
+      const query = {
+        command: ["EXECUTE" as const],
+        status: ["COMPLETED" as const],
+        text: repository,
+        limit: ESTIMATE_LOOPS,
+      };
+      const loops = await unwrap(
+        api.GET("/loops", {
+          params: { query },
+          querySerializer: { array: { style: "form", explode: false } },
+          signal,
+        }),
+      );
+      // The text is also searched for in titles and requests.
+      return loops.filter(({ repo }) => repo?.fullName === repository);
+    },
+    staleTime: 60_000,
+  });
+
+/**
+ * Starts a loop on a document. Returns the id of the loop. `onStarted` is also called when the page has been left; `stored`
+ * is an idempotency key that outlives the page.
+ */
+export function useRunDocument(onStarted?: () => void, stored?: RequestKey) {
   const client = useQueryClient();
   const scope = useScope();
-  return useKeyedMutation({
-    mutationFn: (input: RunDocument, key) => runLoop(scope, input, key),
-    // Also after an error: another version of the document may be current.
-    onSettled: () =>
-      Promise.all(
-        ["loops", "documents"].map((key) => client.invalidateQueries({ queryKey: scope.key(key) })),
+  return useKeyedMutation(
+    {
+      mutationFn: (input: RunDocument, key) => runLoop(scope, input, key),
+      onSuccess: () => onStarted?.(),
+      // Also after an error: another version of the document may be current.
+      onSettled: () =>
+        Promise.all(
+          ["loops", "documents"].map((key) =>
+            client.invalidateQueries({ queryKey: scope.key(key) }),
+          ),
+        ),
+    },
+    stored,
+  );
+}
+
+/** Stores a text as the next version after `version`. Refused when another one is current. */
+export function useSaveVersion(documentId: string, onSaved: () => void) {
+  const client = useQueryClient();
+  const { api, key } = useScope();
+  return useMutation({
+    mutationFn: (body: { content: string; version: number }) =>
+      unwrap(
+        api.POST("/documents/{idOrSlug}/versions", {
+          params: { path: { idOrSlug: documentId } },
+          body,
+        }),
       ),
+    onSuccess: onSaved,
+    onSettled: () => client.invalidateQueries({ queryKey: key("documents") }),
   });
 }

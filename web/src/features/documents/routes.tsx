@@ -6,27 +6,26 @@ import { lazyPage } from "@/routing/lazy-page";
 import { organizationRoute } from "@/routing/parents";
 import { SubpageError } from "@/ui/route-states";
 
+import { planSearch, type PlanSearch } from "./model/plan-search";
 import { documentQuery, documentVersionQuery } from "./queries";
 import { LoadingDocument } from "./views/document-skeleton";
 
-/** Search parameters: the version to show, by default the current one. */
-interface DocumentSearch {
-  version?: number;
-}
-
-/** Loads a document, and the text of an earlier version if the address names one. */
-async function loadDocument(scope: Scope, slug: string, { version }: DocumentSearch) {
+/** Loads a document, and the texts of the other versions that the address names. */
+async function loadDocument(scope: Scope, slug: string, { version, compare }: PlanSearch) {
   const { id, currentVersion } = await ensure(documentQuery(scope, slug));
-  if (version !== undefined && version !== currentVersion)
-    await ensure(documentVersionQuery(scope, id, version));
+  const others = [version, compare].filter((other) => other !== undefined);
+  await Promise.all(
+    others
+      .filter((other) => other !== currentVersion)
+      .map((other) => ensure(documentVersionQuery(scope, id, other))),
+  );
 }
 
 /** Options of both routes, which differ in their addresses only. */
 const page = {
   getParentRoute: () => organizationRoute,
-  validateSearch: ({ version }: Record<string, unknown>): DocumentSearch =>
-    typeof version === "number" && Number.isInteger(version) && version > 0 ? { version } : {},
-  loaderDeps: ({ search }: { search: DocumentSearch }) => search,
+  validateSearch: planSearch,
+  loaderDeps: ({ search }: { search: PlanSearch }) => search,
   pendingComponent: LoadingDocument,
   errorComponent: SubpageError,
   component: lazyPage(() => import("./views/document"), "DocumentPage"),

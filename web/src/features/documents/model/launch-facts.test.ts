@@ -8,7 +8,7 @@ const loop = (fields: Partial<Loop>): Loop =>
   ({ command: "PLAN", status: "COMPLETED", createdAt: "2031-01-01", ...fields }) as Loop;
 const machine = (machineName: string) => ({ id: machineName, machineName, isOnline: true });
 
-test("machine and branch are those of the newest completed loop, peers those of its plan", () => {
+test("machine is that of the newest completed loop, branch and peers are those of the loops before", () => {
   const request = {
     loops: [
       loop({
@@ -32,7 +32,7 @@ test("machine and branch are those of the newest completed loop, peers those of 
   const facts = launchFacts(plan, request);
   expect(facts.repositories.map(({ fullName }) => fullName)).toEqual(["acme/shop", "acme/docs"]);
   expect(facts.machine?.machineName).toBe("laptop");
-  expect(facts.branch).toBeUndefined();
+  expect(facts.branch).toBe("orchestrator/plan-1");
 });
 
 test("plan without loops has a repository only", () => {

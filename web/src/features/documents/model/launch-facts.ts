@@ -30,7 +30,7 @@ export function launchFacts(
   const primary = repo ?? parent?.repo;
   return {
     repositories: [...(primary ? [primary] : []), ...(newest(WITH_PEERS)?.additionalRepos ?? [])],
-    branch: parent?.branchName ?? undefined,
+    branch: loops.find(({ branchName }) => branchName)?.branchName ?? undefined,
     machine: parent?.computeTarget,
   };
 }

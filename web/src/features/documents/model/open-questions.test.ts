@@ -23,5 +23,6 @@ test("answer is the proposal or the text of the user", () => {
   expect(answerText(question, undefined)).toBeUndefined();
   expect(answerText(question, { choice: "own", text: "  " })).toBeUndefined();
   expect(answerText(question, { choice: "own", text: " bye " })).toBe("bye");
+  expect(answerText(question, { choice: "open", text: "bye" })).toBeUndefined();
   expect(answerText(question, { choice: "proposal", text: "bye" })).toBe("hello");
 });

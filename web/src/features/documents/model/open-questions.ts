@@ -8,9 +8,10 @@ export interface OpenQuestion {
   proposal: string | undefined;
 }
 
-/** Unsent answer to a question: the proposal, or a text of the user. */
+/** Unsent answer to a question: the proposal, a text of the user, or none. */
 export interface QuestionAnswer {
-  choice: "proposal" | "own";
+  choice: "proposal" | "own" | "open";
+  /** Kept when another choice is selected. */
   text: string;
 }
 
@@ -24,10 +25,10 @@ export function openQuestions(content: string): OpenQuestion[] {
   let isFenced = false;
   for (const line of content.split("\n")) {
     if (FENCE.test(line)) isFenced = !isFenced;
-    const [, id, rest = ""] = (!isFenced && QUESTION.exec(line)) || [];
-    if (id === undefined) continue;
+    const [, id, rest = ""] = QUESTION.exec(line) ?? [];
+    if (isFenced || id === undefined) continue;
     const proposal = PROPOSAL.exec(rest)?.[1];
-    questions.push({ id, text: rest.replace(PROPOSAL, ""), proposal: proposal ?? undefined });
+    questions.push({ id, text: rest.replace(PROPOSAL, ""), proposal });
   }
   return questions;
 }
@@ -38,5 +39,6 @@ export function answerText(
   answer: QuestionAnswer | undefined,
 ): string | undefined {
   if (answer?.choice === "proposal") return proposal;
-  return answer?.text.trim() || undefined;
+  const text = answer?.choice === "own" ? answer.text.trim() : "";
+  return text === "" ? undefined : text;
 }

@@ -1,11 +1,11 @@
 /** Search parameters of pages that show a plan. */
 export interface PlanSearch {
   /** Version to show, by default the current one. */
-  version?: number;
+  version?: number | undefined;
   /** Version to compare it with. */
-  compare?: number;
+  compare?: number | undefined;
   /** Whether the text is edited. */
-  edit?: boolean;
+  edit?: boolean | undefined;
 }
 
 export function planSearch({ version, compare, edit }: Record<string, unknown>): PlanSearch {

@@ -1,78 +1,160 @@
+/** Starts EXECUTE on a plan, after a confirmation that says what it does. */
 import { useQuery } from "@tanstack/react-query";
 import { Play } from "lucide-react";
-import { useRef, useState } from "react";
+import { Suspense, useRef, useState } from "react";
 
 import { useScope } from "@/api/scope";
 import type { Document, RepoRef } from "@/api/types";
 import { useOpenLoop } from "@/routing/use-open-loop";
-import type { Displayed } from "@/signing/launch";
-import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { useShortcut } from "@/ui/shortcuts";
 
+import { answersText, writtenComments } from "../model/change-request";
+import { answerText, openQuestions } from "../model/open-questions";
+import { type ReviewDraft, useReview } from "../model/use-review";
 import { documentQuery, useRunDocument } from "../queries";
+import { LaunchSummary } from "./launch-summary";
+import { StartError } from "./start-error";
 
-/** Executes a plan. Requires confirmation if it has already been executed. */
+/** For pages that do not show the plan: loads it. */
 export function ExecuteButton({
+  slug,
+  repo,
+  orgSlug,
+}: {
+  slug: string;
+  repo: RepoRef | null | undefined;
+  orgSlug: string;
+}) {
+  const { data: plan } = useQuery(documentQuery(useScope(), slug));
+  return (
+    // The page stays visible until the draft is loaded.
+    <Suspense fallback={<LoadingButton />}>
+      {plan ? <LoadedButton plan={plan} repo={repo} orgSlug={orgSlug} /> : <LoadingButton />}
+    </Suspense>
+  );
+}
+
+function LoadingButton() {
+  return (
+    <Button variant="primary" busy>
+      Execute
+    </Button>
+  );
+}
+
+function LoadedButton(props: {
+  plan: Document;
+  repo: RepoRef | null | undefined;
+  orgSlug: string;
+}) {
+  return <ExecutePlan {...props} review={useReview(props.plan.id)} />;
+}
+
+/** The answers to open questions are sent with the start. */
+export function ExecutePlan({
   plan,
   repo,
   orgSlug,
-  displayed,
+  review,
 }: {
-  plan: Pick<Document, "slug">;
+  plan: Document;
   repo: RepoRef | null | undefined;
   orgSlug: string;
-  /** The version on the page, if it is not the current one. */
-  displayed?: Displayed;
+  review: ReviewDraft;
 }) {
-  const scope = useScope();
   const [confirming, setConfirming] = useState(false);
-  const { data: document, isPending } = useQuery(documentQuery(scope, plan.slug));
-  const executed = document?.loops.some(
+  const run = useRunDocument(review.removeAnswers);
+  const opening = useOpenLoop(orgSlug);
+  const isExecuted = plan.loops.some(
     ({ command, status }) => command === "EXECUTE" && status === "COMPLETED",
   );
-  const run = useRunDocument();
-  const opening = useOpenLoop(orgSlug);
+  const label = isExecuted ? "Execute again" : "Execute";
   const button = useRef<HTMLButtonElement>(null);
   // A single key must not start a loop, which costs money.
   useShortcut({ keys: "e", label: "Go to Execute", where: "page" }, () => button.current?.focus());
   const execute = () => {
     setConfirming(false);
-    if (!document) return;
-    const { version, content } = displayed ?? {
-      version: document.currentVersion,
-      content: document.content,
-    };
-    const request = { documentId: plan.slug, command: "execute" as const, version, content };
-    run.mutate({ ...request, ...(repo && { repo }) }, opening);
+    const prompt = answersText(review.review, openQuestions(plan.content));
+    run.mutate(
+      {
+        documentId: plan.slug,
+        command: "execute",
+        version: plan.currentVersion,
+        content: plan.content,
+        ...(prompt !== "" && { prompt }),
+        ...(repo && { repo }),
+      },
+      opening,
+    );
   };
   return (
     <>
       <Button
         ref={button}
         variant="primary"
-        busy={isPending || run.isPending}
-        onClick={executed ? () => setConfirming(true) : execute}
+        busy={run.isPending}
+        onClick={() => setConfirming(true)}
       >
-        {!(isPending || run.isPending) && <Play aria-hidden />}
-        {executed ? "Execute again" : "Execute"}
+        {!run.isPending && <Play aria-hidden />}
+        {label}
       </Button>
       <ConfirmDialog
         open={confirming}
         onOpenChange={setConfirming}
-        title="Execute this plan again?"
-        confirm="Execute again"
+        title={isExecuted ? "Execute this plan again?" : "Execute this plan?"}
+        confirm={label}
         variant="primary"
         busy={run.isPending}
         onConfirm={execute}
       >
+        {isExecuted && (
+          <p className="mb-2">
+            This plan has already been executed. Another loop applies it again on top of the
+            existing work, at the cost of a new loop.
+          </p>
+        )}
         <p>
-          This plan has already been executed. Another loop applies it again on top of the existing
-          work, at the cost of a new loop.
+          Version {plan.currentVersion} of {plan.slug} is executed.
         </p>
+        <Unsettled plan={plan} review={review} />
+        <LaunchSummary plan={plan} repo={repo} />
       </ConfirmDialog>
-      {run.error && <ActionError title="The plan could not be executed" error={run.error} />}
+      {run.error && <StartError title="The plan was not executed" error={run.error} />}
+    </>
+  );
+}
+
+/** The questions that are still open, and comments that are not sent. */
+function Unsettled({ plan, review: { review } }: { plan: Document; review: ReviewDraft }) {
+  const open = openQuestions(plan.content).filter(
+    (question) => answerText(question, review.answers[question.id]) === undefined,
+  );
+  const comments = writtenComments(review).length;
+  return (
+    <>
+      {open.length > 0 && (
+        <div className="mt-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-ink">
+          <p className="font-medium">
+            {open.length === 1 ? "1 question is open" : `${open.length} questions are open`}; the
+            assistant decides:
+          </p>
+          <ul className="mt-1 space-y-1">
+            {open.map(({ id, text }) => (
+              <li key={id} dir="auto" className="wrap-anywhere">
+                {id}: {text}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {comments > 0 && (
+        <p className="mt-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-ink">
+          {comments === 1 ? "1 comment is" : `${comments} comments are`} not sent with the
+          execution. Request changes sends comments.
+        </p>
+      )}
     </>
   );
 }

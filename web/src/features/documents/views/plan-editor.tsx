@@ -1,0 +1,107 @@
+/** The plan as Markdown. Its unsent text is kept, and stored as the next version. */
+import { lazy, Suspense, useState } from "react";
+
+import { messageOf } from "@/api/errors";
+import { loadChunk } from "@/api/load-chunk";
+import type { Document } from "@/api/types";
+import { DraftNotice } from "@/drafts/draft-notice";
+import { useDraft } from "@/drafts/use-draft";
+import { Button } from "@/ui/button";
+import { Notice, Skeleton } from "@/ui/panel";
+
+import { useSaveVersion } from "../queries";
+
+const MarkdownEditor = lazy(() =>
+  loadChunk(() => import("@/markdown/markdown-editor")).then(({ MarkdownEditor }) => ({
+    default: MarkdownEditor,
+  })),
+);
+const Comparison = lazy(() =>
+  loadChunk(() => import("./comparison")).then(({ Comparison }) => ({ default: Comparison })),
+);
+
+interface TextDraft {
+  text: string;
+  /** Version that it is derived from. */
+  base: number;
+}
+
+export function PlanEditor({
+  plan: { id, content, currentVersion },
+  onClose,
+}: {
+  plan: Pick<Document, "id" | "content" | "currentVersion">;
+  onClose: () => void;
+}) {
+  // That of the first render: the editor does not show a version that is created later.
+  const [initial] = useState<TextDraft>({ text: content, base: currentVersion });
+  const draft = useDraft(`plans/${id}`, "text", initial);
+  const { text, base } = draft.value;
+  // The editor starts again with another text.
+  const [starts, setStarts] = useState(0);
+  const { takeOther } = draft;
+  const openOther = () => {
+    takeOther?.();
+    setStarts(starts + 1);
+  };
+  const close = () => {
+    draft.discard();
+    onClose();
+  };
+  const save = useSaveVersion(id, close);
+  const isReplaced = base !== currentVersion;
+  const isChanged = text !== content;
+  return (
+    <>
+      <div className="space-y-3 px-4 pt-4 empty:hidden">
+        <DraftNotice draft={{ ...draft, takeOther: takeOther && openOther }} />
+        {isReplaced && (
+          <Notice
+            tone="warn"
+            title={`Version ${currentVersion} was created while you edited version ${base}`}
+          >
+            Your text is kept. Both texts are below: adopt what you need in your text, or discard
+            it.
+          </Notice>
+        )}
+        {save.error && !isReplaced && (
+          <Notice tone="bad" title="The text was not saved">
+            {messageOf(save.error)}
+          </Notice>
+        )}
+      </div>
+      <Suspense fallback={<Skeleton className="m-4 h-96" />}>
+        <MarkdownEditor
+          key={starts}
+          initial={text}
+          label="Plan as Markdown"
+          onChange={(changed) => draft.change((value) => ({ ...value, text: changed }))}
+        />
+        {isReplaced && (
+          <div className="border-t border-line">
+            <Comparison
+              before={{ name: `Version ${currentVersion}`, text: content }}
+              after={{ name: "Your text", text }}
+            />
+          </div>
+        )}
+      </Suspense>
+      <div className="flex flex-wrap items-center justify-end gap-2 border-t border-line p-3">
+        <p className="flex-1 basis-60 text-sm text-ink-3">
+          EXECUTE reads the tasks of an edited plan from its text.
+        </p>
+        <Button onClick={close}>{isChanged ? "Discard changes" : "Close"}</Button>
+        <Button
+          variant="primary"
+          busy={save.isPending}
+          disabled={!isChanged || text.trim() === ""}
+          onClick={() => save.mutate({ content: text, version: currentVersion })}
+        >
+          {isReplaced
+            ? `Replace version ${currentVersion}`
+            : `Save as version ${currentVersion + 1}`}
+        </Button>
+      </div>
+    </>
+  );
+}
