@@ -8,6 +8,7 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { changeRequests } from "./change-requests.mjs";
+import { amended, judgesOf } from "./amended-plan.mjs";
 import { fixtures } from "./fixtures.mjs";
 
 const PORT = Number(process.env.PORT ?? 19440);
@@ -79,6 +80,10 @@ async function simulate(loop) {
       title: plan.title,
       type: plan.type,
     };
+  } else if (record.command === "REQUEST_CHANGES") {
+    const document = findDocument(record.documentId);
+    addVersion(document, amended(document.content, record.prompt), record.id);
+    record.uploadedArtifacts = { judges: judgesOf(document.currentVersion) };
   } else {
     Object.assign(record, {
       ...state.pullRequest,
@@ -88,7 +93,25 @@ async function simulate(loop) {
   emit(loop, { type: "completed", result: {} });
 }
 
-function startLoop(document, command, repo) {
+function addVersion(document, content, loopId = null) {
+  const { currentVersion, createdAt, content: earlier } = document;
+  document.history ??= [{ version: currentVersion, content: earlier, loopId: null, createdAt }];
+  const version = currentVersion + 1;
+  document.history.push({ version, content, loopId, createdAt: now() });
+  return Object.assign(document, { content, currentVersion: version });
+}
+
+/** Fails with 409 unless the request is about the current version. */
+function ifCurrent({ slug, currentVersion }, displayedVersion, carryOut) {
+  if (displayedVersion === currentVersion) return carryOut();
+  return fail(
+    409,
+    `Ben Lindqvist changed ${slug}: version ${currentVersion} is current. Read it and repeat the request with this version.`,
+    { data: { error: "document_changed", displayedVersion, currentVersion } },
+  );
+}
+
+function startLoop(document, command, repo, prompt = document.content) {
   const record = state.loop({
     id: crypto.randomUUID(),
     status: "PENDING",
@@ -100,7 +123,9 @@ function startLoop(document, command, repo) {
       title: document.title,
       type: document.type,
     },
-    prompt: document.content,
+    prompt,
+    documentVersion: document.currentVersion,
+    computeTarget: { id: state.targets[0].id, machineName: "studio-7", isOnline: true },
     repo: repo ?? document.repo,
     createdAt: now(),
     updatedAt: now(),
@@ -126,13 +151,13 @@ function resume(loop, prompt) {
 
 const link = ({ id, slug, title, type }) => ({ id, slug, title, type });
 
-function detail({ source, plan, ...document }) {
+function detail({ source, plan, history = [], ...document }) {
   const { createdAt, currentVersion } = document;
-  const versions = Array.from({ length: currentVersion }, (_, n) => ({
-    version: currentVersion - n,
-    loopId: null,
-    createdAt,
-  }));
+  const versions = Array.from({ length: currentVersion }, (_, n) => {
+    const version = currentVersion - n;
+    const stored = history.find((own) => own.version === version);
+    return { version, loopId: stored?.loopId ?? null, createdAt: stored?.createdAt ?? createdAt };
+  });
   return {
     ...document,
     versions,
@@ -603,7 +628,9 @@ const routes = [
     "GET",
     /^\/documents\/([^/]+)\/versions\/(\d+)$/,
     ([id, version]) => {
-      const { content, currentVersion } = findDocument(id);
+      const { content, currentVersion, history = [] } = findDocument(id);
+      const stored = history.find((own) => own.version === Number(version));
+      if (stored) return ok({ ...stored, raw: null });
       const isCurrent = Number(version) === currentVersion;
       return ok({
         version: Number(version),
@@ -616,8 +643,17 @@ const routes = [
   ],
   [
     "POST",
+    /^\/documents\/([^/]+)\/versions$/,
+    ([id], { content, version }) =>
+      ifCurrent(findDocument(id), version, () => ok(detail(addVersion(findDocument(id), content)))),
+  ],
+  [
+    "POST",
     /^\/documents\/([^/]+)\/run-loop$/,
-    ([id], body) => ok(startLoop(findDocument(id), body.command, body.repo)),
+    ([id], { command, version, repo, prompt }) =>
+      ifCurrent(findDocument(id), version, () =>
+        ok(startLoop(findDocument(id), command, repo, prompt)),
+      ),
   ],
 ];
 

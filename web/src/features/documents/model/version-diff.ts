@@ -110,8 +110,24 @@ function sharedPart(one: string, other: string): number {
 }
 
 function words(before: string, after: string): Word[] {
-  return diffWordsWithSpace(before, after).map(({ value, added, removed }) => ({
-    text: value,
-    kind: added ? "added" : removed ? "removed" : "same",
-  }));
+  const words: Word[] = [];
+  let [removed, added] = ["", ""];
+  const release = () => {
+    if (removed) words.push({ text: removed, kind: "removed" });
+    if (added) words.push({ text: added, kind: "added" });
+    [removed, added] = ["", ""];
+  };
+  for (const change of diffWordsWithSpace(before, after)) {
+    const isBetween = (removed || added) && change.value.trim() === "";
+    if (change.removed) removed += change.value;
+    else if (change.added) added += change.value;
+    // A space between changed words belongs to them.
+    else if (isBetween) [removed, added] = [removed + change.value, added + change.value];
+    else {
+      release();
+      words.push({ text: change.value, kind: "same" });
+    }
+  }
+  release();
+  return words;
 }

@@ -80,7 +80,7 @@ function usePassages(article: RefObject<HTMLElement | null>): Passage[] {
     const resized = new ResizeObserver(update);
     resized.observe(root);
     const changed = new MutationObserver(update);
-    changed.observe(root, { childList: true, subtree: true });
+    changed.observe(root, { childList: true, characterData: true, subtree: true });
     return () => {
       resized.disconnect();
       changed.disconnect();

@@ -79,7 +79,7 @@ function useCommentHighlights(
     };
     const frame = requestAnimationFrame(update);
     const observer = new MutationObserver(update);
-    observer.observe(root, { childList: true, subtree: true });
+    observer.observe(root, { childList: true, characterData: true, subtree: true });
     return () => {
       cancelAnimationFrame(frame);
       observer.disconnect();

@@ -1,3 +1,5 @@
+import { useId } from "react";
+
 import type { DocumentVersion } from "@/api/types";
 import { moment } from "@/model/format";
 import { INPUT_CLASS } from "@/ui/field";
@@ -13,12 +15,14 @@ export function VersionSelect({
   chosen: number;
   onChoose: (version: number) => void;
 }) {
+  const id = useId();
   if (versions.length < 2)
     return <span className="flex-1 text-sm text-ink-3">Version {current}</span>;
   return (
-    <label className="flex flex-1 items-center gap-2 text-sm text-ink-3">
-      Version
+    <div className="flex min-w-0 flex-1 items-center gap-2 text-sm text-ink-3">
+      <label htmlFor={id}>Version</label>
       <select
+        id={id}
         value={chosen}
         onChange={(event) => onChoose(Number(event.target.value))}
         className={`${INPUT_CLASS} !h-7.5 !w-auto min-w-0 !px-2 text-sm text-ink`}
@@ -32,7 +36,7 @@ export function VersionSelect({
             </option>
           ))}
       </select>
-    </label>
+    </div>
   );
 }
 
@@ -48,12 +52,14 @@ export function CompareSelect({
   compared: number | undefined;
   onChoose: (version: number | undefined) => void;
 }) {
+  const id = useId();
   const others = versions.filter(({ version }) => version !== shown);
   if (others.length === 0) return null;
   return (
-    <label className="flex items-center gap-2 text-sm text-ink-3">
-      Compare with
+    <div className="flex items-center gap-2 text-sm text-ink-3">
+      <label htmlFor={id}>Compare with</label>
       <select
+        id={id}
         value={compared ?? ""}
         onChange={({ target: { value } }) => onChoose(value === "" ? undefined : Number(value))}
         className={`${INPUT_CLASS} !h-7.5 !w-auto !px-2 text-sm text-ink`}
@@ -65,6 +71,6 @@ export function CompareSelect({
           </option>
         ))}
       </select>
-    </label>
+    </div>
   );
 }
