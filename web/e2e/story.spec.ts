@@ -86,6 +86,9 @@ test("request is planned, executed and delivered as a pull request", async ({ pa
   await test.step("Execute creates a pull request", async () => {
     const planUrl = page.url();
     await page.getByRole("button", { name: "Execute" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Execute this plan?" });
+    await expect(dialog).toContainText(repository);
+    await dialog.getByRole("button", { name: "Execute" }).click();
     await expect(page).not.toHaveURL(planUrl);
     await expect(page.getByText("Pull request opened")).toBeVisible({ timeout: LOOP_LIMIT_MS });
     await expectAccessible(page);

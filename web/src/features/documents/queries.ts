@@ -3,12 +3,10 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 
 import { unwrap } from "@/api/client";
 import { type Scope, useScope } from "@/api/scope";
+import type { Document } from "@/api/types";
 import { type RequestKey, useKeyedMutation } from "@/api/use-keyed-mutation";
-import { isActive } from "@/model/status";
 import { type RunDocument, runLoop } from "@/signing/run-loop";
 
-// While a loop may create a version.
-const ACTIVE_POLL_MS = 3_000;
 /** Loops from which an estimate is derived. */
 const ESTIMATE_LOOPS = 20;
 
@@ -17,8 +15,6 @@ export const documentQuery = ({ api, key }: Scope, idOrSlug: string) =>
     queryKey: key("documents", idOrSlug),
     queryFn: ({ signal }) =>
       unwrap(api.GET("/documents/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
-    refetchInterval: ({ state }) =>
-      state.data?.loops.some(({ status }) => isActive(status)) ? ACTIVE_POLL_MS : false,
   });
 
 /** Text of a version of a document. Versions never change. */
@@ -104,7 +100,13 @@ export function useSaveVersion(documentId: string, onSaved: () => void) {
           body,
         }),
       ),
-    onSuccess: onSaved,
+    onSuccess: (saved) => {
+      // Before the editor closes: the page does not show the version before once more.
+      client.setQueriesData<Partial<Document>>({ queryKey: key("documents") }, (known) =>
+        known?.id === saved.id ? saved : known,
+      );
+      onSaved();
+    },
     onSettled: () => client.invalidateQueries({ queryKey: key("documents") }),
   });
 }

@@ -59,7 +59,7 @@ export function PassageActions({
           onBlur={() => highlight("plan-passage", [])}
           onClick={() => onComment(rangeOf(element))}
           className={cx(
-            "absolute left-1 grid size-6 scroll-my-24 place-items-center rounded-sm text-ink-3 hover:bg-idle-soft hover:text-ink focus-visible:opacity-100 max-sm:left-0.5",
+            "absolute left-1 grid size-6 scroll-my-24 place-items-center rounded-sm text-ink-3 hover:bg-idle-soft hover:text-ink focus:opacity-100 max-sm:left-0.5",
             element !== hovered && "opacity-0 hover:opacity-100",
           )}
         >

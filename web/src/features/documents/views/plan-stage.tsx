@@ -122,7 +122,8 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
             </>
           )}
         </Panel>
-        <div className="space-y-8">
+        {/* Stays beside the passage that the user comments on. */}
+        <div className="space-y-8 lg:sticky lg:top-20 lg:-mx-1 lg:max-h-[calc(100dvh-11rem)] lg:overflow-y-auto lg:px-1 lg:pb-1">
           {!isCurrent && (
             <Notice
               title={`Version ${shown.version} is not current`}
@@ -149,9 +150,7 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
           {createdBy && <CommentAnswers loopId={createdBy} content={shown.content} />}
           <JudgesView plan={plan} version={shown.version} />
           {aside}
-          <div className="sticky top-20">
-            <Outline article={article} text={shown.content} />
-          </div>
+          <Outline article={article} text={shown.content} />
         </div>
       </div>
       {isCurrent && !isEdited && (
