@@ -942,13 +942,13 @@ test("selected theme survives a reload", async ({ page }) => {
 test("plan shows its earlier versions", async ({ page }) => {
   await signIn(page);
   await open(page, "/acme/implementation-plans/plan-1");
-  await page.getByLabel("Version").selectOption("1");
+  await page.getByLabel("Version", { exact: true }).selectOption("1");
   await expect(page.getByRole("heading", { name: "An earlier draft" })).toBeVisible();
   await expect(page).toHaveURL(/\?version=1$/);
   await page.reload();
   await expect(page.getByRole("heading", { name: "An earlier draft" })).toBeVisible();
   await page.goBack();
-  await expect(page.getByLabel("Version")).not.toHaveValue("1");
+  await expect(page.getByLabel("Version", { exact: true })).not.toHaveValue("1");
   await expect(page.getByRole("heading", { name: "An earlier draft" })).toBeHidden();
 });
 

@@ -1,12 +1,17 @@
 /** Reads documents, their versions and loops, stores versions, and starts loops on documents. */
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
 
 import { unwrap } from "@/api/client";
 import { type Scope, useScope } from "@/api/scope";
-import type { Document } from "@/api/types";
+import type { operations } from "@/api/control-plane.gen";
+import type { Document, LoopStatus } from "@/api/types";
 import { type RequestKey, useKeyedMutation } from "@/api/use-keyed-mutation";
+import { isActive } from "@/model/status";
 import { type RunDocument, runLoop } from "@/signing/run-loop";
 
+const ACTIVE_POLL_MS = 3_000;
+const ACTIVE_STATUSES: LoopStatus[] = ["PENDING", "CLAIMED", "RUNNING"];
 /** Loops from which an estimate is derived. */
 const ESTIMATE_LOOPS = 20;
 
@@ -41,23 +46,46 @@ export const loopRecordQuery = ({ api, key }: Scope, id: string | undefined) =>
     staleTime: "static",
   });
 
+/** Fetches a document again when its active loops have ended: they may have created a version. */
+export function useRefreshAfterLoops({ id, loops }: Pick<Document, "id" | "loops">): void {
+  const client = useQueryClient();
+  const scope = useScope();
+  const isActiveNow = loops.some(({ status }) => isActive(status));
+  const { data: active, dataUpdatedAt } = useQuery({
+    queryKey: scope.key("loops", "active", id),
+    queryFn: ({ signal }) =>
+      fetchLoops(scope, { documentId: id, status: ACTIVE_STATUSES, limit: 1 }, signal),
+    enabled: isActiveNow,
+    // Not the document, which contains the whole plan.
+    refetchInterval: ACTIVE_POLL_MS,
+  });
+  const hasEnded = isActiveNow && active?.length === 0;
+  useEffect(() => {
+    if (hasEnded) void client.invalidateQueries({ queryKey: scope.key("documents") });
+  }, [hasEnded, dataUpdatedAt, client, scope]);
+}
+
+type LoopsQuery = NonNullable<operations["loops_list"]["parameters"]["query"]>;
+
+/** Lists in the query are separated by commas. */
+const fetchLoops = ({ api }: Pick<Scope, "api">, query: LoopsQuery, signal: AbortSignal) =>
+  unwrap(
+    api.GET("/loops", {
+      params: { query },
+      querySerializer: { array: { style: "form", explode: false } },
+      signal,
+    }),
+  );
+
 /** The last completed EXECUTE loops of a repository. */
 export const executionsQuery = ({ api, key }: Scope, repository: string) =>
   queryOptions({
     queryKey: key("loops", "executions", repository),
     queryFn: async ({ signal }) => {
-      const query = {
-        command: ["EXECUTE" as const],
-        status: ["COMPLETED" as const],
-        text: repository,
-        limit: ESTIMATE_LOOPS,
-      };
-      const loops = await unwrap(
-        api.GET("/loops", {
-          params: { query },
-          querySerializer: { array: { style: "form", explode: false } },
-          signal,
-        }),
+      const loops = await fetchLoops(
+        { api },
+        { command: ["EXECUTE"], status: ["COMPLETED"], text: repository, limit: ESTIMATE_LOOPS },
+        signal,
       );
       // The text is also searched for in titles and requests.
       return loops.filter(({ repo }) => repo?.fullName === repository);

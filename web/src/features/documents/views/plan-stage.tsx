@@ -18,7 +18,7 @@ import type { PassageAnchor } from "../model/text-anchor";
 import { useChangedLines } from "../model/use-changed-lines";
 import { useReview } from "../model/use-review";
 import { useVersions } from "../model/use-versions";
-import { documentVersionQuery } from "../queries";
+import { documentVersionQuery, useRefreshAfterLoops } from "../queries";
 import { CommentAnswers } from "./comment-answers";
 import { CommentList } from "./comment-list";
 import { DecisionBar } from "./decision-bar";
@@ -56,6 +56,7 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
   const article = useRef<HTMLElement>(null);
   const { shown, compared, isCurrent, isEdited, show } = useVersions(plan);
   const review = useReview(plan.id);
+  useRefreshAfterLoops(plan);
   const [added, setAdded] = useState<string>();
   const [missing, setMissing] = useState<string[]>([]);
   const before = useQuery({
