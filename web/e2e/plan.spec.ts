@@ -289,6 +289,10 @@ test("the text is edited, kept, and stored as the next version", async ({ page }
   await page.keyboard.type("- [ ] Q-003: Which help text?");
   await page.reload();
   await expect(editor).toContainText("Q-003: Which help text?");
+  await page.getByRole("button", { name: "Close" }).click();
+  await expect(page.getByRole("article", { name: "Plan" })).not.toContainText("Which help text?");
+  await page.getByRole("button", { name: "Edit" }).click();
+  await expect(editor).toContainText("Q-003: Which help text?");
   await page.getByRole("button", { name: "Save as version 2" }).click();
   await expect(page.getByRole("article", { name: "Plan" })).toContainText("Which help text?");
   await expect(page.getByLabel("Version", { exact: true })).toHaveValue("2");
@@ -311,6 +315,20 @@ test("an edit of a version that was replaced shows both texts and loses none", a
   await page.getByRole("button", { name: "Replace version 2" }).click();
   await expect(page.getByRole("article", { name: "Plan" })).toContainText("A last line of mine.");
   await expect(page.getByLabel("Version", { exact: true })).toHaveValue("3");
+});
+
+test("an edit is discarded after confirmation", async ({ page }) => {
+  await openPlan(page);
+  await page.getByRole("button", { name: "Edit" }).click();
+  const editor = page.getByRole("textbox", { name: "Plan as Markdown" });
+  await editor.click();
+  await page.keyboard.type("A line of mine.");
+  await page.getByRole("button", { name: "Discard changes" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Discard" }).click();
+  await expect(page.getByRole("article", { name: "Plan" })).toBeVisible();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await expect(editor).toContainText("Print it without decoration");
+  await expect(editor).not.toContainText("A line of mine.");
 });
 
 test("hostile texts are shown as text", async ({ page }) => {

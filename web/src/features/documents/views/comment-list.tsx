@@ -96,7 +96,7 @@ function CommentItem({
               title="Show the passage"
               disabled={isMissing}
               onClick={() => showPassage(article.current, anchor)}
-              className="line-clamp-3 border-l-2 border-warn pl-2 text-start wrap-anywhere text-ink-2 enabled:hover:text-ink"
+              className="line-clamp-3 border-s-2 border-warn ps-2 text-start wrap-anywhere text-ink-2 enabled:hover:text-ink"
             >
               {excerpt(anchor.quote)}
             </button>

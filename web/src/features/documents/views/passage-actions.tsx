@@ -1,6 +1,6 @@
 /** A button for each heading, paragraph and list item, which comments on it without a selection. */
 import { MessageSquarePlus } from "lucide-react";
-import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, memo, type RefObject, useEffect, useRef, useState } from "react";
 
 import { cx } from "@/ui/cx";
 
@@ -17,7 +17,7 @@ interface Passage {
 }
 
 /** Covers the left padding of the article. One tab stop; the arrow keys move between the buttons. */
-export function PassageActions({
+export const PassageActions = memo(function PassageActions({
   article,
   onComment,
 }: {
@@ -68,7 +68,7 @@ export function PassageActions({
       ))}
     </div>
   );
-}
+});
 
 /** Returns the passages of the article with their places, also after its layout has changed. */
 function usePassages(article: RefObject<HTMLElement | null>): Passage[] {

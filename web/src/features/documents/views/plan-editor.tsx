@@ -7,6 +7,7 @@ import type { Document } from "@/api/types";
 import { DraftNotice } from "@/drafts/draft-notice";
 import { useDraft } from "@/drafts/use-draft";
 import { Button } from "@/ui/button";
+import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { Notice, Skeleton } from "@/ui/panel";
 
 import { useSaveVersion } from "../queries";
@@ -44,11 +45,11 @@ export function PlanEditor({
     takeOther?.();
     setStarts(starts + 1);
   };
-  const close = () => {
+  const discard = () => {
     draft.discard();
     onClose();
   };
-  const save = useSaveVersion(id, close);
+  const save = useSaveVersion(id, discard);
   const isReplaced = base !== currentVersion;
   const isChanged = text !== content;
   return (
@@ -88,9 +89,11 @@ export function PlanEditor({
       </Suspense>
       <div className="flex flex-wrap items-center justify-end gap-2 border-t border-line p-3">
         <p className="flex-1 basis-60 text-sm text-ink-3">
-          EXECUTE reads the tasks of an edited plan from its text.
+          Unsaved text is kept in this browser. EXECUTE reads the tasks of an edited plan from its
+          text.
         </p>
-        <Button onClick={close}>{isChanged ? "Discard changes" : "Close"}</Button>
+        {isChanged && <DiscardButton onDiscard={discard} />}
+        <Button onClick={onClose}>Close</Button>
         <Button
           variant="primary"
           busy={save.isPending}
@@ -102,6 +105,28 @@ export function PlanEditor({
             : `Save as version ${currentVersion + 1}`}
         </Button>
       </div>
+    </>
+  );
+}
+
+function DiscardButton({ onDiscard }: { onDiscard: () => void }) {
+  const [confirming, setConfirming] = useState(false);
+  return (
+    <>
+      <Button variant="danger" onClick={() => setConfirming(true)}>
+        Discard changes
+      </Button>
+      <ConfirmDialog
+        open={confirming}
+        onOpenChange={setConfirming}
+        title="Discard your text?"
+        cancel="Keep it"
+        confirm="Discard"
+        busy={false}
+        onConfirm={onDiscard}
+      >
+        <p>Your changes of the plan are deleted from this browser.</p>
+      </ConfirmDialog>
     </>
   );
 }

@@ -1,6 +1,6 @@
 /** A rendered plan, with actions that comment on its passages. */
 import { MessageSquarePlus } from "lucide-react";
-import { type RefObject, useEffect, useState } from "react";
+import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 
 import { Markdown } from "@/markdown/markdown";
 import { Button } from "@/ui/button";
@@ -28,10 +28,18 @@ export function PlanText({
   onMissing: (ids: string[]) => void;
 }) {
   useCommentHighlights(article, comments, onMissing);
-  const commentOn = (range: Range) => {
-    const anchor = article.current && anchorOf(article.current, range);
-    if (anchor) onComment?.(anchor);
-  };
+  const latest = useRef(onComment);
+  useEffect(() => {
+    latest.current = onComment;
+  });
+  // Always the same function: the many buttons are not rendered again for each character of a comment.
+  const commentOn = useCallback(
+    (range: Range) => {
+      const anchor = article.current && anchorOf(article.current, range);
+      if (anchor) latest.current?.(anchor);
+    },
+    [article],
+  );
   return (
     <div className="relative">
       <article
@@ -62,10 +70,14 @@ function useCommentHighlights(
   comments: PlanComment[],
   onMissing: (ids: string[]) => void,
 ) {
+  // A text, so that the passages are not searched for again while a comment is typed.
+  const anchors = JSON.stringify(
+    comments.flatMap(({ id, anchor }) => (anchor ? { id, anchor } : [])),
+  );
   useEffect(() => {
     const root = article.current;
     if (!root) return;
-    const anchored = comments.flatMap(({ id, anchor }) => (anchor ? { id, anchor } : []));
+    const anchored = JSON.parse(anchors) as { id: string; anchor: PassageAnchor }[];
     const update = () => {
       const ranges = rangesOf(
         root,
@@ -85,7 +97,7 @@ function useCommentHighlights(
       observer.disconnect();
       highlight("plan-comments", []);
     };
-  }, [article, comments, onMissing]);
+  }, [article, anchors, onMissing]);
 }
 
 /** A button below the selected passage. */
