@@ -123,7 +123,7 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
             </>
           )}
         </Panel>
-        {/* Stays beside the passage that the user comments on. */}
+        {/* Stays next to the passage that the user comments on. */}
         <div className="space-y-8 lg:sticky lg:top-20 lg:-mx-1 lg:max-h-[calc(100dvh-11rem)] lg:overflow-y-auto lg:px-1 lg:pb-1">
           {!isCurrent && (
             <Notice
