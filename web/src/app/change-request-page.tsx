@@ -1,26 +1,36 @@
 /** Page of a change request, with the stages that other features show. */
+import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 
+import { useScope } from "@/api/scope";
+import type { Document } from "@/api/types";
 import {
   ChangeRequestPage,
   type StageViews,
 } from "@/features/change-requests/views/change-request";
-import { ExecuteButton } from "@/features/documents/views/execute-button";
-import { PlanView } from "@/features/documents/views/plan-view";
+import { documentQuery } from "@/features/documents/queries";
+import { DocumentSkeleton } from "@/features/documents/views/document-skeleton";
+import { DocumentText } from "@/features/documents/views/document-text";
+import { PlanStage } from "@/features/documents/views/plan-stage";
 import { EvidenceStage, LiveStage } from "@/features/loops/views/stages";
+import { ErrorView } from "@/ui/error-view";
 
 export function ChangeRequestWithStages() {
   const { orgSlug } = useParams({ from: "/$orgSlug" });
   const stages: StageViews = ({ document, plan, loops, loopId }) => {
     const executed = loops.find(({ command }) => command === "EXECUTE");
     return {
-      request: <PlanView slug={document.slug} orgSlug={orgSlug} />,
+      request: (
+        <WithDocument slug={document.slug}>
+          {(request) => <DocumentText document={request} />}
+        </WithDocument>
+      ),
       ...(plan && {
         plan: (
-          <div className="space-y-4">
-            <ExecuteButton plan={plan} repo={plan.repo} orgSlug={orgSlug} />
-            <PlanView slug={plan.slug} orgSlug={orgSlug} />
-          </div>
+          <WithDocument slug={plan.slug}>
+            {(plan) => <PlanStage plan={plan} orgSlug={orgSlug} />}
+          </WithDocument>
         ),
       }),
       ...(loopId && { live: <LiveStage key={loopId} loopId={loopId} orgSlug={orgSlug} /> }),
@@ -28,4 +38,17 @@ export function ChangeRequestWithStages() {
     };
   };
   return <ChangeRequestPage stages={stages} />;
+}
+
+/** Loads a document with its text. */
+function WithDocument({
+  slug,
+  children,
+}: {
+  slug: string;
+  children: (document: Document) => ReactNode;
+}) {
+  const { data: document, error, refetch } = useQuery(documentQuery(useScope(), slug));
+  if (error && !document) return <ErrorView error={error} onRetry={() => void refetch()} />;
+  return document ? children(document) : <DocumentSkeleton />;
 }

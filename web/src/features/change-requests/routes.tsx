@@ -3,6 +3,7 @@ import { createRoute } from "@tanstack/react-router";
 import { ensure } from "@/api/query-client";
 import { lazyPage } from "@/routing/lazy-page";
 import { organizationRoute } from "@/routing/parents";
+import { planSearch, type PlanSearch } from "@/routing/plan-search";
 import { RouteError } from "@/ui/route-states";
 
 import { parseSearch } from "./model/search";
@@ -46,9 +47,9 @@ export const workRoute = createRoute({
 export const changeRequestRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/work/$slug",
-  validateSearch: (search): { tab?: ChangeRequestTab } => {
+  validateSearch: (search): { tab?: ChangeRequestTab } & PlanSearch => {
     const tab = TABS.find((name) => name === search.tab);
-    return tab ? { tab } : {};
+    return { ...planSearch(search), ...(tab && { tab }) };
   },
   loader: ({ context: { scope }, params }) => ensure(changeRequestQuery(scope, params.slug)),
   pendingComponent: LoadingChangeRequest,

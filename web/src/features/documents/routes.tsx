@@ -6,7 +6,7 @@ import { lazyPage } from "@/routing/lazy-page";
 import { organizationRoute } from "@/routing/parents";
 import { SubpageError } from "@/ui/route-states";
 
-import { planSearch, type PlanSearch } from "./model/plan-search";
+import { planSearch, type PlanSearch } from "@/routing/plan-search";
 import { documentQuery, documentVersionQuery } from "./queries";
 import { LoadingDocument } from "./views/document-skeleton";
 

@@ -5,7 +5,7 @@ import { useScope } from "@/api/scope";
 import type { Document } from "@/api/types";
 
 import { documentVersionQuery } from "../queries";
-import type { PlanSearch } from "./plan-search";
+import type { PlanSearch } from "@/routing/plan-search";
 
 /** The versions of a document that the address names, with their texts. See `PlanSearch`. */
 export function useVersions({ id, content, currentVersion }: Document) {
