@@ -46,6 +46,8 @@ fn rows() -> Vec<RouteEntry> {
         (POST,   "/api/gateway/git",                                                Gateway,  Some(GitAction),                 git::action::endpoint),
         (GET,    "/api/gateway/git/branches",                                       Gateway,  Some(GitAction),                 git::branches::endpoint),
         (POST,   "/api/gateway/git/diff",                                           Gateway,  Some(GitAction),                 git::diff::endpoint),
+        (GET,    "/api/gateway/git/loop-changes/{loopId}",                          Gateway,  Some(GitAction),                 git::loop_changes::list_endpoint),
+        (POST,   "/api/gateway/git/loop-changes/{loopId}",                          Gateway,  Some(GitAction),                 git::loop_changes::patches_endpoint),
         (POST,   "/api/gateway/git/worktree",                                       Gateway,  Some(GitAction),                 git::worktree::clean_up_endpoint),
         (DELETE, "/api/gateway/git/worktree",                                       Gateway,  Some(GitAction),                 git::worktree::remove_endpoint),
         (GET,    "/api/gateway/git/branch-worktree",                                Gateway,  Some(GitBranchWorktree),         git::lookup::branch_worktree_endpoint),

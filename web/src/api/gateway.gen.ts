@@ -309,6 +309,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/git/loop-changes/{loopId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a loop has changed
+         * @description Compares the working tree, with uncommitted and untracked files, with the base: the commit at which the loop's branch
+         *     left its base branch, else the commit at which the loop started. Changes nothing in the repository, and starts no
+         *     program that the repository names.
+         */
+        get: operations["loop_changes"];
+        put?: never;
+        /** Return patches of files that a loop has changed */
+        post: operations["loop_patches"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/git/pr": {
         parameters: {
             query?: never;
@@ -1847,6 +1870,84 @@ export interface components {
             versions: components["schemas"]["Versions"];
         };
         /**
+         * @description The commit with which a worktree is compared.
+         * @example {
+         *       "name": "main",
+         *       "commit": "de980441c3ab03a8c07dda1ad27b8a11f39deb1e"
+         *     }
+         */
+        ChangeBase: {
+            /** @description Full hash. */
+            commit: string;
+            /** @description Base branch of the loop; absent when unknown. */
+            name?: string | null;
+        };
+        /**
+         * @description A commit of a loop.
+         * @example {
+         *       "id": "442f4e2d0d7ac377d770fd7f39d7ed90e3d86ade",
+         *       "author": "Sam",
+         *       "time": "2031-04-02T10:11:12+02:00",
+         *       "subject": "Rename the shop"
+         *     }
+         */
+        ChangeCommit: {
+            author: string;
+            /** @description Full hash. */
+            id: string;
+            /** @description First line of the message. */
+            subject: string;
+            /** @description ISO 8601. */
+            time: string;
+        };
+        /**
+         * @description A changed file.
+         * @example {
+         *       "path": "README.md",
+         *       "status": "modified",
+         *       "additions": 1,
+         *       "deletions": 1,
+         *       "binary": false,
+         *       "oldMode": "100644",
+         *       "newMode": "100644",
+         *       "hash": "442f4e2d0d7ac377d770fd7f39d7ed90e3d86ade"
+         *     }
+         */
+        ChangedFile: {
+            /**
+             * Format: int64
+             * @description Added lines; 0 for a binary file.
+             */
+            additions: number;
+            /** @description Whether the file is binary or larger than 2 MiB. Its patch has no lines. */
+            binary: boolean;
+            /**
+             * Format: int64
+             * @description Removed lines; 0 for a binary file.
+             */
+            deletions: number;
+            generated?: components["schemas"]["FileGeneration"] | null;
+            /**
+             * @description Hash of the newer content, which stays the same when the content is committed. Absent for a deleted file, a
+             *     submodule, and a file of more than 5 MiB.
+             */
+            hash?: string | null;
+            /** @description Absent for a deleted file. */
+            newMode?: string | null;
+            /** @description Mode in octal, such as `100644`; absent for a new file. */
+            oldMode?: string | null;
+            /** @description Path before a rename, or of the original of a copy. */
+            oldPath?: string | null;
+            /** @description Path relative to the root. Bytes that are not UTF-8 are replaced with `U+FFFD`. */
+            path: string;
+            /**
+             * Format: int64
+             * @description Size of the newer content in bytes; only for binary files.
+             */
+            size?: number | null;
+            status: components["schemas"]["FileStatus"];
+        };
+        /**
          * @description A message to store, or the message that was posted to the code host. With both, only the message is
          *     stored.
          * @example {
@@ -2782,6 +2883,16 @@ export interface components {
             contentPreview?: string;
             path: string;
         };
+        /**
+         * @description Why a file is not read line by line.
+         * @enum {string}
+         */
+        FileGeneration: "lock-file" | "generated";
+        /**
+         * @description Kind of a change.
+         * @enum {string}
+         */
+        FileStatus: "added" | "modified" | "deleted" | "renamed" | "copied" | "type-changed";
         /** @description The review finding that a chat is about. */
         FindingContext: {
             /** @description File that the finding refers to. */
@@ -3511,6 +3622,30 @@ export interface components {
             /** @description Always 0 for this variant. */
             lines: number;
         };
+        /**
+         * @description What a loop has changed.
+         * @example {
+         *       "repositories": [
+         *         {
+         *           "name": "acme/shop",
+         *           "worktree": "/home/sam/src/worktrees/shop-AB-1",
+         *           "branch": "loopgate/ab-1",
+         *           "base": {
+         *             "name": "main",
+         *             "commit": "de980441c3ab03a8c07dda1ad27b8a11f39deb1e"
+         *           },
+         *           "head": "442f4e2d0d7ac377d770fd7f39d7ed90e3d86ade",
+         *           "commits": [],
+         *           "files": [],
+         *           "fileCount": 0
+         *         }
+         *       ]
+         *     }
+         */
+        LoopChanges: {
+            /** @description The loop's repositories, the primary one first. */
+            repositories: components["schemas"]["RepositoryChanges"][];
+        };
         /** @description Result of cancelling a loop. */
         LoopEnded: {
             message: string;
@@ -3548,6 +3683,36 @@ export interface components {
             loopId: string;
             /** @description Key prefix for support files in the object store; absent without one. */
             s3StateKey?: string | null;
+        };
+        /**
+         * @description The patch of a file.
+         * @example {
+         *       "path": "README.md",
+         *       "patch": ""
+         *     }
+         */
+        LoopPatch: {
+            /** @description The patch as `git diff` prints it; empty if the file differs only in white space, which is ignored. */
+            patch: string;
+            path: string;
+        };
+        /**
+         * @description Patches of the requested files.
+         * @example {
+         *       "patches": [
+         *         {
+         *           "path": "README.md",
+         *           "patch": "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# Shop\n+# The shop\n"
+         *         }
+         *       ],
+         *       "remaining": []
+         *     }
+         */
+        LoopPatches: {
+            /** @description Patches in the order of the list. A file that no longer differs has none. */
+            patches: components["schemas"]["LoopPatch"][];
+            /** @description Paths of files whose patches have to be requested again, because the response would be too large. */
+            remaining: string[];
         };
         /** @description A loop that is running, queued, or held for approval. */
         LoopStarted: {
@@ -3753,6 +3918,32 @@ export interface components {
             /** @description Always null: further pages cannot be requested. */
             endCursor: string | null;
             hasNextPage: boolean;
+        };
+        /**
+         * @description The files whose patches are requested.
+         * @example {
+         *       "repository": "acme/shop",
+         *       "paths": [
+         *         "README.md"
+         *       ]
+         *     }
+         */
+        PatchesRequest: {
+            /** @description Full hash of the commit whose changes are requested. */
+            commit?: string | null;
+            /**
+             * Format: int32
+             * @description Number of unchanged lines around each change; 3 by default.
+             */
+            context?: number | null;
+            /** @description Whether lines that differ only in white space count as equal; false by default. */
+            ignoreWhiteSpace?: boolean | null;
+            /** @description Paths of at most 40 files, as the list has them. For a renamed file, both of its paths. */
+            paths: string[];
+            /** @description Name of the repository, as the list has it. */
+            repository: string;
+            /** @description Full hash of a commit to compare with the working tree, instead of the base. */
+            since?: string | null;
         };
         /**
          * @description Requests held for the owner's approval.
@@ -4225,6 +4416,39 @@ export interface components {
             repos: components["schemas"]["ListedRepo"][];
             /** @description Settings that apply to all repositories. */
             settings: components["schemas"]["ReposSettings"];
+        };
+        /**
+         * @description What a loop has changed in a repository.
+         * @example {
+         *       "name": "acme/shop",
+         *       "worktree": "/home/sam/src/worktrees/shop-AB-1",
+         *       "branch": "loopgate/ab-1",
+         *       "base": {
+         *         "name": "main",
+         *         "commit": "de980441c3ab03a8c07dda1ad27b8a11f39deb1e"
+         *       },
+         *       "head": "442f4e2d0d7ac377d770fd7f39d7ed90e3d86ade",
+         *       "commits": [],
+         *       "files": [],
+         *       "fileCount": 0
+         *     }
+         */
+        RepositoryChanges: {
+            base: components["schemas"]["ChangeBase"] | null;
+            /** @description Branch of the worktree; null if HEAD is detached. */
+            branch: string | null;
+            /** @description Commits since the base, the newest first; at most 200. */
+            commits: components["schemas"]["ChangeCommit"][];
+            /** @description Number of changed files without that limit. */
+            fileCount: number;
+            /** @description Changed files in the order of their paths; at most 3000. */
+            files: components["schemas"]["ChangedFile"][];
+            /** @description Full hash of HEAD; null without a commit. */
+            head: string | null;
+            /** @description Full name, else the name of the worktree's directory. */
+            name: string;
+            /** @description Path of the worktree; null if it was removed. */
+            worktree: string | null;
         };
         /** @description General settings in `repos.json`. */
         ReposSettings: {
@@ -6494,6 +6718,230 @@ export interface operations {
                      * @example {
                      *       "error": "Failed to get diff: git status failed",
                      *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    loop_changes: {
+        parameters: {
+            query?: {
+                /** @description Full hash of a commit: lists what this commit changed */
+                commit?: string;
+                /** @description Name of one repository, as the complete list has it. Required with `since` and `commit` */
+                repository?: string;
+                /** @description Full hash of a commit: compares it, instead of the base, with the working tree */
+                since?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the loop */
+                loopId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changed files of each repository */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoopChanges"];
+                };
+            };
+            /** @description A commit is not a full hash */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "since must be a full commit hash",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description This machine has no record of the loop, or the loop has no worktree */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This machine has no worktree of the loop",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description git failed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to compare: git diff failed",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The gateway runs without a runtime */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "operation not implemented",
+                     *       "code": "operation_not_implemented"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    loop_patches: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the loop */
+                loopId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchesRequest"];
+            };
+        };
+        responses: {
+            /** @description The patches */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoopPatches"];
+                };
+            };
+            /** @description A member is missing or invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repository and paths are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The worktree is outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The loop has no such repository on this machine */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This machine has no worktree of the loop",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description git failed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to compare: git diff failed",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The gateway runs without a runtime */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "operation not implemented",
+                     *       "code": "operation_not_implemented"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];

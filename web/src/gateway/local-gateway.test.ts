@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
 
 import { type KnownGateway, LocalGateway } from "./local-gateway";
+import { branchesOf, loopPatches, repositories } from "./operations";
 
 interface Call {
   origin: string;
   path: string;
+  body: unknown;
   session: string | null;
 }
 
@@ -35,7 +37,8 @@ class Machine {
   readonly #fetch = (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
     const url = new URL(input as string);
     const session = new Headers(init?.headers).get("X-Desktop-Session-Token");
-    this.calls.push({ origin: url.origin, path: url.pathname, session });
+    const body: unknown = init?.body ? JSON.parse(init.body as string) : undefined;
+    this.calls.push({ origin: url.origin, path: url.pathname, body, session });
     const gateway = this.gateways.get(Number(url.port));
     if (!gateway) return Promise.reject(new TypeError("connection refused"));
     const json = (body: unknown, status = 200) => Promise.resolve(Response.json(body, { status }));
@@ -69,12 +72,35 @@ beforeEach(() => {
 });
 
 const names = async (gateway: LocalGateway) =>
-  (await gateway.repositories()).map(({ name }) => name);
+  (await gateway.request(repositories)).repos.map(({ name }) => name);
 
 test("requests the branches that match a text", async () => {
   const gateway = machine.addGateway(19432, "a").open();
-  const answer = await gateway.branches("/src/a & b", "fix/#1", 100);
+  const answer = await gateway.request(branchesOf("/src/a & b", "fix/#1", 100));
   expect(answer).toMatchObject({ query: { repo: "/src/a & b", filter: "fix/#1", limit: "100" } });
+});
+
+test("sends the body of an operation", async () => {
+  const gateway = machine.addGateway(19432, "a").open();
+  await gateway.request(loopPatches("l1", { repository: "acme/shop", paths: ["a.ts"] }));
+  expect(machine.calls.at(-1)?.body).toEqual({ repository: "acme/shop", paths: ["a.ts"] });
+});
+
+test("gateway of another machine counts as absent", async () => {
+  const gateway = machine.addGateway(19432, "a").open();
+  const request = gateway.request(repositories, undefined, "b");
+  await expect(request).rejects.toMatchObject({ problem: "absent" });
+  expect(machine.count("/api/gateway/repos")).toBe(0);
+});
+
+test("session survives a request that the page cancels", async () => {
+  const gateway = machine.addGateway(19432, "a").open();
+  await gateway.request(repositories);
+  machine.gateways.delete(19432);
+  await expect(gateway.request(repositories, AbortSignal.abort())).rejects.toThrow();
+  machine.addGateway(19432, "a").gateways.get(19432)?.sessions.add("a-1");
+  await gateway.request(repositories);
+  expect(machine.count("/gateway-auth/exchange")).toBe(1);
 });
 
 describe("gateway discovery", () => {
@@ -88,8 +114,8 @@ describe("gateway discovery", () => {
     const gateway = machine.open([{ id: "mine" }]);
     expect(await names(gateway)).toEqual(["mine"]);
     machine.gateways.delete(19434);
-    await expect(gateway.repositories()).rejects.toMatchObject({ problem: "absent" });
-    await expect(gateway.repositories()).rejects.toMatchObject({ problem: "absent" });
+    await expect(gateway.request(repositories)).rejects.toMatchObject({ problem: "absent" });
+    await expect(gateway.request(repositories)).rejects.toMatchObject({ problem: "absent" });
     expect(machine.count("/gateway-auth/exchange")).toBe(1);
   });
 
@@ -111,9 +137,9 @@ describe("gateway discovery", () => {
   });
 
   test("reports whether no gateway responds or all reject", async () => {
-    await expect(machine.open().repositories()).rejects.toMatchObject({ problem: "absent" });
+    await expect(machine.open().request(repositories)).rejects.toMatchObject({ problem: "absent" });
     machine.addGateway(19432, "a", false);
-    await expect(machine.open().repositories()).rejects.toMatchObject({
+    await expect(machine.open().request(repositories)).rejects.toMatchObject({
       problem: "refused",
       message: "Challenge was not issued for this API key owner",
     });
@@ -124,27 +150,27 @@ describe("the session", () => {
   test("is shared by concurrent callers and reused", async () => {
     machine.addGateway(19432, "a");
     const gateway = machine.open();
-    await Promise.all([gateway.repositories(), gateway.repositories(), gateway.repositories()]);
-    await gateway.repositories();
+    await Promise.all([gateway.request(repositories), gateway.request(repositories), gateway.request(repositories)]);
+    await gateway.request(repositories);
     expect(machine.count("/gateway-auth/exchange")).toBe(1);
   });
 
   test("is renewed 30 s before it expires", async () => {
     machine.addGateway(19432, "a");
     const gateway = machine.open();
-    await gateway.repositories();
+    await gateway.request(repositories);
     machine.now += 569_000;
-    await gateway.repositories();
+    await gateway.request(repositories);
     expect(machine.count("/gateway-auth/exchange")).toBe(1);
     machine.now += 2_000;
-    await gateway.repositories();
+    await gateway.request(repositories);
     expect(machine.count("/gateway-auth/exchange")).toBe(2);
   });
 
   test("is renewed once after a 401", async () => {
     machine.addGateway(19432, "a");
     const gateway = machine.open();
-    await gateway.repositories();
+    await gateway.request(repositories);
     machine.gateways.get(19432)?.sessions.clear();
     expect(await names(gateway)).toEqual(["a"]);
     expect(machine.count("/gateway-auth/exchange")).toBe(2);
@@ -153,10 +179,10 @@ describe("the session", () => {
   test("is opened on another port after the gateway has moved", async () => {
     machine.addGateway(19432, "a");
     const gateway = machine.open();
-    await gateway.repositories();
+    await gateway.request(repositories);
     machine.gateways.delete(19432);
     machine.addGateway(19433, "a");
-    await expect(gateway.repositories()).rejects.toMatchObject({ problem: "absent" });
+    await expect(gateway.request(repositories)).rejects.toMatchObject({ problem: "absent" });
     expect(await names(gateway)).toEqual(["a"]);
   });
 });

@@ -5,15 +5,9 @@
  * the session in memory only. Concurrent callers share one exchange. After a 401 the session is
  * renewed once.
  */
-import type {
-  GatewayBranches,
-  GatewayCheckReport,
-  GatewayHealth,
-  GatewayRepos,
-  GatewaySession,
-  ListedRepo,
-  PendingApprovals,
-} from "@/api/types";
+import type { GatewayHealth, GatewaySession } from "@/api/types";
+
+import type { Operation } from "./operations";
 
 /** Default ports of a gateway, in the order in which it tries to bind them. */
 export const GATEWAY_PORTS = [19432, 19433, 19434, 19435] as const;
@@ -51,8 +45,13 @@ export interface LocalGatewayOptions {
   now?: () => number;
 }
 
-interface Session {
+/** A gateway that responds on this machine. */
+interface Listener {
   origin: string;
+  gatewayId: string;
+}
+
+interface Session extends Listener {
   token: string;
   expiresAt: number;
 }
@@ -70,55 +69,50 @@ export class LocalGateway {
     this.#now = options.now ?? Date.now;
   }
 
-  async repositories(signal?: AbortSignal): Promise<ListedRepo[]> {
-    const response = await this.#get("/api/gateway/repos", signal);
-    return ((await response.json()) as GatewayRepos).repos;
-  }
-
-  /** Returns the branches of a repository whose names contain `filter`: the default branch and the newest ones. */
-  async branches(
-    repo: string,
-    filter: string,
-    limit: number,
+  /**
+   * Returns the response to an operation. With `gatewayId`, only that gateway may carry it out: the gateway of another
+   * machine counts as absent.
+   */
+  async request<Result>(
+    operation: Operation<Result>,
     signal?: AbortSignal,
-  ): Promise<GatewayBranches> {
-    const query = new URLSearchParams({ repo, filter, limit: String(limit) });
-    const response = await this.#get(`/api/gateway/git/branches?${query}`, signal);
-    return (await response.json()) as GatewayBranches;
-  }
-
-  /** Runs the checks of what loops need on this machine. */
-  async healthCheck(signal?: AbortSignal): Promise<GatewayCheckReport> {
-    const response = await this.#get("/api/gateway/health-check", signal);
-    return (await response.json()) as GatewayCheckReport;
-  }
-
-  /** Returns the requests that wait for the owner's approval. */
-  async approvals(signal?: AbortSignal): Promise<PendingApprovals> {
-    const response = await this.#get("/api/gateway/approvals", signal);
-    return (await response.json()) as PendingApprovals;
-  }
-
-  async #get(path: string, signal: AbortSignal | undefined): Promise<Response> {
-    let response = await this.#call(await this.#currentSession(), path, signal);
+    gatewayId?: string,
+  ): Promise<Result> {
+    const session = async () => {
+      const current = await this.#currentSession();
+      if (gatewayId === undefined || current.gatewayId === gatewayId) return current;
+      throw new GatewayError("absent", "The gateway of that machine is not on this machine.");
+    };
+    let response = await this.#call(await session(), operation, signal);
     // A restarted gateway has lost its sessions. A second 401 is final.
     if (response.status === 401) {
       this.#session = undefined;
-      response = await this.#call(await this.#currentSession(), path, signal);
+      response = await this.#call(await session(), operation, signal);
     }
     if (!response.ok) {
       const problem = response.status === 401 ? "refused" : "failed";
       throw new GatewayError(problem, await errorText(response));
     }
-    return response;
+    return (await response.json()) as Result;
   }
 
-  #call(session: Session, path: string, signal: AbortSignal | undefined): Promise<Response> {
+  #call<Result>(
+    { origin, token }: Session,
+    { method, path, body }: Operation<Result>,
+    signal: AbortSignal | undefined,
+  ): Promise<Response> {
     const timeout = AbortSignal.timeout(CALL_TIMEOUT_MS);
-    return this.#fetch(session.origin + path, {
-      headers: { "X-Desktop-Session-Token": session.token },
+    return this.#fetch(origin + path, {
+      method,
+      headers: {
+        "X-Desktop-Session-Token": token,
+        ...(body && { "Content-Type": "application/json" }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     }).catch((error: unknown) => {
+      // A page that no longer needs the response says nothing about the gateway.
+      if (signal?.aborted) throw error;
       this.#session = undefined;
       throw new GatewayError("absent", "The gateway is not responding.", { cause: error });
     });
@@ -136,14 +130,14 @@ export class LocalGateway {
 
   /** Opens a session at the first gateway that accepts a challenge. */
   async #open(): Promise<Session> {
-    const origins = await this.#probe();
-    if (origins.length === 0) {
+    const gateways = await this.#probe();
+    if (gateways.length === 0) {
       throw new GatewayError("absent", "No gateway responded on this machine.");
     }
     let lastError: unknown;
-    for (const origin of origins) {
+    for (const gateway of gateways) {
       try {
-        this.#session = await this.#exchangeChallenge(origin);
+        this.#session = await this.#exchangeChallenge(gateway);
         return this.#session;
       } catch (error) {
         lastError = error;
@@ -152,8 +146,8 @@ export class LocalGateway {
     throw lastError;
   }
 
-  /** Returns the origins of gateways that respond: on the reported ports, else on the default ports. */
-  async #probe(): Promise<string[]> {
+  /** Returns the gateways that respond: on the reported ports, else on the default ports. */
+  async #probe(): Promise<Listener[]> {
     const known = await this.#options.knownGateways();
     const reported = await this.#responding(
       known.flatMap(({ port }) => port ?? []),
@@ -163,17 +157,18 @@ export class LocalGateway {
     return reported.length > 0 ? reported : this.#responding(GATEWAY_PORTS, known);
   }
 
-  async #responding(ports: readonly number[], known: readonly KnownGateway[]): Promise<string[]> {
+  async #responding(ports: readonly number[], known: readonly KnownGateway[]): Promise<Listener[]> {
     const probes = await Promise.all(
       [...new Set(ports)].map(async (port) => {
         const origin = `http://127.0.0.1:${port}`;
-        return { origin, health: await this.#health(origin) };
+        return { origin, gatewayId: (await this.#health(origin))?.gatewayId };
       }),
     );
     const ids = known.map(({ id }) => id);
-    return probes
-      .filter(({ health }) => health && (ids.length === 0 || ids.includes(health.gatewayId)))
-      .map(({ origin }) => origin);
+    return probes.filter(
+      (probe): probe is Listener =>
+        probe.gatewayId !== undefined && (ids.length === 0 || ids.includes(probe.gatewayId)),
+    );
   }
 
   async #health(origin: string): Promise<GatewayHealth | undefined> {
@@ -188,7 +183,7 @@ export class LocalGateway {
     }
   }
 
-  async #exchangeChallenge(origin: string): Promise<Session> {
+  async #exchangeChallenge({ origin, gatewayId }: Listener): Promise<Session> {
     // A challenge is consumed even by a failed verification: each gateway needs a new one.
     const challengeToken = await this.#options.challenge();
     const response = await this.#fetch(`${origin}/gateway-auth/exchange`, {
@@ -199,7 +194,7 @@ export class LocalGateway {
     });
     if (!response.ok) throw new GatewayError("refused", await errorText(response));
     const { sessionToken, expiresAt } = (await response.json()) as GatewaySession;
-    return { origin, token: sessionToken, expiresAt: Date.parse(expiresAt) };
+    return { origin, gatewayId, token: sessionToken, expiresAt: Date.parse(expiresAt) };
   }
 }
 

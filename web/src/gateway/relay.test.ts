@@ -3,7 +3,8 @@ import { afterEach, expect, test, vi } from "vitest";
 
 import { scopeOf } from "@/api/scope";
 
-import { relayGet } from "./relay";
+import { loopPatches, repositories } from "./operations";
+import { relay } from "./relay";
 
 vi.hoisted(() => vi.stubGlobal("window", { location: { origin: "http://page" } }));
 
@@ -33,14 +34,7 @@ function stubDesktop(...events: object[]): Request[] {
   return requests;
 }
 
-const get = () =>
-  relayGet(
-    scopeOf("acme"),
-    "t1",
-    "repos_config",
-    "/api/gateway/repos",
-    new AbortController().signal,
-  );
+const get = () => relay(scopeOf("acme"), "t1", repositories, new AbortController().signal);
 
 test("result of the desktop is returned after other events", async () => {
   const requests = stubDesktop(
@@ -71,4 +65,16 @@ test("error event of the desktop is thrown with its message", async () => {
 test("command that ends without a result is an error", async () => {
   stubDesktop({ eventType: "done", data: { type: "done", cancelled: true } });
   await expect(get()).rejects.toThrow("without a result");
+});
+
+test("body of the operation is part of the command", async () => {
+  const requests = stubDesktop({ eventType: "result", data: { data: { patches: [] } } });
+  const operation = loopPatches("l1", { repository: "acme/shop", paths: ["a.ts"] });
+  await relay(scopeOf("acme"), "t1", operation, new AbortController().signal);
+  expect(await requests[0]?.clone().json()).toMatchObject({
+    operationId: "git_action",
+    method: "POST",
+    path: "/api/gateway/git/loop-changes/l1",
+    body: { repository: "acme/shop", paths: ["a.ts"] },
+  });
 });

@@ -9,6 +9,8 @@ import type { Scope } from "@/api/scope";
 import { readEvents } from "@/api/sse";
 import { signatureFor } from "@/signing/commands";
 
+import type { Operation } from "./operations";
+
 // Timeout of the command at the desktop, and of the whole exchange at the page.
 const COMMAND_TIMEOUT_MS = 15_000;
 
@@ -18,23 +20,29 @@ interface CommandEvent {
 }
 
 /**
- * Sends a GET request to a desktop's gateway and returns the body of the response.
+ * Sends an operation to a desktop's gateway and returns the body of the response.
  *
  * Fails with the message of the desktop, or when the desktop does not respond within 15 seconds.
  */
-export async function relayGet(
+export async function relay<Result>(
   scope: Scope,
   targetId: string,
-  operationId: string,
-  path: string,
+  { id: operationId, method, path, body }: Operation<Result>,
   signal: AbortSignal,
-): Promise<unknown> {
+): Promise<Result> {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(COMMAND_TIMEOUT_MS)]);
-  const signature = await signatureFor(scope, { method: "GET", path, body: null });
+  const signature = await signatureFor(scope, { method, path, body: body ?? null });
   const { commandId } = await unwrap(
     scope.api.POST("/compute-targets/{id}/commands", {
       params: { path: { id: targetId } },
-      body: { operationId, method: "GET", path, timeoutMs: COMMAND_TIMEOUT_MS, ...signature },
+      body: {
+        operationId,
+        method,
+        path,
+        ...(body && { body }),
+        timeoutMs: COMMAND_TIMEOUT_MS,
+        ...signature,
+      },
       signal: limited,
     }),
   );
@@ -50,7 +58,7 @@ export async function relayGet(
   if (!response.ok || response.body === null) throw new ApiError(response.status, undefined);
   for await (const { data } of readEvents(response.body)) {
     const event = JSON.parse(data) as CommandEvent;
-    if (event.eventType === "result") return event.data?.data;
+    if (event.eventType === "result") return event.data?.data as Result;
     if (event.eventType === "error")
       throw new Error(event.data?.error ?? "The machine rejected the command.");
   }

@@ -5,6 +5,7 @@ mod job;
 pub mod lifecycle;
 mod notification;
 mod record;
+mod repositories;
 pub(crate) mod reservations;
 pub mod store;
 
@@ -18,6 +19,7 @@ use store::{JobStore, JobUpdate, OutboxMessage, StoreError};
 
 pub use job::Job;
 pub use notification::{AwaitingUserSince, Notification, UserAction};
+pub use repositories::JobRepository;
 pub use record::{
     DeliveryCompletion, DeliveryPath, DeliveryRecord, DeliveryStatus, FileIdentity, FinalizationSource,
     LaunchRecord, LoopApproval, PeerWorktree, PerfMark, ProcessKind, ProcessRecord, ProgressRecord,

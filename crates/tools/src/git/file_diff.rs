@@ -305,7 +305,7 @@ fn limited(diff: FileDiff) -> Result<FileDiff, FileDiffError> {
     if large(&diff.old) || large(&diff.new) { Err(FileDiffError::TooLarge) } else { Ok(diff) }
 }
 
-enum WorktreeEntry {
+pub(super) enum WorktreeEntry {
     Nothing,
     Directory,
     Bytes(Vec<u8>),
@@ -313,7 +313,7 @@ enum WorktreeEntry {
 
 /// Reads an entry of the working tree: the bytes of a file, or the target of a symbolic link. Other types,
 /// such as pipes, have no content. No component of the path is followed as a link.
-fn read_from_disk(root: &Directory, path: &Path) -> Result<WorktreeEntry, FileDiffError> {
+pub(super) fn read_from_disk(root: &Directory, path: &Path) -> Result<WorktreeEntry, FileDiffError> {
     match root.kind(path) {
         None => Ok(WorktreeEntry::Nothing),
         Some(EntryKind::Directory) => Ok(WorktreeEntry::Directory),

@@ -109,7 +109,11 @@ impl Git {
         Ok(contents)
     }
 
-    async fn sizes(&self, directory: &Path, objects: &[&[u8]]) -> Result<Vec<Option<u64>>, GitError> {
+    pub(super) async fn sizes(
+        &self,
+        directory: &Path,
+        objects: &[&[u8]],
+    ) -> Result<Vec<Option<u64>>, GitError> {
         let printed = self.cat_file(directory, "--batch-check=%(objecttype) %(objectsize)", objects).await?;
         let text = String::from_utf8_lossy(&printed);
         Ok(text.lines().map(|line| line.strip_prefix("blob ")?.parse().ok()).collect())

@@ -28,7 +28,7 @@ const NOT_SAVED: &str = "--glob=refs/loopgate/saved/*";
 /// Name of the temporary index, in the git directory of the worktree.
 const INDEX: &str = "loopgate-index";
 /// Largest index that is copied, in bytes.
-const MAX_INDEX: u64 = 512 * 1024 * 1024;
+pub(super) const MAX_INDEX: u64 = 512 * 1024 * 1024;
 /// The empty tree, which is built into git.
 pub(super) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 

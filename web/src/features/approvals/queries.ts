@@ -3,6 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 
 import type { Scope } from "@/api/scope";
 import { GatewayError } from "@/gateway/local-gateway";
+import { pendingApprovals } from "@/gateway/operations";
 import { gatewayOf } from "@/gateway/this-machine";
 
 // A pending request expires after a minute or two, so a list that has some is polled more often.
@@ -16,7 +17,7 @@ const ABSENT_POLL_MS = 30_000;
 export const approvalsQuery = (scope: Scope) =>
   queryOptions({
     queryKey: scope.key("gateway", "approvals"),
-    queryFn: ({ signal }) => gatewayOf(scope).approvals(signal),
+    queryFn: ({ signal }) => gatewayOf(scope).request(pendingApprovals, signal),
     refetchInterval: ({ state }) => {
       if (state.error instanceof GatewayError) return ABSENT_POLL_MS;
       if (document.visibilityState === "hidden") return HIDDEN_POLL_MS;

@@ -7,13 +7,11 @@
 import { queryOptions, useQueryClient } from "@tanstack/react-query";
 
 import { unwrap } from "@/api/client";
-import { computeTargetsQuery } from "@/api/queries";
-import { queryClient } from "@/api/query-client";
 import { type Scope, useScope } from "@/api/scope";
-import type { GatewayRepos, ListedRepo, RepoRef } from "@/api/types";
+import type { RepoRef } from "@/api/types";
 import { keyed, type RequestKey, useKeyedMutation } from "@/api/use-keyed-mutation";
-import { relayGet } from "@/gateway/relay";
-import { gatewayOf } from "@/gateway/this-machine";
+import { branchesOf, repositories } from "@/gateway/operations";
+import { request } from "@/gateway/request";
 import { titleOf } from "@/model/title";
 import { signingKey } from "@/signing/commands";
 import { runLoop } from "@/signing/run-loop";
@@ -28,14 +26,7 @@ export const repositoriesQuery = (scope: Scope) =>
   queryOptions({
     queryKey: scope.key("gateway", "repositories"),
     queryFn: async ({ signal }): Promise<RepositoryChoice[]> => {
-      const repos = await gatewayOf(scope)
-        .repositories(signal)
-        .catch(async (error: unknown) => {
-          const relayed = await relayedRepositories(scope, signal).catch(() => undefined);
-          if (relayed) return relayed;
-          // The error of the local gateway is the one the user can act on.
-          throw error;
-        });
+      const { repos } = (await request(scope, undefined, repositories, signal)).data;
       return repos.flatMap(({ fullName, path, defaultBranch }) =>
         fullName ? [{ fullName, path, defaultBranch: defaultBranch ?? undefined }] : [],
       );
@@ -47,7 +38,7 @@ export const repositoriesQuery = (scope: Scope) =>
 /** Branches per request: a list to choose from, not all of a repository's tens of thousands. */
 const BRANCHES_SHOWN = 100;
 
-/** Branches of a repository on this machine. The names of the result contain `filter`. */
+/** Branches of a repository, on the machine that lists the repositories. The names of the result contain `filter`. */
 export const branchesQuery = (
   scope: Scope,
   repository: RepositoryChoice | undefined,
@@ -55,24 +46,14 @@ export const branchesQuery = (
 ) =>
   queryOptions({
     queryKey: scope.key("gateway", "branches", repository?.path, filter),
-    queryFn: ({ signal }) =>
-      gatewayOf(scope).branches(repository?.path ?? "", filter, BRANCHES_SHOWN, signal),
+    queryFn: async ({ signal }) => {
+      const branches = branchesOf(repository?.path ?? "", filter, BRANCHES_SHOWN);
+      return (await request(scope, undefined, branches, signal)).data;
+    },
     enabled: repository !== undefined,
     staleTime: 30_000,
     retry: false,
   });
-
-/** Lists the repositories of the first online desktop. Returns `undefined` when none is online. */
-async function relayedRepositories(
-  scope: Scope,
-  signal: AbortSignal,
-): Promise<ListedRepo[] | undefined> {
-  const targets = await queryClient.query(computeTargetsQuery(scope));
-  const online = targets.find((target) => target.isOnline);
-  if (!online) return undefined;
-  const body = await relayGet(scope, online.id, "repos_config", "/api/gateway/repos", signal);
-  return (body as GatewayRepos | undefined)?.repos;
-}
 
 /** Input of the new-loop page. */
 export interface ChangeRequest {

@@ -8,9 +8,9 @@ import { unwrap } from "@/api/client";
 import { computeTargetsQuery } from "@/api/queries";
 import { queryClient } from "@/api/query-client";
 import type { Scope } from "@/api/scope";
-import type { ComputeTarget, GatewayCheckReport, GatewayRepos } from "@/api/types";
-import { relayGet } from "@/gateway/relay";
-import { gatewayOf } from "@/gateway/this-machine";
+import type { ComputeTarget } from "@/api/types";
+import { healthCheck, repositories } from "@/gateway/operations";
+import { request } from "@/gateway/request";
 
 import { type CheckRow, toRows } from "./model/rows";
 
@@ -26,13 +26,10 @@ export const machineCheckQuery = (scope: Scope) =>
   queryOptions({
     queryKey: scope.key("gateway", "health-check"),
     queryFn: async ({ signal }): Promise<MachineCheck> => {
-      const gateway = gatewayOf(scope);
       try {
-        return checkedNow(
-          await Promise.all([gateway.healthCheck(signal), gateway.repositories(signal)]),
-        );
+        return await liveCheck(scope, signal);
       } catch (error) {
-        const check = await desktopCheck(scope, signal).catch(() => undefined);
+        const check = await storedDesktopCheck(scope, signal).catch(() => undefined);
         if (check) return check;
         // The error of the local gateway is the one the user can act on.
         throw error;
@@ -42,30 +39,28 @@ export const machineCheckQuery = (scope: Scope) =>
     retry: false,
   });
 
-const checkedNow = ([{ checks }, repos]: [
-  GatewayCheckReport,
-  GatewayRepos["repos"],
-]): MachineCheck => ({ checkedAt: new Date().toISOString(), rows: toRows(checks, repos) });
-
-/** Returns the check of the first online desktop, or of the first one. `undefined` without a check. */
-async function desktopCheck(scope: Scope, signal: AbortSignal): Promise<MachineCheck | undefined> {
-  const targets = await queryClient.query(computeTargetsQuery(scope));
-  const target = targets.find(({ isOnline }) => isOnline) ?? targets[0];
-  if (!target) return undefined;
-  // A shared desktop refuses commands of members unless its owner allows them.
-  const live = target.isOnline
-    ? await relayedCheck(scope, target.id, signal).catch(() => undefined)
-    : undefined;
-  const check = live ?? (await storedCheck(scope, target, signal));
-  return check && { ...check, desktop: target.machineName };
+/** Runs the check on this machine, else on the first desktop that is online. */
+async function liveCheck(scope: Scope, signal: AbortSignal): Promise<MachineCheck> {
+  const [report, listed] = await Promise.all([
+    request(scope, undefined, healthCheck, signal),
+    request(scope, undefined, repositories, signal),
+  ]);
+  return {
+    ...(report.relayedBy && { desktop: report.relayedBy.machineName }),
+    checkedAt: new Date().toISOString(),
+    rows: toRows(report.data.checks, listed.data.repos),
+  };
 }
 
-async function relayedCheck(scope: Scope, id: string, signal: AbortSignal): Promise<MachineCheck> {
-  const [report, repos] = await Promise.all([
-    relayGet(scope, id, "health_check", "/api/gateway/health-check", signal),
-    relayGet(scope, id, "repos_config", "/api/gateway/repos", signal),
-  ]);
-  return checkedNow([report as GatewayCheckReport, (repos as GatewayRepos).repos]);
+/** Returns the stored check of the first online desktop, or of the first one. `undefined` without a check. */
+async function storedDesktopCheck(
+  scope: Scope,
+  signal: AbortSignal,
+): Promise<MachineCheck | undefined> {
+  const targets = await queryClient.query(computeTargetsQuery(scope));
+  const target = targets.find(({ isOnline }) => isOnline) ?? targets[0];
+  const check = target && (await storedCheck(scope, target, signal));
+  return check && { ...check, desktop: target.machineName };
 }
 
 async function storedCheck(

@@ -3,6 +3,8 @@
 pub(crate) mod action;
 mod answers;
 pub(crate) mod branches;
+mod change_list;
 pub(crate) mod diff;
 pub(crate) mod lookup;
+pub(crate) mod loop_changes;
 pub(crate) mod worktree;

@@ -4,6 +4,7 @@ mod binary_paths;
 mod deploy;
 mod health;
 mod learnings;
+mod loop_changes;
 mod loops;
 mod mcp_auth;
 mod openapi;
