@@ -39,6 +39,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
   },
+  // Workers import the grammars of languages when they need them.
+  worker: { format: "es" },
   server: {
     port: 5173,
     proxy: Object.fromEntries(

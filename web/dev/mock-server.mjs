@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { changeRequests } from "./change-requests.mjs";
 import { amended, judgesOf } from "./amended-plan.mjs";
+import { changes } from "./changes.mjs";
 import { fixtures } from "./fixtures.mjs";
 
 const PORT = Number(process.env.PORT ?? 19440);
@@ -35,6 +36,7 @@ const TYPES = {
 
 const state = fixtures(Number(process.env.FINISHED_LOOPS ?? 0));
 const work = changeRequests(state, Number(process.env.FINISHED_LOOPS ?? 0));
+const changed = changes(Number(process.env.CHANGED_FILES ?? 0));
 const flags = { "mermaid-enhancements": false };
 const streams = new Map();
 
@@ -730,7 +732,21 @@ http
     console.log(`pages: http://127.0.0.1:${this.address().port}/sign-in?token=mock`);
   });
 
-const gateway = http.createServer((request, response) => {
+const headersFor = (request) => ({
+  "Content-Type": "application/json",
+  "Access-Control-Allow-Origin": request.headers.origin ?? "*",
+  "Access-Control-Allow-Headers": "Content-Type,X-Desktop-Session-Token",
+  // Chromium requires this for requests from a page to a loopback address.
+  "Access-Control-Allow-Private-Network": "true",
+});
+
+const gateway = http.createServer(async (request, response) => {
+  const { pathname } = new URL(request.url, "http://mock");
+  if (request.method !== "OPTIONS" && pathname.startsWith("/api/gateway/git/loop-changes/")) {
+    const body = request.method === "GET" ? changed.list : changed.patches(await readBody(request));
+    response.writeHead(200, headersFor(request)).end(JSON.stringify(body));
+    return;
+  }
   const answers = {
     "/health": { status: "ok", machineName: "studio-7", gatewayId: state.targets[0].gatewayId },
     "/gateway-auth/exchange": {
@@ -741,18 +757,8 @@ const gateway = http.createServer((request, response) => {
     "/api/gateway/health-check": { checks: state.checks, allRequiredPassed: true },
     "/api/gateway/approvals": { waiting: state.waiting(), command: "loopgate approvals" },
   };
-  response.writeHead(request.method === "OPTIONS" ? 204 : 200, {
-    "Content-Type": "application/json",
-    "Access-Control-Allow-Origin": request.headers.origin ?? "*",
-    "Access-Control-Allow-Headers": "Content-Type,X-Desktop-Session-Token",
-    // Chromium requires this for requests from a page to a loopback address.
-    "Access-Control-Allow-Private-Network": "true",
-  });
-  response.end(
-    request.method === "OPTIONS"
-      ? ""
-      : JSON.stringify(answers[new URL(request.url, "http://mock").pathname] ?? {}),
-  );
+  response.writeHead(request.method === "OPTIONS" ? 204 : 200, headersFor(request));
+  response.end(request.method === "OPTIONS" ? "" : JSON.stringify(answers[pathname] ?? {}));
 });
 
 // On a free port, which the mock desktop reports: parallel mocks must not share the default ports.

@@ -34,3 +34,10 @@ export const membersQuery = ({ api, key }: Scope) =>
     queryKey: key("members"),
     queryFn: ({ signal }) => unwrap(api.GET("/members", { signal })),
   });
+
+export const documentQuery = ({ api, key }: Scope, idOrSlug: string) =>
+  queryOptions({
+    queryKey: key("documents", idOrSlug),
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/documents/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
+  });

@@ -3,13 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
+import { documentQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Document } from "@/api/types";
 import {
   ChangeRequestPage,
   type StageViews,
 } from "@/features/change-requests/views/change-request";
-import { documentQuery } from "@/features/documents/queries";
 import { DocumentSkeleton } from "@/features/documents/views/document-skeleton";
 import { DocumentText } from "@/features/documents/views/document-text";
 import { PlanStage } from "@/features/documents/views/plan-stage";

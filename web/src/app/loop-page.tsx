@@ -1,4 +1,4 @@
-/** Page of a loop, with the plan and the actions on it. */
+/** Page of a loop, with the plan, the actions on it, and the changes. */
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
@@ -6,6 +6,7 @@ import { useEffect, useRef } from "react";
 import { meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { LoopDetail } from "@/api/types";
+import { ChangesStage } from "@/features/changes/views/changes-stage";
 import { ExecuteButton } from "@/features/documents/views/execute-button";
 import { PlanView } from "@/features/documents/views/plan-view";
 import { loopQuery } from "@/features/loops/queries";
@@ -26,6 +27,7 @@ export function LoopPage() {
       {loop.userId === me.id && isActive(loop.status) && <NotificationOffer />}
       <LoopDetailPage
         planView={({ slug }) => <PlanView slug={slug} orgSlug={orgSlug} />}
+        changesView={(loop) => <ChangesStage loop={loop} />}
         executeButton={({ slug }, repo) => (
           <ExecuteButton slug={slug} repo={repo} orgSlug={orgSlug} />
         )}

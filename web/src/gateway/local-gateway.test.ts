@@ -150,7 +150,11 @@ describe("the session", () => {
   test("is shared by concurrent callers and reused", async () => {
     machine.addGateway(19432, "a");
     const gateway = machine.open();
-    await Promise.all([gateway.request(repositories), gateway.request(repositories), gateway.request(repositories)]);
+    await Promise.all([
+      gateway.request(repositories),
+      gateway.request(repositories),
+      gateway.request(repositories),
+    ]);
     await gateway.request(repositories);
     expect(machine.count("/gateway-auth/exchange")).toBe(1);
   });

@@ -46,3 +46,14 @@ export const moment = (iso: string): string => dateTime.format(new Date(iso));
 export function money(usd: number): string {
   return usd > 0 && usd < 0.01 ? "< $0.01" : `$${usd.toFixed(2)}`;
 }
+
+/** Size of a file, for example `12 kB`. */
+export function fileSize(bytes: number): string {
+  const [unit, divisor] =
+    bytes < 1_000 ? ["byte", 1] : bytes < 1_000_000 ? ["kilobyte", 1_000] : ["megabyte", 1_000_000];
+  return new Intl.NumberFormat("en", {
+    style: "unit",
+    unit: unit as string,
+    maximumSignificantDigits: 3,
+  }).format(bytes / (divisor as number));
+}

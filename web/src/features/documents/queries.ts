@@ -15,13 +15,6 @@ const ACTIVE_STATUSES: LoopStatus[] = ["PENDING", "CLAIMED", "RUNNING"];
 /** Loops from which an estimate is derived. */
 const ESTIMATE_LOOPS = 20;
 
-export const documentQuery = ({ api, key }: Scope, idOrSlug: string) =>
-  queryOptions({
-    queryKey: key("documents", idOrSlug),
-    queryFn: ({ signal }) =>
-      unwrap(api.GET("/documents/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
-  });
-
 /** Text of a version of a document. Versions never change. */
 export const documentVersionQuery = ({ api, key }: Scope, idOrSlug: string, version: number) =>
   queryOptions({

@@ -1,5 +1,6 @@
 import { createRoute } from "@tanstack/react-router";
 
+import { documentQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
 import type { Scope } from "@/api/scope";
 import { lazyPage } from "@/routing/lazy-page";
@@ -7,7 +8,7 @@ import { organizationRoute } from "@/routing/parents";
 import { SubpageError } from "@/ui/route-states";
 
 import { planSearch, type PlanSearch } from "@/routing/plan-search";
-import { documentQuery, documentVersionQuery } from "./queries";
+import { documentVersionQuery } from "./queries";
 import { LoadingDocument } from "./views/document-skeleton";
 
 /** Loads a document, and the texts of the other versions that the address names. */

@@ -1,6 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
+import { changesAddress, type ChangesAddress } from "@/routing/changes-address";
 import { organizationRoute } from "@/routing/parents";
 import { SubpageError } from "@/ui/route-states";
 
@@ -12,9 +13,9 @@ import { LoadingLoop } from "./views/loading-loop";
 export const loopRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/loops/$loopId",
-  validateSearch: (search): { tab?: LoopTab } => {
+  validateSearch: (search): { tab?: LoopTab } & ChangesAddress => {
     const tab = LOOP_TABS.find((name) => name === search.tab);
-    return tab ? { tab } : {};
+    return { ...(tab && { tab }), ...changesAddress(search) };
   },
   loader: ({ context: { scope }, params }) => ensure(loopQuery(scope, params.loopId)),
   pendingComponent: LoadingLoop,

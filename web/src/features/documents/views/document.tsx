@@ -2,6 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 
+import { documentQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Document, Loop } from "@/api/types";
 import { ago } from "@/model/format";
@@ -12,7 +13,6 @@ import { LoopsLink } from "@/ui/loops-link";
 import { usePageTitle } from "@/ui/page-title";
 import { Badge, StatusBadge } from "@/ui/status-badge";
 
-import { documentQuery } from "../queries";
 import { DocumentText, TYPE_NAMES } from "./document-text";
 import { PlanStage } from "./plan-stage";
 

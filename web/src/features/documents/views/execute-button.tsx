@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Play } from "lucide-react";
 import { Suspense, useRef, useState } from "react";
 
+import { documentQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Document, RepoRef } from "@/api/types";
 import { useOpenLoop } from "@/routing/use-open-loop";
@@ -13,7 +14,7 @@ import { useShortcut } from "@/ui/shortcuts";
 import { answersText, writtenComments } from "../model/change-request";
 import { answerText, openQuestions } from "../model/open-questions";
 import { type ReviewDraft, useReview } from "../model/use-review";
-import { documentQuery, useRunDocument } from "../queries";
+import { useRunDocument } from "../queries";
 import { LaunchSummary } from "./launch-summary";
 import { StartError } from "./start-error";
 

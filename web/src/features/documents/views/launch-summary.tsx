@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 
+import { documentQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Document, RepoRef } from "@/api/types";
 import { duration, money } from "@/model/format";
@@ -9,7 +10,7 @@ import { Code } from "@/ui/code";
 
 import { costsOf, durationsOf, type Estimate, estimateOf } from "../model/estimate";
 import { launchFacts } from "../model/launch-facts";
-import { documentQuery, executionsQuery } from "../queries";
+import { executionsQuery } from "../queries";
 
 export function LaunchSummary({
   plan,

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useRef } from "react";
 
+import { documentQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import { Markdown } from "@/markdown/markdown";
 import { Outline } from "@/markdown/outline";
@@ -9,7 +10,6 @@ import { CopyButton } from "@/ui/copy-button";
 import { ErrorView } from "@/ui/error-view";
 import { Panel } from "@/ui/panel";
 
-import { documentQuery } from "../queries";
 import { DocumentSkeleton } from "./document-skeleton";
 
 /** Plan tab of a loop's page. */

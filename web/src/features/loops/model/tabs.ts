@@ -1,4 +1,4 @@
 /** Tabs of the page of a loop, as in its address. */
-export const LOOP_TABS = ["output", "plan", "result", "cost"] as const;
+export const LOOP_TABS = ["output", "changes", "plan", "result", "cost"] as const;
 
 export type LoopTab = (typeof LOOP_TABS)[number];

@@ -36,15 +36,17 @@ import { SpendView } from "./spend-view";
 
 const route = getRouteApi("/$orgSlug/loops/$loopId");
 
-/** What the page shows of the documents of a loop. Other features provide it. */
-export interface DocumentSlots {
+/** What the page shows of the documents and changes of a loop. Other features provide it. */
+export interface LoopSlots {
   /** Text of a plan. */
   planView: (plan: LoopDocument) => ReactNode;
   /** Button that executes the plan which the loop produced. */
   executeButton: (plan: LoopDocument, repo: LoopDetail["repo"]) => ReactNode;
+  /** Diff of what the loop changed. */
+  changesView: (loop: LoopDetail) => ReactNode;
 }
 
-export function LoopDetailPage(slots: DocumentSlots) {
+export function LoopDetailPage(slots: LoopSlots) {
   const { loopId, orgSlug } = route.useParams();
   const { data: loop } = useSuspenseQuery(loopQuery(useScope(), loopId));
   usePageTitle(loopTitle(loop));
@@ -64,7 +66,7 @@ function LoopView({
 }: {
   loop: LoopDetail;
   orgSlug: string;
-  slots: DocumentSlots;
+  slots: LoopSlots;
 }) {
   const stream = useLoopStream(loop.id, !isActive(loop.status));
   return (
@@ -107,7 +109,7 @@ function LoopView({
       <ReviewVerdict loop={loop} />
       <Warnings loop={loop} />
       <NoDesktopNotice loop={loop} />
-      <Sections loop={loop} stream={stream} planView={slots.planView} />
+      <Sections loop={loop} stream={stream} slots={slots} />
     </>
   );
 }
@@ -125,7 +127,7 @@ function Actions({
 }: {
   loop: LoopDetail;
   orgSlug: string;
-  executeButton: DocumentSlots["executeButton"];
+  executeButton: LoopSlots["executeButton"];
 }) {
   const href = usePullRequestHref(loop.prUrl);
   return (
@@ -213,14 +215,22 @@ function Warnings({ loop }: { loop: LoopDetail }) {
   );
 }
 
+const TAB_NAMES: Record<LoopTab, string> = {
+  plan: "Plan",
+  result: "Result",
+  output: "Output",
+  changes: "Changes",
+  cost: "Cost",
+};
+
 function Sections({
   loop,
   stream: { output, spend, activity, state },
-  planView,
+  slots,
 }: {
   loop: LoopDetail;
   stream: ReturnType<typeof useLoopStream>;
-  planView: DocumentSlots["planView"];
+  slots: LoopSlots;
 }) {
   const active = isActive(loop.status);
   const { tab } = route.useSearch();
@@ -233,6 +243,7 @@ function Sections({
     ...(produced ? (["plan"] as const) : []),
     ...(results.length > 0 ? (["result"] as const) : []),
     "output",
+    ...(loop.command === "EXECUTE" ? (["changes"] as const) : []),
     ...(plan && !produced ? (["plan"] as const) : []),
     "cost",
   ];
@@ -252,14 +263,14 @@ function Sections({
           <Tabs.List aria-label="Loop details" className="mb-5 flex gap-5 border-b border-line">
             {sections.map((section) => (
               <Tab key={section} value={section}>
-                {{ plan: "Plan", result: "Result", output: "Output", cost: "Cost" }[section]}
+                {TAB_NAMES[section]}
               </Tab>
             ))}
           </Tabs.List>
         )}
         {plan && (
           <Tabs.Content value="plan" className="outline-offset-8">
-            {planView(plan)}
+            {slots.planView(plan)}
           </Tabs.Content>
         )}
         {results.length > 0 && (
@@ -270,6 +281,11 @@ function Sections({
         <Tabs.Content value="output" className="outline-offset-8">
           <OutputView output={output} state={state} active={active} />
         </Tabs.Content>
+        {loop.command === "EXECUTE" && (
+          <Tabs.Content value="changes" className="outline-offset-8">
+            {slots.changesView(loop)}
+          </Tabs.Content>
+        )}
         <Tabs.Content value="cost" className="outline-offset-8">
           <SpendView loop={loop} spend={spend} />
         </Tabs.Content>

@@ -1,0 +1,100 @@
+/**
+ * The diff of all files, in one scrollable region. A separate chunk: the viewer renders only the lines near the visible
+ * part, and highlights them in workers.
+ */
+import type { SelectedLineRange } from "@pierre/diffs";
+import { CodeView, type CodeViewHandle, WorkerPoolContextProvider } from "@pierre/diffs/react";
+import DiffWorker from "@pierre/diffs/worker/worker.js?worker";
+import { type ReactNode, type Ref, useEffect, useMemo, useRef, useState } from "react";
+
+import { useTheme } from "@/ui/theme";
+
+import type { LineRange } from "../model/comments";
+import type { DiffFile, LineNote } from "../model/diff-file";
+import { type Annotation, DiffItems, SIDES } from "../model/diff-items";
+
+export type DiffHandle = CodeViewHandle<Annotation, undefined>;
+
+export interface DiffViewProps {
+  files: DiffFile[];
+  isSplit: boolean;
+  selected: ({ path: string } & LineRange) | undefined;
+  handle: Ref<DiffHandle>;
+  renderHeader: (path: string) => ReactNode;
+  renderNote: (note: LineNote, path: string) => ReactNode;
+  onComment: (path: string, lines: LineRange) => void;
+  /** Called when the person selects lines by their numbers. */
+  onLine: (path: string, lines: LineRange) => void;
+}
+
+const THEMES = { light: "github-light-high-contrast", dark: "github-dark-high-contrast" };
+const POOL = { workerFactory: () => new DiffWorker(), poolSize: 2 };
+const HIGHLIGHTER = { theme: THEMES, langs: [] };
+
+export default function DiffView({
+  files,
+  isSplit,
+  selected,
+  handle,
+  renderHeader,
+  renderNote,
+  onComment,
+  onLine,
+}: DiffViewProps) {
+  const themeType = useTheme();
+  const [known] = useState(() => new DiffItems());
+  const items = useMemo(() => known.update(files), [known, files]);
+  // Not among the options: the viewer renders all items again when its options change.
+  const comment = useRef(onComment);
+  useEffect(() => {
+    comment.current = onComment;
+  });
+  const options = useMemo(
+    () => ({
+      theme: THEMES,
+      themeType,
+      diffStyle: isSplit ? ("split" as const) : ("unified" as const),
+      stickyHeaders: true,
+      enableLineSelection: true,
+      enableGutterUtility: true,
+      hunkSeparators: "simple" as const,
+      onGutterUtilityClick: (range: SelectedLineRange, { item }: { item: { id: string } }) =>
+        comment.current(item.id, linesOf(range)),
+    }),
+    [themeType, isSplit],
+  );
+  return (
+    <WorkerPoolContextProvider poolOptions={POOL} highlighterOptions={HIGHLIGHTER}>
+      <CodeView
+        ref={handle}
+        items={items}
+        options={options}
+        selectedLines={
+          selected
+            ? {
+                id: selected.path,
+                range: {
+                  start: selected.from,
+                  end: selected.to,
+                  side: SIDES[selected.side],
+                },
+              }
+            : null
+        }
+        onSelectedLinesChange={(selection) => {
+          if (selection) onLine(selection.id, linesOf(selection.range));
+        }}
+        renderCustomHeader={(item) => renderHeader(item.id)}
+        renderAnnotation={(annotation, _, item) => renderNote(annotation.metadata.note, item.id)}
+        className="h-full overflow-auto rounded-md border border-line bg-surface"
+      />
+    </WorkerPoolContextProvider>
+  );
+}
+
+/** Lines that the person selected, in either direction. */
+const linesOf = ({ start, end, side }: SelectedLineRange): LineRange => ({
+  side: side === SIDES.old ? "old" : "new",
+  from: Math.min(start, end),
+  to: Math.max(start, end),
+});
