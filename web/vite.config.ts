@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 // Control plane to which `npm run dev` proxies API requests.
@@ -29,8 +30,27 @@ const apiPaths = [
   "sessions",
 ];
 
+/**
+ * Gives the style elements that libraries create the nonce of the page, which the content security policy requires. The
+ * libraries have no option for it.
+ */
+const nonceStyles: Plugin = {
+  name: "nonce-styles",
+  apply: "build",
+  transform: {
+    filter: { id: /\/node_modules\//, code: /createElement/ },
+    handler: (code) =>
+      code.replaceAll(
+        /document\.createElement\((["'])style\1\)/g,
+        `Object.assign(document.createElement("style"), {
+          nonce: document.querySelector('meta[property="csp-nonce"]')?.nonce,
+        })`,
+      ),
+  },
+};
+
 export default defineConfig({
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), nonceStyles],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   build: {
     target: "es2023",

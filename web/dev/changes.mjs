@@ -50,9 +50,13 @@ export function changes(more = 0) {
       status: "renamed",
       oldPath: "src/webhooks/send.ts",
     }),
-    changed("test/retry.test.ts", ["+test('delay grows', () => {", "+  expect(1).toBe(1);", "+});"], {
-      status: "added",
-    }),
+    changed(
+      "test/retry.test.ts",
+      ["+test('delay grows', () => {", "+  expect(1).toBe(1);", "+});"],
+      {
+        status: "added",
+      },
+    ),
     changed("docs/<img src=x onerror=alert(1)>.md", ["+<script>alert(1)</script>"], {
       status: "added",
     }),
@@ -62,8 +66,13 @@ export function changes(more = 0) {
       generated: "lock-file",
     }),
     ...Array.from({ length: more }, (_, n) => {
-      const lines = Array.from({ length: 167 }, (_, line) => `+export const value${line} = ${n + line};`);
-      return changed(`src/generated/part-${Math.floor(n / 30)}/file-${n}.ts`, lines, { status: "added" });
+      const lines = Array.from(
+        { length: 167 },
+        (_, line) => `+export const value${line} = ${n + line};`,
+      );
+      return changed(`src/generated/part-${Math.floor(n / 30)}/file-${n}.ts`, lines, {
+        status: "added",
+      });
     }),
   ];
   return {

@@ -172,6 +172,7 @@ export function fixtures(finished = 0) {
       avatarUrl: null,
       email: "ada@acme.dev",
     },
+    computeTargetId: targets[0].id,
     computeTarget: { id: targets[0].id, machineName: "studio-7", isOnline: true },
     ...fields,
   });

@@ -1,8 +1,9 @@
 // Mock of a control plane and a gateway with fixed data, for development and tests of the pages.
 // Not part of a build. Serves dist/ with the content security policy of the real server, so that
 // tests detect violations; `npm run dev` proxies to it.
+import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import http from "node:http";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,17 +16,20 @@ import { fixtures } from "./fixtures.mjs";
 const PORT = Number(process.env.PORT ?? 19440);
 const KEEPALIVE_MS = 10_000;
 const DIST = fileURLToPath(new URL("../dist", import.meta.url));
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self' http://127.0.0.1:* http://localhost:*",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const policy = (nonce) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self' http://127.0.0.1:*",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
 const TYPES = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript",
@@ -684,11 +688,13 @@ async function file(path, response) {
   // Paths without a file are pages: the router in index.html resolves them.
   const info = await stat(target).catch(() => undefined);
   if (!info?.isFile()) target = join(DIST, "index.html");
+  const nonce = randomBytes(16).toString("base64");
   response.writeHead(200, {
     "Content-Type": TYPES[extname(target)] ?? "application/octet-stream",
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": policy(nonce),
   });
-  createReadStream(target).pipe(response);
+  if (extname(target) !== ".html") return void createReadStream(target).pipe(response);
+  response.end((await readFile(target, "utf8")).replace("__CSP_NONCE__", nonce));
 }
 
 async function readBody(request) {

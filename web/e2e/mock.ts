@@ -11,12 +11,24 @@ export interface Mock {
   stop: () => Promise<void>;
 }
 
-/** Without an origin, the mock uses a free port. `finishedLoops` are in addition to the loops of the fixtures. */
-export async function startMock(origin?: string, finishedLoops = 0): Promise<Mock> {
+/**
+ * Without an origin, the mock uses a free port. `finishedLoops` and `changedFiles` are in addition to those of the
+ * fixtures.
+ */
+export async function startMock(
+  origin?: string,
+  finishedLoops = 0,
+  changedFiles = 0,
+): Promise<Mock> {
   const port = origin === undefined ? "0" : new URL(origin).port;
   const script = fileURLToPath(new URL("../dev/mock-server.mjs", import.meta.url));
   const server: ChildProcess = spawn(process.execPath, [script], {
-    env: { ...process.env, PORT: port, FINISHED_LOOPS: String(finishedLoops) },
+    env: {
+      ...process.env,
+      PORT: port,
+      FINISHED_LOOPS: String(finishedLoops),
+      CHANGED_FILES: String(changedFiles),
+    },
     stdio: ["ignore", "pipe", "inherit"],
   });
   if (!server.stdout) throw new Error("the mock server has no output");

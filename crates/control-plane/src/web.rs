@@ -3,9 +3,12 @@
 //! Handles only paths without an API route, and serves nothing but embedded files. The build compresses all texts, and
 //! only the compressed form is embedded.
 
-use std::io::Read as _;
+use std::io;
+use std::sync::LazyLock;
 
 use axum::response::{Html, IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
@@ -29,12 +32,23 @@ struct WebAssets;
 
 const INDEX: &str = "index.html";
 
-// Allows the app's own files, the API on the same origin, and the gateways on loopback, whose ports are not
-// known in advance. Diagrams are SVG with inline styles.
-const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
-    img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; \
-    connect-src 'self' http://127.0.0.1:* http://localhost:*; object-src 'none'; base-uri 'none'; \
-    form-action 'self'; frame-ancestors 'none'";
+/// What `index.html` contains in place of the nonce.
+const NONCE_PLACEHOLDER: &str = "__CSP_NONCE__";
+
+/// Returns the policy of a page: the app's own files, the API on the same origin, and gateways on loopback, whose ports
+/// are not known in advance.
+///
+/// Style elements need the nonce: diagrams and diffs create them. Style attributes are allowed, because diffs and
+/// diagrams consist of elements that have them; they cannot select other elements, and load only what `img-src` allows.
+fn policy(nonce: Option<&str>) -> String {
+    let nonce = nonce.map(|nonce| format!(" 'nonce-{nonce}'")).unwrap_or_default();
+    format!(
+        "default-src 'self'; script-src 'self'; style-src 'self'{nonce}; style-src-attr 'unsafe-inline'; \
+         img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self'; \
+         connect-src 'self' http://127.0.0.1:*; object-src 'none'; base-uri 'none'; form-action 'self'; \
+         frame-ancestors 'none'"
+    )
+}
 
 // First segments of API paths. Unknown paths below them return 501 instead of the app, so that a client never
 // mistakes a page for a response.
@@ -113,17 +127,32 @@ pub async fn fallback(method: Method, uri: Uri, headers: HeaderMap) -> Response 
     if !matches!(method, Method::GET | Method::HEAD) {
         return not_found();
     }
-    if let Some(file) = Asset::find(path.trim_start_matches('/')) {
+    let file = Some(path.trim_start_matches('/')).filter(|name| *name != INDEX).and_then(Asset::find);
+    if let Some(file) = file {
         return file.serve(path, &headers);
     }
     if !is_navigation(&headers) {
         return not_found();
     }
-    match Asset::find(INDEX) {
-        Some(index) => index.serve(INDEX, &headers),
-        None => protect(Html(UNBUILT).into_response()),
-    }
+    page()
 }
+
+/// Returns the page of the app, with a nonce of its own. Not cached: a stored page would have another nonce than the
+/// policy of the response that confirms it.
+fn page() -> Response {
+    let Some(text) = INDEX_TEXT.as_deref() else {
+        return protect(Html(UNBUILT).into_response(), None);
+    };
+    let nonce = STANDARD.encode(rand::random::<[u8; 16]>());
+    let page = Html(text.replace(NONCE_PLACEHOLDER, &nonce));
+    protect(([(CACHE_CONTROL, "no-cache")], page).into_response(), Some(&nonce))
+}
+
+/// Text of the page. `None` without a built web app.
+static INDEX_TEXT: LazyLock<Option<String>> = LazyLock::new(|| {
+    let text = Asset::find(INDEX)?.text();
+    text.inspect_err(|error| tracing::error!(%error, "the web app is damaged")).ok()
+});
 
 fn not_found() -> Response {
     ApiError::new(StatusCode::NOT_FOUND, "route not found").code("route_not_found").into_response()
@@ -170,7 +199,7 @@ impl Asset {
         if let Ok(tag) = HeaderValue::from_str(&tag) {
             set.insert(ETAG, tag);
         }
-        protect(response)
+        protect(response, None)
     }
 
     /// Returns the file compressed to the clients that accept it: to all browsers.
@@ -186,17 +215,25 @@ impl Asset {
         if accepts_gzip {
             return ([(CONTENT_ENCODING, "gzip")], self.file.data.to_vec()).into_response();
         }
-        let mut text = Vec::new();
-        match GzDecoder::new(&*self.file.data).read_to_end(&mut text) {
-            Ok(_) => text.into_response(),
+        match self.text() {
+            Ok(text) => text.into_response(),
             Err(error) => ApiError::internal(error).into_response(),
         }
     }
+
+    /// Returns the text of a file.
+    fn text(&self) -> io::Result<String> {
+        let data = &*self.file.data;
+        if self.is_compressed { io::read_to_string(GzDecoder::new(data)) } else { io::read_to_string(data) }
+    }
 }
-fn protect(mut response: Response) -> Response {
+
+fn protect(mut response: Response, nonce: Option<&str>) -> Response {
     // `no-referrer` also keeps one-time tokens in the URL out of requests to other sites.
     let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    if let Ok(policy) = HeaderValue::from_str(&policy(nonce)) {
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    }
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     response

@@ -225,8 +225,15 @@ async fn programs_of_the_repository_do_not_run() {
     write_script(&script, &format!("touch '{}'; cat", evidence.display()));
     let script = script.to_str().unwrap();
     for name in [
-        "diff.external", "diff.x.command", "diff.x.textconv", "filter.x.clean", "filter.x.smudge",
-        "filter.x.process", "core.fsmonitor", "core.pager", "pager.diff",
+        "diff.external",
+        "diff.x.command",
+        "diff.x.textconv",
+        "filter.x.clean",
+        "filter.x.smudge",
+        "filter.x.process",
+        "core.fsmonitor",
+        "core.pager",
+        "pager.diff",
     ] {
         code.run(&["config", name, script]).await;
     }

@@ -19,13 +19,13 @@ use store::{JobStore, JobUpdate, OutboxMessage, StoreError};
 
 pub use job::Job;
 pub use notification::{AwaitingUserSince, Notification, UserAction};
-pub use repositories::JobRepository;
 pub use record::{
     DeliveryCompletion, DeliveryPath, DeliveryRecord, DeliveryStatus, FileIdentity, FinalizationSource,
     LaunchRecord, LoopApproval, PeerWorktree, PerfMark, ProcessKind, ProcessRecord, ProgressRecord,
     ReportRecord, RunRecord, SpawnMeta, StartAttempt, StartState, TestRunRecord, TranscriptRecord,
     UserVisibleFailure, WorkspaceRecord,
 };
+pub use repositories::JobRepository;
 
 /// Access to the records of loops; wakes the tasks that act on a change.
 #[derive(Clone)]

@@ -82,17 +82,29 @@ impl Git {
             let change = change.clone();
             let (additions, deletions) = output.lines.get(&change.path).copied().unwrap_or_default();
             let RawChange { path, from, kind, old_mode, new_mode, hash } = change;
-            FileChange { path, from, kind, old_mode, new_mode, additions, deletions, hash, size: None, generated }
+            FileChange {
+                path,
+                from,
+                kind,
+                old_mode,
+                new_mode,
+                additions,
+                deletions,
+                hash,
+                size: None,
+                generated,
+            }
         });
         let mut files: Vec<FileChange> = files.collect();
         self.add_sizes(directory, &mut files).await?;
         let read_files =
             move || files.into_iter().map(|file| with_content(&repository.handles.root, file)).collect();
-        let files = tokio::task::spawn_blocking(read_files).await.map_err(|_| GitError::Unreadable("diff"))?;
+        let files =
+            tokio::task::spawn_blocking(read_files).await.map_err(|_| GitError::Unreadable("diff"))?;
         Ok(FileChanges { files, count })
     }
 
-    /// Adds the sizes of binary files that git has hashed.
+    /// Adds the sizes of binary files whose content is in the repository.
     async fn add_sizes(&self, directory: &Path, files: &mut [FileChange]) -> Result<(), GitError> {
         let is_hashed = |file: &&mut FileChange| file.additions.is_none() && file.hash.is_some();
         let mut binary: Vec<&mut FileChange> = files.iter_mut().filter(is_hashed).collect();
@@ -136,15 +148,16 @@ fn parse_commit(record: &[u8]) -> Option<CommitSummary> {
     })
 }
 
-/// Adds hash and size of a file that git has not hashed, because its content is only in the working tree. Blocks.
+/// Adds hash and size of a file whose content is only in the working tree. Blocks.
 fn with_content(root: &Directory, file: FileChange) -> FileChange {
-    if file.hash.is_some() || file.new_mode.is_none() {
+    let is_complete = file.hash.is_some() && (file.additions.is_some() || file.size.is_some());
+    if is_complete || file.new_mode.is_none() {
         return file;
     }
     match read_from_disk(root, Path::new(OsStr::from_bytes(&file.path))) {
         Ok(WorktreeEntry::Bytes(bytes)) => {
             let size = file.additions.is_none().then_some(bytes.len() as u64);
-            FileChange { hash: Some(blob_hash(&bytes)), size, ..file }
+            FileChange { hash: file.hash.or_else(|| Some(blob_hash(&bytes))), size, ..file }
         }
         // A submodule, or a file that vanished or is too large.
         _ => file,

@@ -156,20 +156,32 @@ impl Git {
         let command = command.args(["ls-files", "--others", "--exclude-standard", "-z", "--"]);
         let untracked = listing(command.args(paths.arguments()), "ls-files").await?;
         // A nested repository is listed with a slash. It cannot be compared.
-        let files = untracked.split(|byte| *byte == 0).filter(|path| !path.is_empty() && !path.ends_with(b"/"));
-        let names: Vec<u8> = files.take(MAX_UNTRACKED).flat_map(|path| path.iter().copied().chain([0])).collect();
+        let files =
+            untracked.split(|byte| *byte == 0).filter(|path| !path.is_empty() && !path.ends_with(b"/"));
+        let names: Vec<u8> =
+            files.take(MAX_UNTRACKED).flat_map(|path| path.iter().copied().chain([0])).collect();
         if names.is_empty() {
             return Ok(None);
         }
         let directory = {
             let repository = repository.clone();
-            tokio::task::spawn_blocking(move || copy_index(&repository)).await.map_err(io::Error::other).flatten()
+            tokio::task::spawn_blocking(move || copy_index(&repository))
+                .await
+                .map_err(io::Error::other)
+                .flatten()
         };
         let directory = directory.map_err(RepositoryError::Disk).map_err(GitError::Repository)?;
-        let args =
-            ["--literal-pathspecs", "add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        let args = [
+            "--literal-pathspecs",
+            "add",
+            "--intent-to-add",
+            "--pathspec-from-file=-",
+            "--pathspec-file-nul",
+        ];
         let command = self.reader_of(repository).await?.args(args).stdin(Stdin::Bytes(names));
         let command = command.env("GIT_INDEX_FILE", directory.path().join("index"));
+        // The command stores an empty object for all of them.
+        let command = command.env("GIT_OBJECT_DIRECTORY", directory.path().join("objects"));
         // A file that vanished meanwhile fails the command; the comparison then lacks the untracked files.
         let output = finish(&command, &args, time::COMMIT, DropPolicy::Kill).await?;
         Ok(output.status.success().then_some(directory))
@@ -198,10 +210,11 @@ impl Pathspec<'_> {
     }
 }
 
-/// Copies the index to a temporary directory, together with its time: git compares the content of files that changed
+/// Creates a temporary directory with a directory for objects and a copy of the index, together with its time: git compares the content of files that changed
 /// in the same instant as the index. Blocks.
 fn copy_index(repository: &Repository) -> io::Result<TempDir> {
     let directory = tempfile::tempdir()?;
+    fs::create_dir(directory.path().join("objects"))?;
     match repository.handles.git_dir.read(Path::new("index"), MAX_INDEX) {
         Ok(bytes) => {
             let copy = directory.path().join("index");
@@ -323,7 +336,9 @@ mod tests {
     #[test]
     fn only_a_full_hash_is_a_hash() {
         assert!(ObjectHash::parse(OLD).is_some());
-        for text in ["", "HEAD", "de98044", &OLD.to_uppercase(), &format!("{OLD}^"), &format!("-{}", &OLD[1..])] {
+        for text in
+            ["", "HEAD", "de98044", &OLD.to_uppercase(), &format!("{OLD}^"), &format!("-{}", &OLD[1..])]
+        {
             assert_eq!(ObjectHash::parse(text), None, "{text}");
         }
     }

@@ -57,7 +57,8 @@ impl Git {
         if names.iter().any(|name| name.contains(char::REPLACEMENT_CHARACTER)) {
             // The name may replace bytes that are not UTF-8.
             let printed = self.compare(&repository, range, &[], &Pathspec::Patterns(&WORK[1..])).await?;
-            let all = parse_comparison(&printed).changes.into_iter().flat_map(|file| [Some(file.path), file.from]);
+            let all =
+                parse_comparison(&printed).changes.into_iter().flat_map(|file| [Some(file.path), file.from]);
             paths.extend(all.flatten().filter(|path| names.contains(&lossy(path))));
         }
         if paths.is_empty() {

@@ -29,6 +29,24 @@ async fn pages_are_served_for_navigation_only() {
 }
 
 #[tokio::test]
+async fn each_page_has_a_nonce_of_its_own() {
+    let plane = TestApp::start().await;
+    let browser = plane.anonymous().with_header("accept", "text/html");
+    let mut nonces = BTreeSet::new();
+    for path in ["/", "/", "/index.html"] {
+        let page = browser.get(path).await;
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.contains("script-src 'self';"), "{policy}");
+        assert_eq!(page.header("etag"), None);
+        // Without a built web app, the page has neither styles nor a nonce.
+        let Some((_, rest)) = policy.split_once("'nonce-") else { continue };
+        let nonce = rest.split('\'').next().unwrap();
+        assert!(page.text.contains(&format!("nonce=\"{nonce}\"")), "{}", page.text);
+        assert!(nonces.insert(nonce.to_owned()), "{nonce} is used twice");
+    }
+}
+
+#[tokio::test]
 async fn unhandled_method_is_not_implemented() {
     let plane = TestApp::start().await;
     assert_eq!(plane.owner().await.send("PUT", "/loops", None).await.failure().0, 501);

@@ -139,8 +139,10 @@ impl RepositoryChanges {
         commits: Vec<CommitSummary>,
         changes: FileChanges,
     ) -> Self {
-        let base =
-            base.map(|(name, commit)| ChangeBase { name: name.map(ToOwned::to_owned), commit: commit.to_owned() });
+        let base = base.map(|(name, commit)| ChangeBase {
+            name: name.map(ToOwned::to_owned),
+            commit: commit.to_owned(),
+        });
         Self {
             name: name.to_owned(),
             worktree: Some(worktree.to_string_lossy().into_owned()),

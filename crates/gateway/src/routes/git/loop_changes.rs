@@ -33,16 +33,19 @@ const ERROR: &str = "Failed to compare";
 #[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
 struct RangeQuery {
     /// Name of one repository, as the complete list has it. Required with `since` and `commit`
+    #[param(example = "acme/shop")]
     repository: Option<String>,
     /// Full hash of a commit: compares it, instead of the base, with the working tree
+    #[param(example = "de980441c3ab03a8c07dda1ad27b8a11f39deb1e")]
     since: Option<String>,
     /// Full hash of a commit: lists what this commit changed
+    #[param(example = "442f4e2d0d7ac377d770fd7f39d7ed90e3d86ade")]
     commit: Option<String>,
 }
 
 /// What a loop has changed.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({"repositories": [super::change_list::example()]}))]
+#[schema(example = json!({"repositories": [crate::routes::git::change_list::example()]}))]
 pub(crate) struct LoopChanges {
     /// The loop's repositories, the primary one first.
     repositories: Vec<RepositoryChanges>,
@@ -100,7 +103,7 @@ struct LoopPatch {
 /// left its base branch, else the commit at which the loop started. Changes nothing in the repository, and starts no
 /// program that the repository names.
 #[utoipa::path(get, path = "/api/gateway/git/loop-changes/{loopId}", operation_id = "loop_changes", tag = "git",
-    params(("loopId" = String, Path, description = "Id of the loop"), RangeQuery),
+    params(("loopId" = String, Path, description = "Id of the loop", example = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718"), RangeQuery),
     responses(
         (status = 200, body = LoopChanges, description = "The changed files of each repository"),
         (status = 400, body = ErrorBody, description = "A commit is not a full hash", example = json!(ErrorBody::new(400, "since must be a full commit hash"))),
@@ -128,7 +131,7 @@ async fn changes(
 
 /// Return patches of files that a loop has changed
 #[utoipa::path(post, path = "/api/gateway/git/loop-changes/{loopId}", operation_id = "loop_patches", tag = "git",
-    params(("loopId" = String, Path, description = "Id of the loop")),
+    params(("loopId" = String, Path, description = "Id of the loop", example = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718")),
     request_body = PatchesRequest,
     responses(
         (status = 200, body = LoopPatches, description = "The patches"),
@@ -220,7 +223,11 @@ async fn repositories_of(
     let runtime = app.runtime.as_ref();
     let runtime = runtime.ok_or_else(|| HttpError::not_implemented(&http::Method::GET, "loop-changes"))?;
     let id: LoopId = loop_id.parse().map_err(|_| no_worktree())?;
-    let job = runtime.jobs.get(id).await.map_err(|error| HttpError::operation("Failed to read the loop", &error))?;
+    let job = runtime
+        .jobs
+        .get(id)
+        .await
+        .map_err(|error| HttpError::operation("Failed to read the loop", &error))?;
     let mut repositories = job.map(|job| job.repositories()).unwrap_or_default();
     repositories.retain(|repository| name.is_none_or(|name| repository.name == name));
     if repositories.is_empty() { Err(no_worktree()) } else { Ok(repositories) }

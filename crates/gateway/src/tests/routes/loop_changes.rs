@@ -80,7 +80,8 @@ async fn changes_are_listed_and_their_patches_returned() {
     let files = since["repositories"][0]["files"].as_array().unwrap();
     assert_eq!((&files[0]["path"], &files[0]["status"]), (&json!("README.md"), &json!("modified")));
     assert_eq!((&files[1]["path"], &files[1]["status"]), (&json!("new.ts"), &json!("added")));
-    let body = json!({"repository": "shop-T-9", "since": head, "paths": ["new.ts", "README.md", "unchanged"]});
+    let body =
+        json!({"repository": "shop-T-9", "since": head, "paths": ["new.ts", "README.md", "unchanged"]});
     let patches = fixture.patches(body).await.json();
     assert_eq!(patches["remaining"], json!([]));
     let paths: Vec<_> = patches["patches"].as_array().unwrap().iter().map(|patch| &patch["path"]).collect();
@@ -111,13 +112,18 @@ async fn invalid_requests_are_refused() {
     }
     let missing = "repository and paths are required";
     fixture.patches(json!({"paths": ["a"]})).await.assert_error(400, missing, "missing_field");
-    fixture.patches(json!({"repository": "x", "paths": []})).await.assert_error(400, missing, "missing_field");
+    fixture.patches(json!({"repository": "x", "paths": []})).await.assert_error(
+        400,
+        missing,
+        "missing_field",
+    );
     let many = json!({"repository": "x", "paths": vec!["a"; 41]});
     fixture.patches(many).await.assert_error(400, "paths must be at most 40 file names", "invalid_request");
     let none = "This machine has no worktree of the loop";
     fixture.patches(json!({"repository": "x", "paths": ["a"]})).await.assert_error(404, none, "not_found");
     for id in ["nope", "0190a5f3-c8b9-7f00-a1b2-000000000000"] {
-        let reply = fixture.gateway.internal("GET", &format!("/api/gateway/git/loop-changes/{id}")).send().await;
+        let reply =
+            fixture.gateway.internal("GET", &format!("/api/gateway/git/loop-changes/{id}")).send().await;
         reply.assert_error(404, none, "not_found");
     }
 }

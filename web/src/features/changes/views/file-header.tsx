@@ -49,10 +49,10 @@ export function FileHeader({
       >
         <Chevron aria-hidden className="size-4 shrink-0 text-ink-3" />
         <StatusMark status={file.status} />
-        <h3 dir="auto" className="truncate font-mono text-xs">
+        <h2 dir="auto" className="truncate font-mono text-xs">
           {file.oldPath && <span className="text-ink-3">{file.oldPath} → </span>}
           {file.path}
-        </h3>
+        </h2>
       </button>
       {note && (
         <span className="truncate text-xs text-ink-2" role="status">
