@@ -57,6 +57,7 @@ export default defineConfig({
     // The content security policy blocks inline scripts and `data:` fonts, so assets must be files.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: { input: ["index.html", "diagram.html"] },
     chunkSizeWarningLimit: 900,
   },
   // Workers import the grammars of languages when they need them.

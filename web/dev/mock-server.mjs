@@ -26,10 +26,14 @@ const policy = (nonce) =>
     "font-src 'self'",
     "connect-src 'self' http://127.0.0.1:*",
     "worker-src 'self'",
+    "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
+// The sandboxed frame of diagrams has another origin, which may load the app's files.
+const DIAGRAM_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 const TYPES = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript",
@@ -691,7 +695,8 @@ async function file(path, response) {
   const nonce = randomBytes(16).toString("base64");
   response.writeHead(200, {
     "Content-Type": TYPES[extname(target)] ?? "application/octet-stream",
-    "Content-Security-Policy": policy(nonce),
+    "Content-Security-Policy": path === "/diagram.html" ? DIAGRAM_POLICY : policy(nonce),
+    ...(path.startsWith("/assets/") && { "Access-Control-Allow-Origin": "*" }),
   });
   if (extname(target) !== ".html") return void createReadStream(target).pipe(response);
   response.end((await readFile(target, "utf8")).replace("__CSP_NONCE__", nonce));

@@ -16,6 +16,7 @@ use crate::app::ControlPlaneState;
 use crate::credentials::cookie::RenewedCookie;
 use crate::credentials::header::header;
 use crate::error::{ApiError, bad_request, forbidden};
+use crate::web;
 
 // Size in bytes above which responses are compressed: below, a packet holds them anyway.
 const COMPRESSED_ABOVE: u16 = 1024;
@@ -40,7 +41,9 @@ pub async fn check(State(app): State<ControlPlaneState>, mut request: Request, n
     let origin = request.headers().get(ORIGIN).cloned();
     let trusted =
         origin.as_ref().is_none_or(|origin| origin.to_str().is_ok_and(|origin| app.origins.trusts(origin)));
-    if !trusted && !OWN_ORIGIN_CHECK.contains(&request.uri().path()) {
+    // The sandboxed frame of diagrams has an opaque origin. Files of the app are public.
+    let is_public = OWN_ORIGIN_CHECK.contains(&request.uri().path()) || web::is_asset(request.uri().path());
+    if !trusted && !is_public {
         return forbidden().into_response();
     }
     let preflight = request.method() == Method::OPTIONS && origin.is_some();

@@ -11,8 +11,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    IF_NONE_MATCH, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY, VARY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use rust_embed::{EmbeddedFile, RustEmbed};
@@ -32,14 +33,18 @@ struct WebAssets;
 
 const INDEX: &str = "index.html";
 
+/// Page of the sandboxed frame in which diagrams are rendered, by a library that creates style elements without a nonce.
+const DIAGRAM_FRAME: &str = "/diagram.html";
+const DIAGRAM_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 /// What `index.html` contains in place of the nonce.
 const NONCE_PLACEHOLDER: &str = "__CSP_NONCE__";
 
 /// Returns the policy of a page: the app's own files, the API on the same origin, and gateways on loopback, whose ports
 /// are not known in advance.
 ///
-/// Style elements need the nonce: diagrams and diffs create them. Style attributes are allowed, because diffs and
-/// diagrams consist of elements that have them; they cannot select other elements, and load only what `img-src` allows.
+/// Style elements need the nonce: diagrams and diffs have some. Style attributes are allowed, because diffs and diagrams
+/// consist of elements that have them; they cannot select other elements, and load only what `img-src` allows.
 fn policy(nonce: Option<&str>) -> String {
     let nonce = nonce.map(|nonce| format!(" 'nonce-{nonce}'")).unwrap_or_default();
     format!(
@@ -112,6 +117,11 @@ pub fn is_reserved(slug: &str) -> bool {
     API.contains(&slug) || PAGES.contains(&slug)
 }
 
+/// Returns whether a path is that of a file whose name contains a hash of its content.
+pub fn is_asset(path: &str) -> bool {
+    path.starts_with("/assets/")
+}
+
 /// Returns whether a path belongs to the API.
 pub fn is_api(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
@@ -182,8 +192,7 @@ impl Asset {
         let is_current = header(headers, IF_NONE_MATCH.as_str())
             .is_some_and(|tags| tags.split(',').any(|known| known.trim().trim_start_matches("W/") == tag));
         // The build adds a content hash to the names in this directory, so these files never change.
-        let cache =
-            if path.starts_with("/assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+        let cache = if is_asset(path) { "public, max-age=31536000, immutable" } else { "no-cache" };
         let mut response = if is_current {
             StatusCode::NOT_MODIFIED.into_response()
         } else {
@@ -198,6 +207,12 @@ impl Asset {
         }
         if let Ok(tag) = HeaderValue::from_str(&tag) {
             set.insert(ETAG, tag);
+        }
+        if is_asset(path) {
+            set.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        }
+        if path == DIAGRAM_FRAME {
+            return with_policy(response, DIAGRAM_POLICY);
         }
         protect(response, None)
     }
@@ -228,10 +243,14 @@ impl Asset {
     }
 }
 
-fn protect(mut response: Response, nonce: Option<&str>) -> Response {
+fn protect(response: Response, nonce: Option<&str>) -> Response {
+    with_policy(response, &policy(nonce))
+}
+
+fn with_policy(mut response: Response, policy: &str) -> Response {
     // `no-referrer` also keeps one-time tokens in the URL out of requests to other sites.
     let headers = response.headers_mut();
-    if let Ok(policy) = HeaderValue::from_str(&policy(nonce)) {
+    if let Ok(policy) = HeaderValue::from_str(policy) {
         headers.insert(CONTENT_SECURITY_POLICY, policy);
     }
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -1,6 +1,5 @@
-/** A Mermaid diagram. A separate chunk with the Mermaid library, loaded with the first diagram. */
+/** A Mermaid diagram. A separate chunk, loaded with the first diagram. */
 import { Code2, Workflow } from "lucide-react";
-import mermaid from "mermaid";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 
@@ -12,70 +11,11 @@ import { Notice, Skeleton } from "@/ui/panel";
 
 import { CodeBlock } from "./code-block";
 import { DiagramViewer } from "./diagram-viewer";
+import { renderDiagram } from "./render-diagram";
 import { sanitiseSvg } from "./sanitise-svg";
-
-const FONT = '"IBM Plex Sans Variable", system-ui, sans-serif';
-
-// The palette of styles.css in hexadecimal: Mermaid derives colours and cannot parse `oklch()`.
-const PALETTE = {
-  light: {
-    background: "#ffffff",
-    edgeLabelBackground: "#ffffff",
-    primaryColor: "#e4f1f2",
-    primaryTextColor: "#172026",
-    primaryBorderColor: "#3b868b",
-    secondaryColor: "#eef2f4",
-    tertiaryColor: "#f6f8f9",
-    lineColor: "#5c6b73",
-    textColor: "#172026",
-    noteBkgColor: "#fbf3dd",
-    noteTextColor: "#172026",
-    noteBorderColor: "#c9a44a",
-  },
-  dark: {
-    background: "#141a1f",
-    edgeLabelBackground: "#141a1f",
-    primaryColor: "#17353a",
-    primaryTextColor: "#e9eef0",
-    primaryBorderColor: "#58b3b7",
-    secondaryColor: "#232b30",
-    tertiaryColor: "#1c2226",
-    lineColor: "#93a2a9",
-    textColor: "#e9eef0",
-    noteBkgColor: "#3a3116",
-    noteTextColor: "#f0ead8",
-    noteBorderColor: "#b89a4c",
-  },
-};
 
 // Narrower diagrams are not legible: below this width the diagram scrolls.
 const READABLE_WIDTH_PX = 560;
-
-// Renders one diagram at a time: Mermaid's configuration, including the theme, is global.
-let queue: Promise<unknown> = Promise.resolve();
-
-function renderDiagram(id: string, source: string, theme: "light" | "dark"): Promise<string> {
-  const rendered = queue.then(async () => {
-    mermaid.initialize({
-      startOnLoad: false,
-      securityLevel: "strict",
-      suppressErrorRendering: true,
-      theme: "base",
-      fontFamily: FONT,
-      htmlLabels: false,
-      flowchart: { curve: "basis", padding: 14 },
-      themeVariables: {
-        ...PALETTE[theme],
-        darkMode: theme === "dark",
-        fontFamily: FONT,
-        fontSize: "14px",
-      },
-    });
-    return (await mermaid.render(id, source)).svg;
-  });
-  queue = rendered.catch(() => undefined);
-  return rendered;
-}
 
 export default function Diagram({ source }: { source: string }) {
   const theme = useTheme();

@@ -11,11 +11,10 @@ import { CodeBlock } from "./code-block";
 import Diagram from "./diagram";
 import { Outline } from "./outline";
 
-const mermaid = vi.hoisted(() => ({
-  initialize: vi.fn(),
-  render: vi.fn((_: string, source: string) => Promise.resolve({ svg: `<svg>${source}</svg>` })),
-}));
-vi.mock("mermaid", () => ({ default: mermaid }));
+const renderDiagram = vi.hoisted(() =>
+  vi.fn((_: string, source: string) => Promise.resolve(`<svg>${source}</svg>`)),
+);
+vi.mock("./render-diagram", () => ({ renderDiagram }));
 vi.mock("./sanitise-svg", () => ({
   sanitiseSvg: (svg: string) =>
     new DOMParser().parseFromString(svg, "image/svg+xml").documentElement,
@@ -61,15 +60,15 @@ test("code is not shown with the highlighting of earlier code", async () => {
 test("diagram of an earlier source is not shown, also when it arrives last", async () => {
   const change = show(<Diagram source="first" />);
   await screen.findByText("first");
-  let finish: (drawing: { svg: string }) => void = () => undefined;
-  mermaid.render.mockImplementationOnce(() => new Promise((resolve) => (finish = resolve)));
+  let finish: (drawing: string) => void = () => undefined;
+  renderDiagram.mockImplementationOnce(() => new Promise((resolve) => (finish = resolve)));
   change(<Diagram source="second" />);
   expect(screen.queryByText("first")).toBeNull();
   await vi.waitFor(() =>
-    expect(mermaid.render).toHaveBeenLastCalledWith(expect.anything(), "second"),
+    expect(renderDiagram).toHaveBeenLastCalledWith(expect.anything(), "second", "light"),
   );
   change(<Diagram source="third" />);
-  finish({ svg: "<svg>second</svg>" });
+  finish("<svg>second</svg>");
   await screen.findByText("third");
   expect(screen.queryByText("second")).toBeNull();
 });
