@@ -76,6 +76,39 @@ test("comments are sent as one request that starts one loop", async ({ page }) =
   await expect(page.getByRole("button", { name: "Finish review", exact: true })).toBeVisible();
 });
 
+test("comments are posted to the pull request, and one that fails remains", async ({ page }) => {
+  await open(page);
+  await expect(line(page, "Doubles with each attempt")).toBeVisible();
+  await comment(page, "src/webhooks/retry.ts", "Name the limit.");
+  await comment(page, "src/legacy.ts", "Was this still used?");
+  const posted: unknown[] = [];
+  await page.route("**/api/gateway/git/pr/inline-comment", async (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    posted.push(route.request().postDataJSON());
+    const response = await route.fetch();
+    if (posted.length === 2)
+      return route.fulfill({ response, status: 500, json: { error: "HTTP 502" } });
+    return route.fulfill({ response, json: { success: true } });
+  });
+  await page.getByRole("button", { name: "Finish review (2)" }).click();
+  const dialog = page.getByRole("dialog", { name: "Finish review" });
+  await dialog.getByRole("button", { name: "Comment only" }).click();
+  await expect(dialog.getByText("HTTP 502")).toBeVisible();
+  await expect(dialog.getByRole("article")).toHaveCount(1);
+  await dialog.getByRole("button", { name: "Comment only" }).click();
+  await expect(dialog.getByRole("article")).toHaveCount(0);
+  expect(posted).toHaveLength(3);
+  expect(posted[0]).toMatchObject({
+    path: "src/webhooks/retry.ts",
+    line: 13,
+    body: "Name the limit.",
+  });
+  expect(posted[2]).toMatchObject({
+    path: "src/legacy.ts",
+    body: "src/legacy.ts, line 12 before the change\n\nWas this still used?",
+  });
+});
+
 test("comments and an unfinished one survive a reload", async ({ page }) => {
   await open(page);
   await expect(line(page, "Doubles with each attempt")).toBeVisible();

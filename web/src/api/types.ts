@@ -58,4 +58,5 @@ export type LoopChanges = GatewaySchemas["LoopChanges"];
 export type RepositoryChanges = GatewaySchemas["RepositoryChanges"];
 export type ChangedFile = GatewaySchemas["ChangedFile"];
 export type PatchesRequest = GatewaySchemas["PatchesRequest"];
+export type PullRequestComment = GatewaySchemas["CommentOnLine"];
 export type LoopPatches = GatewaySchemas["LoopPatches"];

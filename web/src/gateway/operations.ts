@@ -7,6 +7,7 @@ import type {
   LoopPatches,
   PatchesRequest,
   PendingApprovals,
+  PullRequestComment,
 } from "@/api/types";
 
 export interface Operation<Result> {
@@ -60,5 +61,13 @@ export const loopPatches = (loopId: string, body: PatchesRequest): Operation<Loo
   id: "git_action",
   method: "POST",
   path: `/api/gateway/git/loop-changes/${loopId}`,
+  body,
+});
+
+/** Comments on a line of a pull request. */
+export const pullRequestComment = (body: PullRequestComment): Operation<unknown> => ({
+  id: "git_pr",
+  method: "POST",
+  path: "/api/gateway/git/pr/inline-comment",
   body,
 });

@@ -1,15 +1,22 @@
 /** Reads what a loop changed, from the machine that has its worktree, and starts a loop on the comments of a review. */
-import { queryOptions, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { documentQuery } from "@/api/queries";
 import { queryClient } from "@/api/query-client";
 import { type Scope, useScope } from "@/api/scope";
-import type { LoopDetail, LoopPatches, PatchesRequest } from "@/api/types";
+import type { LoopDetail, LoopPatches, PatchesRequest, RepositoryChanges } from "@/api/types";
 import { useKeyedMutation } from "@/api/use-keyed-mutation";
-import { type ChangeRange, loopChanges, loopPatches } from "@/gateway/operations";
+import {
+  type ChangeRange,
+  loopChanges,
+  loopPatches,
+  pullRequestComment,
+} from "@/gateway/operations";
 import { request } from "@/gateway/request";
 import { isActive } from "@/model/status";
 import { runLoop } from "@/signing/run-loop";
+
+import { placeOf, type ReviewComment } from "./model/comments";
 
 // While the loop works, its files change often. One list takes the machine about 100 ms.
 const WORKING_POLL_MS = 5_000;
@@ -58,5 +65,51 @@ export function useRequestChanges(loop: Pick<LoopDetail, "document" | "repo">) {
       return runLoop(scope, start, key);
     },
     onSettled: () => client.invalidateQueries({ queryKey: scope.key("loops") }),
+  });
+}
+
+/** Returns the number of the pull request that a loop opened for a repository. */
+export function pullRequestOf(loop: LoopDetail, repository: string): number | undefined {
+  const entry = loop.results?.find(
+    ({ status, fullName }) => status === "success" && fullName === repository,
+  );
+  if (entry?.status === "success") return entry.prNumber;
+  return loop.repo?.fullName === repository ? (loop.prNumber ?? undefined) : undefined;
+}
+
+/**
+ * Posts comments to a pull request, in their order. `onPosted` is called for each of them, so that after a failure only
+ * the others are sent again.
+ */
+export function usePostComments(
+  loop: ChangesLoop,
+  { worktree, head }: RepositoryChanges,
+  onPosted: (comment: ReviewComment) => void,
+) {
+  const scope = useScope();
+  return useMutation({
+    mutationFn: async ({
+      comments,
+      prNumber,
+    }: {
+      comments: readonly ReviewComment[];
+      prNumber: number;
+    }) => {
+      const { signal } = new AbortController();
+      for (const comment of comments) {
+        const isOnLine = comment.side === "new" && comment.text !== undefined;
+        const operation = pullRequestComment({
+          repoPath: worktree ?? "",
+          prNumber,
+          path: comment.path,
+          commitSha: head,
+          // The code host knows lines of the new side only.
+          ...(isOnLine ? { line: comment.to } : {}),
+          body: isOnLine ? comment.body : `${placeOf(comment)}\n\n${comment.body}`,
+        });
+        await request(scope, loop.computeTargetId ?? undefined, operation, signal);
+        onPosted(comment);
+      }
+    },
   });
 }

@@ -1,7 +1,7 @@
 import { Dialog } from "radix-ui";
 import { useState } from "react";
 
-import type { LoopDetail } from "@/api/types";
+import type { LoopDetail, RepositoryChanges } from "@/api/types";
 import { useDraft } from "@/drafts/use-draft";
 import { isActive } from "@/model/status";
 import { useOpenLoop } from "@/routing/use-open-loop";
@@ -12,17 +12,19 @@ import { Field, INPUT_CLASS } from "@/ui/field";
 
 import { reviewText } from "../model/comments";
 import type { Review } from "../model/use-review";
-import { useRequestChanges } from "../queries";
+import { pullRequestOf, usePostComments, useRequestChanges } from "../queries";
 import { CommentCard } from "./comment-card";
 
 /** Lists the comments of a review and sends them: all in one request, which starts one loop. */
 export function FinishReview({
   loop,
+  repository,
   review,
   page,
   orgSlug,
 }: {
   loop: LoopDetail;
+  repository: RepositoryChanges;
   review: Review;
   page: string;
   orgSlug: string;
@@ -32,6 +34,9 @@ export function FinishReview({
   const send = useRequestChanges(loop);
   const opening = useOpenLoop(orgSlug);
   const { comments } = review;
+  const own = comments.filter((comment) => comment.repository === repository.name);
+  const prNumber = pullRequestOf(loop, repository.name);
+  const post = usePostComments(loop, repository, ({ id }) => review.remove(id));
   const text = reviewText(comments, summary.value);
   const request = () =>
     send.mutate(text, {
@@ -77,6 +82,7 @@ export function FinishReview({
               />
             )}
           </Field>
+          {post.error && <ActionError title="A comment could not be posted" error={post.error} />}
           {send.error && (
             <ActionError title="The changes could not be requested" error={send.error} />
           )}
@@ -87,11 +93,23 @@ export function FinishReview({
             <Dialog.Close asChild>
               <Button>Close</Button>
             </Dialog.Close>
+            {prNumber !== undefined && (
+              <Button
+                busy={post.isPending}
+                disabled={own.length === 0 || send.isPending}
+                title={`Posts the comments to pull request ${prNumber}`}
+                onClick={() => post.mutate({ comments: own, prNumber })}
+              >
+                Comment only
+              </Button>
+            )}
             <Button
               variant="primary"
               busy={send.isPending}
               disabled={
-                isActive(loop.status) || (comments.length === 0 && summary.value.trim() === "")
+                post.isPending ||
+                isActive(loop.status) ||
+                (comments.length === 0 && summary.value.trim() === "")
               }
               onClick={request}
             >

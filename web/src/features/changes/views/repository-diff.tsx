@@ -99,7 +99,13 @@ export function RepositoryDiff({
         <span className="ml-auto text-ink-3 tabular-nums" role="status">
           {viewedCount} of {ordered.length} viewed
         </span>
-        <FinishReview loop={loop} review={review} page={page} orgSlug={orgSlug} />
+        <FinishReview
+          loop={loop}
+          repository={repository}
+          review={review}
+          page={page}
+          orgSlug={orgSlug}
+        />
       </div>
       <div className="grid grid-cols-1 gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
         <nav
