@@ -6744,16 +6744,28 @@ export interface operations {
     loop_changes: {
         parameters: {
             query?: {
-                /** @description Full hash of a commit: lists what this commit changed */
+                /**
+                 * @description Full hash of a commit: lists what this commit changed
+                 * @example 442f4e2d0d7ac377d770fd7f39d7ed90e3d86ade
+                 */
                 commit?: string;
-                /** @description Name of one repository, as the complete list has it. Required with `since` and `commit` */
+                /**
+                 * @description Name of one repository, as the complete list has it. Required with `since` and `commit`
+                 * @example acme/shop
+                 */
                 repository?: string;
-                /** @description Full hash of a commit: compares it, instead of the base, with the working tree */
+                /**
+                 * @description Full hash of a commit: compares it, instead of the base, with the working tree
+                 * @example de980441c3ab03a8c07dda1ad27b8a11f39deb1e
+                 */
                 since?: string;
             };
             header?: never;
             path: {
-                /** @description Id of the loop */
+                /**
+                 * @description Id of the loop
+                 * @example 0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718
+                 */
                 loopId: string;
             };
             cookie?: never;
@@ -6852,7 +6864,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the loop */
+                /**
+                 * @description Id of the loop
+                 * @example 0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718
+                 */
                 loopId: string;
             };
             cookie?: never;
