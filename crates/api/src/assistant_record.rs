@@ -230,6 +230,16 @@ impl ToolResult {
         let parts = self.content.as_array().into_iter().flatten();
         self.content.as_str().into_iter().chain(parts.filter_map(|part| part.get("text")?.as_str()))
     }
+
+    /// Returns the exit code of a command: a failed one reports it in the first line. `None` if the command did not
+    /// run to its end.
+    #[must_use]
+    pub fn exit_code(&self) -> Option<i64> {
+        if self.is_error != Some(true) {
+            return Some(0);
+        }
+        self.texts().next()?.lines().next()?.strip_prefix("Exit code ")?.trim().parse().ok()
+    }
 }
 
 /// The end of a turn.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use crate::event_body::{EventBody, Output, OutputRole, or_absent};
 use crate::execution_result::ResultEntry;
 use crate::spend::Cost;
 pub use crate::tokens::{ModelTokens, TokenUsage, TokensUsed};
@@ -14,25 +15,27 @@ pub use crate::tokens::{ModelTokens, TokenUsage, TokensUsed};
 pub struct Completed {
     /// Outcome of the loop; an open object (`exitCode`, `subtype`, `prUrl`, `prNumber`, `branchName`,
     /// `has_changes`, `sessionId`, `verdict`, …).
+    #[serde(default, deserialize_with = "or_absent")]
     #[schema(value_type = Object)]
     pub result: Map<String, Value>,
     /// Total tokens of the loop.
+    #[serde(default, deserialize_with = "or_absent")]
     pub tokens_used: TokensUsed,
     /// Tokens by model name; absent when unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     #[schema(value_type = Option<Object>)]
     pub tokens_by_model: Option<std::collections::BTreeMap<String, ModelTokens>>,
     /// Cost as reported by the assistant; absent when it reports none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub cost: Option<Cost>,
     /// Source of the assistant's API key, as it reports it; absent when it does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub api_key_source: Option<String>,
     /// Schema v2 only: one entry per repository, the primary first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub results: Option<Vec<ResultEntry>>,
     /// Problems that did not fail the loop.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "or_absent")]
     pub warnings: Vec<String>,
 }
 
@@ -53,53 +56,62 @@ pub enum AbortReason {
 #[serde(rename_all = "camelCase")]
 pub struct ErrorEvent {
     /// Error code of the loop, for example `PROCESS_FAILED`.
+    #[serde(default, deserialize_with = "or_absent")]
     pub code: String,
     /// Error message for the user.
+    #[serde(default, deserialize_with = "or_absent")]
     pub message: String,
     /// Session id of the assistant; absent when unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub session_id: Option<String>,
     /// Branch of the loop's worktree; absent without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub branch_name: Option<String>,
     /// Total tokens of the loop; absent when zero.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub token_usage: Option<TokenUsage>,
     /// Tokens by model name; absent when unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     #[schema(value_type = Option<Object>)]
     pub tokens_by_model: Option<std::collections::BTreeMap<String, ModelTokens>>,
     /// Cost as reported by the assistant; absent when it reports none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub cost: Option<Cost>,
     /// Last lines of the loop's log; absent without a log.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub log_tail: Option<String>,
     /// End of the assistant's standard error without ANSI sequences, at most 4096 bytes and 50 lines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub stderr_tail: Option<String>,
     /// Signal that terminated the process, for example `SIGKILL`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub exit_signal: Option<String>,
     /// Milliseconds since the process was started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub elapsed_ms: Option<u64>,
     /// Reason why the loop was aborted; absent when the process never ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub abort_reason: Option<AbortReason>,
     /// Version of the diagnostic members, `"2"`; absent from older desktops.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub diagnostics_version: Option<String>,
     /// Source of the assistant's API key, as it reports it; absent when it does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub api_key_source: Option<String>,
     /// `{"subcode": …}` of a verified failure marker, or `{"repo": …}` of a failed peer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     #[schema(value_type = Option<Object>)]
     pub result: Option<Map<String, Value>>,
     /// Additional problems that did not cause the failure.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "or_absent")]
     pub warnings: Vec<String>,
+    /// One entry per repository that received a part of the work, the primary first.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    pub results: Option<Vec<ResultEntry>>,
+    /// Why the control plane timed the loop out; absent from runners.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[schema(value_type = Option<Object>)]
+    pub reaper: Option<Map<String, Value>>,
 }
 
 /// An event of a loop in flat form: `{"type", …members, "timestamp"}`.
@@ -128,6 +140,19 @@ impl LoopEvent {
             _ => Map::new(),
         };
         Self { kind: kind.to_owned(), timestamp: Some(crate::time::now_iso()), members }
+    }
+
+    /// Creates the event of a text of Loopgate for the user.
+    #[must_use]
+    pub fn note(text: &str) -> Self {
+        Self::output(EventBody::Output(Output::new(OutputRole::Note, text)))
+    }
+
+    /// Creates an `output` event, in which runners report texts, queue positions, approvals and stalls.
+    #[must_use]
+    pub fn output(body: EventBody) -> Self {
+        let (_, members) = body.into_members();
+        Self::new("output", &serde_json::json!({"data": members}))
     }
 }
 

@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 pub mod agent_failure;
+pub mod assistant_events;
 pub mod assistant_record;
 pub mod assistant_stream;
 pub mod bootstrap;
@@ -11,6 +12,7 @@ pub mod command;
 pub mod debate;
 pub mod error;
 pub mod event;
+pub mod event_body;
 pub mod execution_result;
 pub mod failure_marker;
 pub mod held_back;
