@@ -38,7 +38,8 @@ struct OpenCall {
     tool: String,
     category: ToolCategory,
     is_internal: bool,
-    started: Instant,
+    /// Time at which the start was read; `None` if an earlier process did.
+    started: Option<Instant>,
 }
 
 /// Converts the records of one stream, in order.
@@ -48,13 +49,21 @@ pub struct AssistantEvents {
 }
 
 impl AssistantEvents {
+    /// Processes a record that an earlier process reported.
+    pub fn skip(&mut self, record: &AssistantRecord) {
+        self.read(record, None);
+    }
+
     /// Returns what a record reports. `now` is the time at which the record was read.
     pub fn parts(&mut self, record: &AssistantRecord, now: Instant) -> Vec<EventBody> {
+        self.read(record, Some(now))
+    }
+
+    fn read(&mut self, record: &AssistantRecord, now: Option<Instant>) -> Vec<EventBody> {
         match &record.kind {
             RecordKind::Assistant(message) => {
                 let parent = message.parent_tool_call.as_deref();
-                let role =
-                    if message.is_api_error { OutputRole::Error } else { OutputRole::Assistant };
+                let role = if message.is_api_error { OutputRole::Error } else { OutputRole::Assistant };
                 self.content(&message.content, role, parent, now)
             }
             RecordKind::User(content) => self.content(content, OutputRole::Prompt, None, now),
@@ -75,7 +84,7 @@ impl AssistantEvents {
         content: &Content,
         role: OutputRole,
         parent: Option<&str>,
-        now: Instant,
+        now: Option<Instant>,
     ) -> Vec<EventBody> {
         let mut parts = Vec::new();
         for block in content.blocks() {
@@ -93,7 +102,7 @@ impl AssistantEvents {
         parts
     }
 
-    fn start(&mut self, call: &ToolUse, parent: Option<&str>, now: Instant) -> EventBody {
+    fn start(&mut self, call: &ToolUse, parent: Option<&str>, now: Option<Instant>) -> EventBody {
         let (category, is_internal) = (category(call), is_internal(call));
         if !call.id.is_empty() && self.open.len() < OPEN_CALLS {
             let open = OpenCall { tool: call.name.clone(), category, is_internal, started: now };
@@ -112,15 +121,16 @@ impl AssistantEvents {
         }))
     }
 
-    fn end(&mut self, result: &ToolResult, now: Instant) -> EventBody {
+    fn end(&mut self, result: &ToolResult, now: Option<Instant>) -> EventBody {
         let call = self.open.remove(&result.call);
         let text = result.texts().collect::<Vec<_>>().join("\n");
         let size = text.len();
         let is_error = result.is_error == Some(true);
         let is_command = call.as_ref().is_some_and(|call| call.category == ToolCategory::Command);
-        let milliseconds = |call: &OpenCall| {
-            u64::try_from(now.saturating_duration_since(call.started).as_millis()).unwrap_or_default()
-        };
+        let duration = call
+            .as_ref()
+            .and_then(|call| Some(now?.saturating_duration_since(call.started?)))
+            .and_then(|duration| u64::try_from(duration.as_millis()).ok());
         EventBody::ToolCall(ToolCall::End(ToolEnd {
             tool: call.as_ref().map_or_else(String::new, |call| call.tool.clone()),
             id: Some(result.call.clone()).filter(|id| !id.is_empty()),
@@ -128,7 +138,7 @@ impl AssistantEvents {
             output: limited(&text).into(),
             is_error,
             exit_code: if is_command { result.exit_code() } else { None },
-            duration_ms: call.as_ref().map(milliseconds),
+            duration_ms: duration,
             size: u64::try_from(size).ok(),
             is_internal: call.is_some_and(|call| call.is_internal),
             is_shortened: size > VALUE_LIMIT,
@@ -143,9 +153,7 @@ fn output(role: OutputRole, text: &str) -> Option<EventBody> {
 /// Separates what the driver evaluates from the other text.
 fn prose(text: &str, role: OutputRole, parent: Option<&str>) -> Vec<EventBody> {
     let with_parent = |body| match body {
-        EventBody::Output(text) => {
-            EventBody::Output(Output { parent_id: parent.map(str::to_owned), ..text })
-        }
+        EventBody::Output(text) => EventBody::Output(Output { parent_id: parent.map(str::to_owned), ..text }),
         other => other,
     };
     let control = CONTROL.find_iter(text).map(|found| found.as_str().trim()).collect::<Vec<_>>().join("\n");
@@ -267,23 +275,24 @@ mod tests {
 
     #[test]
     fn all_blocks_of_a_message_are_reported_with_their_subagent() {
-        let shown = parts(&[json!({"type": "assistant", "parent_tool_use_id": "t0", "message": {"content": [
+        let shown =
+            parts(&[json!({"type": "assistant", "parent_tool_use_id": "t0", "message": {"content": [
             {"type": "thinking", "thinking": "secret thoughts"}, {"type": "text", "text": "Done."},
             {"type": "tool_use", "id": "t2", "name": "Grep", "input": {"pattern": "x"}}]}})]);
         let kinds: Vec<_> = shown.iter().map(|part| (&part["type"], &part["parentId"])).collect();
         let parent = json!("t0");
-        assert_eq!(kinds, [
-            (&json!("output"), &parent),
-            (&json!("output"), &parent),
-            (&json!("tool_call"), &parent)
-        ]);
+        assert_eq!(
+            kinds,
+            [(&json!("output"), &parent), (&json!("output"), &parent), (&json!("tool_call"), &parent)]
+        );
         assert!(!json!(shown).to_string().contains("secret"));
     }
 
     #[test]
     fn promises_and_deliveries_are_control_texts_unless_quoted() {
         let text = |text: &str| {
-            let record = json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}});
+            let record =
+                json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}});
             let parts = parts(&[record]);
             let texts = parts.iter().map(|part| {
                 (part["role"].as_str().unwrap().to_owned(), part["chunk"].as_str().unwrap().trim().to_owned())
@@ -291,10 +300,13 @@ mod tests {
             texts.collect::<Vec<_>>()
         };
         let of = |role: &str, text: &str| (role.to_owned(), text.to_owned());
-        assert_eq!(text("Done.\n<delivery>{\n}</delivery>\n\n<promise>COMPLETE</promise>"), [
-            of("assistant", "Done."),
-            of("control", "<delivery>{\n}</delivery>\n<promise>COMPLETE</promise>"),
-        ]);
+        assert_eq!(
+            text("Done.\n<delivery>{\n}</delivery>\n\n<promise>COMPLETE</promise>"),
+            [
+                of("assistant", "Done."),
+                of("control", "<delivery>{\n}</delivery>\n<promise>COMPLETE</promise>"),
+            ]
+        );
         let sentence = "I will say <promise>COMPLETE</promise> soon.";
         assert_eq!(text(sentence), [of("assistant", sentence)]);
     }

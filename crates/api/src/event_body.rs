@@ -474,7 +474,7 @@ fn specific_kind<'a>(kind: &'a str, members: &Map<String, Value>) -> &'a str {
     match kind {
         "output" if has("approval") => "approval",
         "output" if has("queue") => "queue",
-        // The second name is that of version 0.12.
+        // Earlier versions stored the second name.
         "output" if has("stall") || has("stillness") => "stall",
         other => other,
     }

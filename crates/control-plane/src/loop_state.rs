@@ -15,7 +15,7 @@ use crate::change_requests;
 use crate::loops::usage::{self, LoopUsage};
 use crate::store::column::StoredEnum;
 use crate::store::entity::loop_event::{self, EventSource};
-use crate::store::entity::{agent_loop, loop_launch, loop_token_refresh};
+use crate::store::entity::{agent_loop, loop_event_value, loop_launch, loop_token_refresh};
 use crate::store::now;
 
 pub const ALL: [LoopStatus; 8] = [
@@ -142,6 +142,8 @@ pub struct NewEvent {
     pub event_id: String,
     /// Event members without the type.
     pub data: Value,
+    /// All members, if `data` contains only an excerpt of a large one.
+    pub complete: Option<Value>,
     /// Token slot and nonce of the runner that sent the event.
     pub runner: Option<(Uuid, Uuid)>,
 }
@@ -154,6 +156,7 @@ impl NewEvent {
             source: EventSource::Internal,
             event_id: event_id.into(),
             data,
+            complete: None,
             runner: None,
         }
     }
@@ -175,8 +178,9 @@ pub async fn append(tx: &DatabaseTransaction, loop_id: Uuid, event: NewEvent) ->
         .into_tuple()
         .one(tx)
         .await?;
+    let id = Uuid::now_v7();
     let row = loop_event::ActiveModel {
-        id: Set(Uuid::now_v7()),
+        id: Set(id),
         loop_id: Set(loop_id),
         sequence: Set(sequence.ok_or_else(|| DbErr::RecordNotFound("loop".to_owned()))?),
         kind: Set(event.kind),
@@ -188,6 +192,10 @@ pub async fn append(tx: &DatabaseTransaction, loop_id: Uuid, event: NewEvent) ->
         created_at: Set(now()),
     };
     loop_event::Entity::insert(row).exec_without_returning(tx).await?;
+    if let Some(data) = event.complete {
+        let value = loop_event_value::ActiveModel { event_id: Set(id), data: Set(data) };
+        loop_event_value::Entity::insert(value).exec_without_returning(tx).await?;
+    }
     Ok(())
 }
 

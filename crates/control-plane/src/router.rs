@@ -185,6 +185,7 @@ fn table() -> Vec<RouteRow> {
         ("POST", "/loops/{id}/manual-events", Person, EVENT, routes!(manual_loops::event)),
         ("GET", "/loops/{id}/runtime", AdminSession, NONE, routes!(loops::runtime)),
         ("GET", "/loops/{id}/events", Session, NONE, routes!(events::list)),
+        ("GET", "/loops/{id}/events/{sequence}", Session, NONE, routes!(events::get)),
         ("GET", "/loops/{id}/stream", Session, NONE, routes!(events::stream)),
         // Runners
         ("POST", "/loops/{id}/events", Runner, EVENT, routes!(runner::event)),

@@ -85,7 +85,8 @@ pub async fn pending(
         .filter(Column::Status.eq(StoredEnum(ProposalStatus::Pending)))
         .order_by_desc(Column::CreatedAt)
         .order_by_desc(Column::Id);
-    let RowBatch { rows, .. } = store::read_batch(db, pending, LIST_LIMIT, |row| &row.roster).await?;
+    let RowBatch { rows, .. } =
+        store::read_batch(db, pending, LIST_LIMIT, store::BATCH_BYTES, |row| &row.roster).await?;
     Ok(rows)
 }
 

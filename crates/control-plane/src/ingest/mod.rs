@@ -5,9 +5,11 @@
 
 mod completion;
 mod cost;
+mod event_rows;
 pub mod runner_event;
 
 use loopgate_api::event::TokenUsage;
+use loopgate_api::event_body::EventBody;
 use loopgate_api::ids::BranchName;
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::RepoRef;
@@ -170,17 +172,12 @@ async fn record(
             return Ok(IngestOutcome::IGNORED);
         }
     };
-    let event = NewEvent {
-        kind: event.kind.clone(),
-        source: identity.source,
-        event_id: identity.event_id,
-        data: event.into_data(),
-        runner: identity.runner,
-    };
-    // A concurrent request with the same nonce passed `is_replay` as well; the unique index decides.
-    match loop_state::append(&tx, loop_id, event).await {
-        Err(error) if is_duplicate(&error) => return Err(replay()),
-        other => other?,
+    for event in new_events(event, identity) {
+        // A concurrent request with the same nonce passed `is_replay` as well; the unique index decides.
+        match loop_state::append(&tx, loop_id, event).await {
+            Err(error) if is_duplicate(&error) => return Err(replay()),
+            other => other?,
+        }
     }
     bump_heartbeat(&tx, &row).await?;
     let is_over_budget = spent.is_some() && spending::enforce(&tx, &row).await?;
@@ -197,6 +194,18 @@ async fn record(
     let Some(kill) = kill else { return Ok(IngestOutcome::STORED) };
     kill::send(app, kill).await?;
     Ok(IngestOutcome { is_ignored: false, has_ended: true })
+}
+
+/// Returns the rows of an event. The first one has its nonce, which detects replays of all.
+fn new_events(event: RunnerEvent, identity: EventIdentity) -> impl Iterator<Item = NewEvent> {
+    event_rows::of(event).into_iter().enumerate().map(move |(at, stored)| NewEvent {
+        kind: stored.kind,
+        source: identity.source,
+        event_id: if at == 0 { identity.event_id.clone() } else { format!("{}:{at}", identity.event_id) },
+        data: stored.data,
+        complete: stored.complete,
+        runner: identity.runner.filter(|_| at == 0),
+    })
 }
 
 fn replay() -> ApiError {
@@ -242,15 +251,29 @@ async fn apply_event(
     row: &agent_loop::Model,
     event: RunnerEvent,
 ) -> ApiResult<EventEffect> {
-    match event.kind.as_str() {
-        "started" => started(tx, row, event).await,
-        "output" => output(tx, row, event).await,
-        "completed" => completion::completed(tx, row, event)
+    match EventBody::read(&event.kind, &event.members) {
+        EventBody::Started(_) => started(tx, row, event).await,
+        EventBody::Output(_) => output(tx, row, event).await,
+        EventBody::Completed(_) => completion::completed(tx, row, event)
             .await
             .map(|event| event.map_or(EventEffect::Ignore, EventEffect::Store)),
-        "error" => failed(tx, row, event).await,
-        "cancelled" => cancelled(tx, row, event).await,
-        _ => Ok(EventEffect::Store(event)),
+        EventBody::Error(_) => failed(tx, row, event).await,
+        EventBody::Cancelled(_) => cancelled(tx, row, event).await,
+        // Without an effect on the loop.
+        EventBody::Progress(_)
+        | EventBody::ToolCall(_)
+        | EventBody::Usage(_)
+        | EventBody::Question(_)
+        | EventBody::Limit(_)
+        | EventBody::Approval(_)
+        | EventBody::Queue(_)
+        | EventBody::Stall(_)
+        | EventBody::ArtifactCreated(_)
+        | EventBody::SupportBundleUploaded(_)
+        | EventBody::TokensCleared(_)
+        | EventBody::TokenRefreshed(_)
+        | EventBody::ReapReversed(_)
+        | EventBody::Unreadable(_) => Ok(EventEffect::Store(event)),
     }
 }
 

@@ -120,11 +120,6 @@ impl RunnerEvent {
         serde_json::from_value(self.members.get("results")?.clone()).ok()
     }
 
-    /// Returns the members to store; the type has its own column.
-    pub fn into_data(self) -> Value {
-        Value::Object(self.members)
-    }
-
     fn check(&self, code_host: Option<&str>) -> ApiResult<()> {
         let mut issues = ValidationIssues::default();
         let has = |name: &str, test: fn(&Value) -> bool| self.members.get(name).is_some_and(test);

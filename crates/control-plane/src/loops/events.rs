@@ -1,49 +1,51 @@
-//! Queries for a loop's events: the first ones, a page, or those after a given event.
+//! Queries for a loop's events: the first ones, a page, those after a given event, or one event with its complete values.
 
+use loopgate_api::event_body::EventBody;
 use sea_orm::prelude::*;
 use sea_orm::{Condition, QueryOrder, QuerySelect as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
+use super::event_ranges::{self, EventRange, EventSubject};
 use crate::error::{ApiResult, ValidationIssues};
-use crate::store::entity::loop_event;
+use crate::store::entity::{loop_event, loop_event_value};
 use crate::store::{self, RowBatch, Store, iso, row_count};
 
 /// Events per read; bounds the memory of a request or stream that reads a long loop.
 pub const BATCH: u64 = 500;
 
 /// A stored event in flat form.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredEvent {
-    /// All other members of the event, including `timestamp`.
+    /// What the event reports.
     #[serde(flatten)]
-    #[schema(value_type = HashMap<String, Value>)]
-    pub members: Map<String, Value>,
-    /// Type: `started`, `output`, `progress`, `tool_call`, `artifact_created`, `support_bundle_uploaded`,
-    /// `completed`, `error`, `cancelled`; internal types: `tokens_cleared`, `token_refreshed`.
-    #[serde(rename = "type")]
-    pub kind: String,
+    pub body: EventBody,
     /// Id of the event; also the `id` field on the stream.
     pub id: Uuid,
     /// Position within the loop, from 1, without gaps.
     pub sequence: i64,
+    /// Time of the event according to its source, ISO 8601; absent from some events of the control plane.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<String>,
     /// Time of receipt, ISO 8601.
     pub stored_at: String,
 }
 
 impl From<loop_event::Model> for StoredEvent {
     fn from(row: loop_event::Model) -> Self {
-        let mut members = match row.data {
+        let members = match row.data {
             Value::Object(members) => members,
             _ => Map::new(),
         };
-        // A runner must not override the members that the control plane assigns.
-        for member in ["type", "id", "sequence", "storedAt"] {
-            members.remove(member);
+        Self {
+            body: EventBody::read(&row.kind, &members),
+            id: row.id,
+            sequence: row.sequence,
+            timestamp: members.get("timestamp").and_then(Value::as_str).map(str::to_owned),
+            stored_at: iso(row.created_at),
         }
-        Self { members, kind: row.kind, id: row.id, sequence: row.sequence, stored_at: iso(row.created_at) }
     }
 }
 
@@ -68,6 +70,15 @@ pub struct EventQuery {
     pub since: Option<String>,
     /// Together with `since`: id of the last known event received at exactly that time.
     pub since_id: Option<Uuid>,
+    /// Returns a range with the last events, at most this number, 1 to 500.
+    pub tail: Option<u64>,
+    /// Returns a range with the last events before the one with this sequence number.
+    pub before: Option<i64>,
+    /// Returns a range with the last events that contain this text, also in complete arguments and results of tool calls.
+    /// Case is ignored.
+    pub text: Option<String>,
+    /// Returns a range with the last events about this subject.
+    pub about: Option<EventSubject>,
 }
 
 /// A page of a loop's events.
@@ -79,7 +90,8 @@ pub struct EventPage {
     pub total: u64,
 }
 
-/// A list, or a page when `type`, `limit`, `offset` or `sort` is given without `after` and `since`.
+/// A range when `tail`, `before`, `text` or `about` is given; else a page when `type`, `limit`, `offset` or `sort` is
+/// given without `after` and `since`; else a list.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum EventList {
@@ -87,11 +99,16 @@ pub enum EventList {
     List(Vec<StoredEvent>),
     /// One page with the total.
     Page(EventPage),
+    /// Consecutive or matching events, up to the end or to a position.
+    Range(EventRange),
 }
 
 /// Returns the events that a query selects.
 pub async fn read(store: &Store, loop_id: Uuid, query: &EventQuery) -> ApiResult<EventList> {
     check(query)?;
+    if query.tail.is_some() || query.before.is_some() || query.text.is_some() || query.about.is_some() {
+        return Ok(EventList::Range(event_ranges::read(store, loop_id, query).await?));
+    }
     let all = of_loop(loop_id);
     if let Some(after) = query.after {
         let (events, _) = batch(store, loop_id, after, query.limit.unwrap_or(BATCH)).await?;
@@ -131,6 +148,7 @@ fn check(query: &EventQuery) -> ApiResult<()> {
         "limit",
         "must be from 1 to 500",
     );
+    issues.require(query.tail.is_none_or(|tail| (1..=500).contains(&tail)), "tail", "must be from 1 to 500");
     let sorted = query.sort.as_deref().is_none_or(|sort| matches!(sort, "asc" | "desc"));
     issues.require(sorted, "sort", "must be asc or desc");
     issues.into_result()
@@ -166,7 +184,7 @@ pub async fn batch(
     page(store, events, limit).await
 }
 
-fn of_loop(loop_id: Uuid) -> Select<loop_event::Entity> {
+pub(super) fn of_loop(loop_id: Uuid) -> Select<loop_event::Entity> {
     loop_event::Entity::find().filter(loop_event::Column::LoopId.eq(loop_id))
 }
 
@@ -176,8 +194,29 @@ async fn page(
     limit: u64,
 ) -> Result<(Vec<StoredEvent>, bool), DbErr> {
     let RowBatch { rows, is_last } =
-        store::read_batch(store.reader(), events, limit, |row| &row.data).await?;
-    Ok((rows.into_iter().map(StoredEvent::from).collect(), is_last))
+        store::read_batch(store.reader(), events, limit, store::BATCH_BYTES, |row| &row.data).await?;
+    Ok((views(rows), is_last))
+}
+
+/// Converts rows, and reports those that this version cannot read.
+pub(super) fn views(rows: Vec<loop_event::Model>) -> Vec<StoredEvent> {
+    let loop_id = rows.first().map(|row| row.loop_id);
+    let events: Vec<StoredEvent> = rows.into_iter().map(StoredEvent::from).collect();
+    let unreadable = events.iter().filter(|event| matches!(event.body, EventBody::Unreadable(_))).count();
+    if unreadable > 0 {
+        tracing::warn!(?loop_id, unreadable, "some events of a loop cannot be read");
+    }
+    events
+}
+
+/// Returns one event with its complete values.
+pub async fn find(store: &Store, loop_id: Uuid, sequence: i64) -> Result<Option<StoredEvent>, DbErr> {
+    let row = of_loop(loop_id).filter(loop_event::Column::Sequence.eq(sequence)).one(store.reader()).await?;
+    let Some(mut row) = row else { return Ok(None) };
+    if let Some(value) = loop_event_value::Entity::find_by_id(row.id).one(store.reader()).await? {
+        row.data = value.data;
+    }
+    Ok(Some(row.into()))
 }
 
 /// Returns the position of an event; 0 for an unknown one, so that the stream restarts from the beginning.

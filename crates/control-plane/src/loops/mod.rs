@@ -6,6 +6,7 @@
 pub mod activity;
 pub mod contents;
 pub mod create;
+pub mod event_ranges;
 pub mod events;
 pub mod list;
 pub mod reaper;

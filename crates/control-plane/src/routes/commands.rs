@@ -469,7 +469,8 @@ impl EventReader for CommandSource {
         let ended = row.is_none_or(|row| row.status.0.is_terminal());
         let events = after_sequence(self.command_id, after);
         let RowBatch { rows, is_last } =
-            store::read_batch(self.store.reader(), events, BATCH, |row| &row.data).await?;
+            store::read_batch(self.store.reader(), events, BATCH, store::BATCH_BYTES, |row| &row.data)
+                .await?;
         let position = rows.last().map_or(after, |row| row.sequence);
         let events = rows
             .into_iter()

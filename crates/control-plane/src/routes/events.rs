@@ -1,6 +1,6 @@
 //! Events of a loop: as a list and as a stream.
 
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::response::sse::Event;
 use http::HeaderMap;
@@ -12,14 +12,15 @@ use crate::app::ControlPlaneState;
 use crate::auth::SessionAuth;
 use crate::bus::Topic;
 use crate::envelope::Data;
-use crate::error::{ApiResult, ErrorResponses, ResultExt};
+use crate::error::{ApiResult, ErrorResponses, ResultExt, not_found};
 use crate::extract::{Id, Query};
 use crate::loop_state::ACTIVE;
 use crate::loops;
-use crate::loops::events::{EventList, EventQuery};
+use crate::loops::events::{EventList, EventQuery, StoredEvent};
 use crate::store::Store;
 
-/// Lists the events of a loop: the first 500, a page, or those after a given event.
+/// Lists the events of a loop: the first 500, a page, those after a given event, or a range that ends at a position.
+/// Large arguments and results of tool calls are shortened.
 #[utoipa::path(get, path = "/loops/{id}/events", operation_id = "events", tag = "loops", params(("id" = Uuid, Path), EventQuery),
     responses((status = 200, body = Data<EventList>), ErrorResponses))]
 pub async fn list(
@@ -33,6 +34,24 @@ pub async fn list(
         loops::events::read(&app.store, row.id, &query).await
     };
     read.await.context("Failed to fetch loop events").map(Data::new)
+}
+
+/// Returns one event of a loop, with the complete arguments and result of a tool call: up to 256 KiB for each text.
+#[utoipa::path(get, path = "/loops/{id}/events/{sequence}", operation_id = "event", tag = "loops",
+    params(("id" = Uuid, Path), ("sequence" = i64, Path, description = "Position of the event within the loop")),
+    responses((status = 200, body = Data<StoredEvent>), ErrorResponses))]
+pub async fn get(
+    State(app): State<ControlPlaneState>,
+    SessionAuth(caller): SessionAuth,
+    Path((id, sequence)): Path<(String, String)>,
+) -> ApiResult<Data<StoredEvent>> {
+    let read = async {
+        let id = Uuid::try_parse(&id).map_err(|_| not_found("Loop"))?;
+        let row = loops::find(app.store.reader(), caller.organization_id(), id).await?;
+        let sequence = sequence.parse().map_err(|_| not_found("Event"))?;
+        loops::events::find(&app.store, row.id, sequence).await?.ok_or_else(|| not_found("Event"))
+    };
+    read.await.context("Failed to fetch loop event").map(Data::new)
 }
 
 /// Streams the events of a loop as server-sent events, from the beginning or after `Last-Event-ID`. Each

@@ -160,8 +160,8 @@ fn postgres(url: &str, schema: Option<&str>) -> ConnectOptions {
     options
 }
 
-/// Bytes of JSON after which a batch of rows ends: a row may have megabytes.
-const BATCH_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes of JSON after which a batch of rows ends, unless a response is smaller: a row may have megabytes.
+pub const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// Rows in the order of their query.
 pub struct RowBatch<M> {
@@ -170,17 +170,17 @@ pub struct RowBatch<M> {
     pub is_last: bool,
 }
 
-/// Reads rows until there are `limit`, or their JSON values are larger than [`BATCH_BYTES`]. Returns at least one,
-/// if there is one.
+/// Reads rows until there are `limit`, or their JSON values have `max_bytes`. Returns at least one, if there is one.
 pub async fn read_batch<E: EntityTrait>(
     db: &DatabaseConnection,
     query: Select<E>,
     limit: u64,
+    max_bytes: usize,
     json: impl Fn(&E::Model) -> &serde_json::Value,
 ) -> Result<RowBatch<E::Model>, DbErr> {
     let mut stream = query.limit(row_count(limit)).stream(db).await?;
     let (mut rows, mut bytes) = (Vec::new(), 0);
-    while bytes < BATCH_BYTES {
+    while bytes < max_bytes {
         let Some(row) = stream.try_next().await? else {
             let is_last = u64::try_from(rows.len()).is_ok_and(|count| count < limit);
             return Ok(RowBatch { rows, is_last });

@@ -9,6 +9,7 @@ mod body_limits;
 mod cancelled_requests;
 mod client;
 mod desktop;
+mod event_ranges;
 mod events;
 mod first_starts;
 mod large_values;

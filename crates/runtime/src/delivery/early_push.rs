@@ -10,7 +10,6 @@ use loopgate_api::event::LoopEvent;
 use loopgate_api::redact;
 use loopgate_api::undelivered::EarlyPush;
 use loopgate_tools::git::GitError;
-use serde_json::json;
 
 use super::outcome::LoopOutcome;
 use super::repository::RepositoryWork;
@@ -112,7 +111,7 @@ fn is_recorded(job: &Job) -> bool {
 }
 
 fn output(text: &str) -> LoopEvent {
-    LoopEvent::new("output", &json!({"data": {"chunk": text}}))
+    LoopEvent::note(text)
 }
 
 async fn search(

@@ -293,6 +293,7 @@ pub(super) async fn event(job: &Job, outcome: &LoopOutcome<'_>, failure: &LoopFa
         api_key_source: summary.api_key_source.clone(),
         result: failure.result.clone(),
         warnings: job.warnings(),
+        ..ErrorEvent::default()
     };
     let mut event = LoopEvent::new("error", &error);
     event.members.insert("loopId".to_owned(), json!(job.id));

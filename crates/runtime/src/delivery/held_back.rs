@@ -16,7 +16,6 @@ use loopgate_api::held_back::{
 use loopgate_api::redact;
 use loopgate_home::Directory;
 use loopgate_tools::git::{GitError, OutgoingFile, time};
-use serde_json::json;
 
 use super::outcome::LoopOutcome;
 use super::result::DeliveryContext;
@@ -206,11 +205,7 @@ impl HeldBack {
              base branch or set hold_back_files = false in the settings; to silence this warning, add them to \
              .gitignore."
         );
-        outcome
-            .finalizer
-            .jobs
-            .enqueue_event(outcome.id, &LoopEvent::new("output", &json!({"data": {"chunk": text}})))
-            .await?;
+        outcome.finalizer.jobs.enqueue_event(outcome.id, &LoopEvent::note(&text)).await?;
         Ok(())
     }
 

@@ -3,7 +3,6 @@
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::BranchName;
 use loopgate_api::redact;
-use serde_json::json;
 
 use super::outcome::LoopOutcome;
 use super::result::DeliveryContext;
@@ -60,7 +59,7 @@ pub(super) async fn upload_pushed(
 async fn warn(outcome: &LoopOutcome<'_>, reason: &str) -> Result<(), DeliveryError> {
     tracing::warn!(loop_id = %outcome.id, reason, "delivered branch is incomplete without Git LFS");
     let text = format!("The delivered branch is incomplete without Git LFS: {reason}.");
-    let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
+    let event = LoopEvent::note(&text);
     outcome
         .finalizer
         .jobs

@@ -11,7 +11,6 @@ use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_home::untrusted;
 use loopgate_tools::git::remove_stale_locks;
 use loopgate_tools::shim;
-use serde_json::json;
 
 use super::contradiction;
 use super::git_delivery::{self, no_changes};
@@ -257,7 +256,7 @@ async fn announce(
     let several = !job.workspace.additional_worktree_dirs.is_empty();
     let repository = if several { format!("of {} ", context.full_name) } else { String::new() };
     let text = format!("Committing the changes {repository}and opening a pull request");
-    let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
+    let event = LoopEvent::note(&text);
     outcome.finalizer.jobs.enqueue_event(outcome.id, &event).await?;
     Ok(())
 }

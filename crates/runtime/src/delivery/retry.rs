@@ -9,7 +9,6 @@ use loopgate_api::redact;
 use loopgate_home::disk;
 use loopgate_tools::code_host::CodeHostError;
 use loopgate_tools::git::GitError;
-use serde_json::json;
 
 use super::outcome::LoopOutcome;
 use crate::jobs::store::{OutboxMessage, StoreError};
@@ -147,7 +146,7 @@ async fn announce(outcome: &LoopOutcome<'_>, step: &str, error: &DeliveryError) 
                 "Delivery is waiting: {step} failed ({reason}).{} {next}",
                 shortage.unwrap_or_default()
             );
-            let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
+            let event = LoopEvent::note(&text);
             now.job.progress.live_activity = Some(text);
             now.send(OutboxMessage::event(&event));
             Ok(())

@@ -18,7 +18,6 @@ use loopgate_home::{Credentials, SettingsStore, untrusted};
 use loopgate_tools::environment::ProcessEnvironment;
 use loopgate_tools::shim::{ShimError, ShimHandle, Shims, Spec};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use thiserror::Error;
 
 use crate::delivery::ExitKind;
@@ -144,7 +143,7 @@ impl DriverRestarts {
         }
         let text =
             "The loop driver was killed while it waited for a usage limit to reset, and has been restarted";
-        let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
+        let event = LoopEvent::note(&text);
         self.jobs.enqueue_event(job.id, &event).await?;
         Ok(shim)
     }

@@ -6,7 +6,6 @@
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
 use loopgate_api::redact;
-use serde_json::json;
 use uuid::Uuid;
 
 use crate::jobs::store::StoreError;
@@ -43,7 +42,7 @@ async fn report(tokens: &Tokens, id: LoopId, error: &StoreError) {
     let text = format!(
         "This desktop cannot store the progress of the loop: {cause}.{shortage} Free disk space; the write is retried and nothing is lost."
     );
-    let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
+    let event = LoopEvent::note(&text);
     let body = serde_json::to_string(&event).unwrap_or_default();
     if let Err(error) = tokens.post_event(id, Uuid::new_v4(), &body, SHORT_EVENT_TIME).await {
         tracing::warn!(loop_id = %id, %error, "cannot report the storage failure to the control plane");

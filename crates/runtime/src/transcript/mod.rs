@@ -1,6 +1,7 @@
 //! Tails the output of a loop: the stream of its assistant and its timing events.
 
 pub(crate) mod perf;
+mod progress;
 pub(crate) mod state_file;
 pub(crate) mod stream_file;
 mod stream_reader;

@@ -6,9 +6,12 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
+use std::time::Instant;
 
+use loopgate_api::assistant_events::AssistantEvents;
 use loopgate_api::assistant_record::AssistantRecord;
 use loopgate_api::assistant_stream::{StreamSummary, display_text};
+use loopgate_api::event_body::EventBody;
 use loopgate_api::ledger::LedgerEntry;
 use loopgate_api::spend::{Run, Spend, Turn};
 use loopgate_tools::process::LineBuffer;
@@ -23,6 +26,8 @@ const FRAME_BYTES: usize = 1024 * 1024;
 const ENTRIES: usize = 20;
 /// Limit of text bytes per event.
 const CHUNK_BYTES: usize = 32 * 1024;
+/// Limit of the parts per event in bytes of JSON, far below the control plane's limit for an event.
+const PART_BYTES: usize = 4 * 1024 * 1024;
 
 /// Position at which reading continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,11 +40,20 @@ pub(crate) struct StreamPosition {
     pub announced: u64,
 }
 
+/// Output of one or more lines.
+#[derive(Debug, Default)]
+pub(crate) struct Chunk {
+    /// One line of text for each record that has one.
+    pub text: String,
+    /// What the records report.
+    pub parts: Vec<EventBody>,
+}
+
 /// Result of one read.
 #[derive(Debug, Default)]
 pub(crate) struct TranscriptBatch {
-    /// Texts for the user, packed into as few chunks as possible.
-    pub chunks: Vec<String>,
+    /// Output for the user, packed into as few chunks as possible.
+    pub chunks: Vec<Chunk>,
     /// Number of complete lines.
     pub lines: u64,
     /// Position at the end of the frame.
@@ -63,6 +77,7 @@ pub(crate) struct StreamReader {
     read_to: u64,
     lines: LineBuffer,
     summary: StreamSummary,
+    events: AssistantEvents,
 }
 
 impl StreamReader {
@@ -76,6 +91,7 @@ impl StreamReader {
             read_to: position.start,
             lines: LineBuffer::new(MAX_LINE),
             summary: StreamSummary::default(),
+            events: AssistantEvents::default(),
         }
     }
 
@@ -88,7 +104,7 @@ impl StreamReader {
     pub fn read(&mut self, ended: bool) -> io::Result<TranscriptBatch> {
         self.follow()?;
         let mut frame = TranscriptBatch::default();
-        let mut texts = Vec::new();
+        let mut output = Vec::new();
         if let Some(file) = &mut self.open {
             file.seek(SeekFrom::Start(self.read_to))?;
             let mut bytes = Vec::new();
@@ -96,12 +112,12 @@ impl StreamReader {
             self.read_to += read as u64;
             // A full buffer means that more data is probably available.
             frame.more = read == FRAME_BYTES;
-            self.take_lines(&bytes, &mut frame, &mut texts);
+            self.take_lines(&bytes, &mut frame, &mut output);
             if ended && !frame.more {
-                self.take_unfinished(&mut frame, &mut texts);
+                self.take_unfinished(&mut frame, &mut output);
             }
         }
-        frame.chunks = pack(&texts);
+        frame.chunks = pack(output);
         frame.position = self.position;
         frame.spend = self.summary.ledger.spend();
         Ok(frame)
@@ -143,15 +159,16 @@ impl StreamReader {
         self.read_to = 0;
         self.lines.clear();
         self.summary = StreamSummary::default();
+        self.events = AssistantEvents::default();
     }
 
-    fn take_lines(&mut self, bytes: &[u8], frame: &mut TranscriptBatch, texts: &mut Vec<String>) {
+    fn take_lines(&mut self, bytes: &[u8], frame: &mut TranscriptBatch, output: &mut Vec<Chunk>) {
         let at = self.read_to - bytes.len() as u64;
         let mut lines = std::mem::replace(&mut self.lines, LineBuffer::new(MAX_LINE));
         lines.feed(bytes, |line, end| {
             let end = at + end as u64;
             match line {
-                Some(line) => self.take_line(line, end, frame, texts),
+                Some(line) => self.take_line(line, end, frame, output),
                 None => tracing::warn!("skipped an overlong line of the assistant's output"),
             }
             frame.lines += 1;
@@ -160,7 +177,7 @@ impl StreamReader {
         self.lines = lines;
     }
 
-    fn take_unfinished(&mut self, frame: &mut TranscriptBatch, texts: &mut Vec<String>) {
+    fn take_unfinished(&mut self, frame: &mut TranscriptBatch, output: &mut Vec<Chunk>) {
         let lines = std::mem::replace(&mut self.lines, LineBuffer::new(MAX_LINE));
         let line = lines.partial();
         if line.is_empty() || serde_json::from_slice::<AssistantRecord>(line).is_err() {
@@ -168,16 +185,17 @@ impl StreamReader {
             self.lines = lines;
             return;
         }
-        self.take_line(line, self.read_to, frame, texts);
+        self.take_line(line, self.read_to, frame, output);
         frame.lines += 1;
         self.position.announced = self.position.announced.max(self.read_to);
     }
 
-    fn take_line(&mut self, line: &[u8], end: u64, frame: &mut TranscriptBatch, texts: &mut Vec<String>) {
+    fn take_line(&mut self, line: &[u8], end: u64, frame: &mut TranscriptBatch, output: &mut Vec<Chunk>) {
         let Ok(record) = serde_json::from_slice(line) else { return };
         let entry = self.summary.feed_record(&record);
         if end <= self.position.announced {
             // Queued before a restart: counts towards the totals, but is not shown again.
+            self.events.skip(&record);
             return;
         }
         match entry {
@@ -185,7 +203,11 @@ impl StreamReader {
             Some(LedgerEntry::Run(run)) => push_limited(&mut frame.runs, run),
             None => {}
         }
-        texts.extend(display_text(&record));
+        let text = display_text(&record).unwrap_or_default();
+        let parts = self.events.parts(&record, Instant::now());
+        if !text.is_empty() || !parts.is_empty() {
+            output.push(Chunk { text, parts });
+        }
     }
 }
 
@@ -196,19 +218,36 @@ fn push_limited<T>(list: &mut Vec<T>, item: T) {
     list.push(item);
 }
 
-/// Joins texts with line breaks into chunks of at most [`CHUNK_BYTES`], unless a single text is longer.
-fn pack(texts: &[String]) -> Vec<String> {
-    let mut chunks: Vec<String> = Vec::new();
-    for text in texts {
+/// Joins output into chunks. Texts are separated by line breaks, and limited to [`CHUNK_BYTES`] and [`PART_BYTES`], unless
+/// the output of a single line is larger.
+fn pack(output: Vec<Chunk>) -> Vec<Chunk> {
+    let mut chunks: Vec<Chunk> = Vec::new();
+    let mut bytes = 0;
+    for item in output {
+        let size: usize = item.parts.iter().map(size).sum();
         match chunks.last_mut() {
-            Some(chunk) if chunk.len() + 1 + text.len() <= CHUNK_BYTES => {
-                chunk.push('\n');
-                chunk.push_str(text);
+            Some(chunk)
+                if chunk.text.len() + 1 + item.text.len() <= CHUNK_BYTES && bytes + size <= PART_BYTES =>
+            {
+                if !chunk.text.is_empty() && !item.text.is_empty() {
+                    chunk.text.push('\n');
+                }
+                chunk.text.push_str(&item.text);
+                chunk.parts.extend(item.parts);
+                bytes += size;
             }
-            _ => chunks.push(text.clone()),
+            _ => {
+                chunks.push(item);
+                bytes = size;
+            }
         }
     }
     chunks
+}
+
+/// Returns the size of a part in bytes of JSON.
+fn size(part: &EventBody) -> usize {
+    serde_json::to_string(part).map_or(0, |json| json.len())
 }
 
 #[cfg(test)]
@@ -233,7 +272,7 @@ mod tests {
     }
 
     fn text_of(frame: &TranscriptBatch) -> String {
-        frame.chunks.join("\n")
+        frame.chunks.iter().map(|chunk| chunk.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
     // LR-47
@@ -298,6 +337,35 @@ mod tests {
         assert_eq!(reader.read(true).unwrap().lines, 0);
     }
 
+    #[test]
+    fn restart_keeps_the_open_tool_calls() {
+        let dir = tempfile::tempdir().unwrap();
+        let call = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]}}"#;
+        append(dir.path(), &format!("{call}\n"));
+        let mut reader = StreamReader::new(dir.path().to_owned(), StreamPosition::default());
+        let frame = reader.read(false).unwrap();
+        assert_eq!((text_of(&frame).as_str(), frame.chunks[0].parts.len()), ("Tool: Bash(ls)", 1));
+        let end = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"a"}]}}"#;
+        append(dir.path(), &format!("{end}\n"));
+        let frame = StreamReader::new(dir.path().to_owned(), frame.position).read(false).unwrap();
+        let part = serde_json::to_value(&frame.chunks[0].parts[0]).unwrap();
+        assert_eq!((&part["tool"], &part["exitCode"]), (&"Bash".into(), &0.into()));
+        assert_eq!(part.get("durationMs"), None, "the time of the start is unknown");
+    }
+
+    #[test]
+    fn chunks_are_limited_by_their_parts() {
+        let large = |text: &str| Chunk {
+            text: text.to_owned(),
+            parts: vec![EventBody::Limit(loopgate_api::event_body::Limit {
+                text: "x".repeat(PART_BYTES / 2),
+            })],
+        };
+        let chunks = pack(vec![large("a"), large("b"), Chunk::default()]);
+        let texts: Vec<_> = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+        assert_eq!(texts, ["a", "b"]);
+    }
+
     proptest! {
         #[test]
         fn chunked_lines_are_shown_once(
@@ -320,7 +388,7 @@ mod tests {
             }
             append(dir.path(), rest);
             seen.extend(reader.read(true).unwrap().chunks);
-            let seen: Vec<&str> = seen.iter().flat_map(|chunk| chunk.lines()).collect();
+            let seen: Vec<&str> = seen.iter().flat_map(|chunk: &Chunk| chunk.text.lines()).collect();
             prop_assert_eq!(seen, texts.iter().map(String::as_str).collect::<Vec<_>>());
         }
     }

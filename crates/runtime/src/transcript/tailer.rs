@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use loopgate_api::assistant_stream::StreamSummary;
 use loopgate_api::event::LoopEvent;
+use loopgate_api::event_body::Progress;
 use loopgate_api::ids::LoopId;
 use serde_json::json;
 use tokio::time::Instant;
@@ -18,7 +19,8 @@ use crate::jobs::{Job, Jobs};
 use crate::reporting::failure_streak::FailureStreak;
 use crate::reporting::tokens::Tokens;
 use crate::timing::RuntimeTiming;
-use crate::transcript::stream_reader::{StreamPosition, StreamReader, TranscriptBatch};
+use crate::transcript::progress::ProgressReader;
+use crate::transcript::stream_reader::{Chunk, StreamPosition, StreamReader, TranscriptBatch};
 use loopgate_tools::directory_watch::DirectoryWatch;
 
 /// Follows the output of loops.
@@ -55,8 +57,17 @@ struct Tailer {
     id: LoopId,
     work_dir: PathBuf,
     reader: StreamReader,
+    /// `None` while a blocking thread uses it.
+    progress: Option<ProgressReader>,
     /// Frame that was read but could not be stored yet.
-    unstored: Option<TranscriptBatch>,
+    unstored: Option<Frame>,
+}
+
+/// What was read at once.
+struct Frame {
+    batch: TranscriptBatch,
+    /// Phase and tasks, if they have changed.
+    progress: Option<Progress>,
 }
 
 impl Tailer {
@@ -68,7 +79,8 @@ impl Tailer {
             announced: job.transcript.last_observed_jsonl_offset.unwrap_or(job.transcript.stream_start),
         };
         let reader = StreamReader::new(work_dir.clone(), position);
-        Self { services, id: job.id, work_dir, reader, unstored: None }
+        let progress = Some(ProgressReader::new(work_dir.clone(), job.spawned()));
+        Self { services, id: job.id, work_dir, reader, progress, unstored: None }
     }
 
     async fn run(mut self, ended: CancellationToken) -> StreamSummary {
@@ -126,44 +138,48 @@ impl Tailer {
     /// Reads one frame and stores it.
     async fn step(&mut self, ended: bool) -> Result<TranscriptBatch, TailError> {
         let frame = match self.unstored.take() {
-            // More output may have followed, and the loop may have ended since, so read again.
-            Some(frame) => TranscriptBatch { more: true, ..frame },
+            Some(mut frame) => {
+                // More output may have followed, and the loop may have ended since, so read again.
+                frame.batch.more = true;
+                frame
+            }
             None => self.read(ended).await?,
         };
-        if frame.lines > 0
+        if (frame.batch.lines > 0 || frame.progress.is_some())
             && let Err(error) = self.store(&frame).await
         {
             self.unstored = Some(frame);
             return Err(error.into());
         }
-        Ok(frame)
+        Ok(frame.batch)
     }
 
-    async fn read(&mut self, ended: bool) -> Result<TranscriptBatch, TailError> {
-        // The reader moves to a blocking thread and back; a placeholder is left in between.
+    async fn read(&mut self, ended: bool) -> Result<Frame, TailError> {
+        // The readers move to a blocking thread and back; a placeholder is left in between.
         let work_dir = self.work_dir.clone();
         let empty = StreamReader::new(work_dir, StreamPosition::default());
         let mut reader = std::mem::replace(&mut self.reader, empty);
-        let (reader, frame) = tokio::task::spawn_blocking(move || {
-            let frame = reader.read(ended);
-            (reader, frame)
+        let mut progress_reader = self.progress.take();
+        let (reader, progress_reader, batch, progress) = tokio::task::spawn_blocking(move || {
+            let batch = reader.read(ended);
+            let progress = progress_reader.as_mut().and_then(ProgressReader::read);
+            (reader, progress_reader, batch, progress)
         })
         .await
         .map_err(|_| TailError::Stopped)?;
-        self.reader = reader;
-        Ok(frame?)
+        (self.reader, self.progress) = (reader, progress_reader);
+        Ok(Frame { batch: batch?, progress })
     }
 
-    async fn store(&self, frame: &TranscriptBatch) -> Result<(), StoreError> {
+    async fn store(&self, Frame { batch: frame, progress }: &Frame) -> Result<(), StoreError> {
         let last = frame.chunks.len().saturating_sub(1);
-        let events: Vec<LoopEvent> = frame
-            .chunks
-            .iter()
-            .enumerate()
-            .map(|(at, chunk)| output_event(chunk, frame, at == last))
-            .collect();
+        let output =
+            frame.chunks.iter().enumerate().map(|(at, chunk)| output_event(chunk, frame, at == last));
+        let progress = progress.iter().map(|progress| LoopEvent::new("progress", progress));
+        let events: Vec<LoopEvent> = output.chain(progress).collect();
         let position = frame.position;
-        let activity = frame.chunks.last().and_then(|chunk| chunk.lines().next_back()).map(str::to_owned);
+        let activity =
+            frame.chunks.last().and_then(|chunk| chunk.text.lines().next_back()).map(str::to_owned);
         self.services
             .jobs
             .change(self.id, |now| {
@@ -195,8 +211,8 @@ enum TailError {
 
 /// Creates the event for a chunk of output. The last event of a frame contains the frame's turns, runs and
 /// cost.
-fn output_event(chunk: &str, frame: &TranscriptBatch, is_last: bool) -> LoopEvent {
-    let mut data = json!({"chunk": chunk});
+fn output_event(Chunk { text, parts }: &Chunk, frame: &TranscriptBatch, is_last: bool) -> LoopEvent {
+    let mut data = json!({"chunk": text, "parts": parts});
     let TranscriptBatch { spend, turns, runs, .. } = frame;
     if !spend.tokens.is_zero() {
         data["tokenUsage"] = json!(spend.tokens);

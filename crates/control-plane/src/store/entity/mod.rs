@@ -27,6 +27,7 @@ pub mod loop_artifact;
 pub mod loop_content;
 pub mod loop_diagnostics;
 pub mod loop_event;
+pub mod loop_event_value;
 pub mod loop_execution_credential_consumption;
 pub mod loop_launch;
 pub mod loop_spending;

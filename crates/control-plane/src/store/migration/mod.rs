@@ -12,6 +12,7 @@ mod desktop_grants;
 mod diagnostics;
 mod document_authors;
 mod documents;
+mod event_values;
 mod identities;
 mod indexes;
 mod keyed_requests;
@@ -65,6 +66,7 @@ impl MigratorTrait for Migrator {
             Box::new(password_resets::PasswordResets),
             Box::new(keyed_requests::KeyedRequests),
             Box::new(change_requests::ChangeRequests),
+            Box::new(event_values::EventValues),
         ]
     }
 }

@@ -154,6 +154,7 @@ impl Resources {
             ("/agents/{idOrSlug}", &self.agent),
             ("/tickets/{idOrSlug}", &self.ticket),
             ("{version}", &"1".to_owned()),
+            ("{sequence}", &"1".to_owned()),
             ("/members/{id}", &self.member),
             ("/invitations/{id}", &self.invitation),
             ("/sessions/{id}", &"0".repeat(64)),

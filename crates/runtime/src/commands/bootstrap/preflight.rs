@@ -11,7 +11,6 @@ use loopgate_api::names::env;
 use loopgate_api::redact;
 use loopgate_home::{DirEntry, Directory, SandboxedPath, untrusted};
 use loopgate_tools::process::{Command, Limits, Output, ProcessStatus, StartError};
-use serde_json::json;
 
 use super::COMMAND;
 use super::result::METADATA;
@@ -155,7 +154,7 @@ fn outcome(name: &str, result: Result<Output, StartError>) -> String {
 /// Reports progress through the outbox, which also delivers it when the control plane is temporarily
 /// unreachable.
 async fn report(service: &AgentBootstrap, id: LoopId, text: &str) {
-    let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
+    let event = LoopEvent::note(text);
     if let Err(error) = service.jobs.enqueue_event(id, &event).await {
         tracing::warn!(loop_id = %id, %error, "failed to enqueue bootstrap progress");
     }

@@ -20,7 +20,6 @@ use loopgate_evidence::{
 };
 use loopgate_home::{Directory, TrustStore};
 use loopgate_tools::git::GitError;
-use serde_json::json;
 
 use self::memory::BaseRuns;
 use self::test_run::{Side, TestResult, TestSite};
@@ -148,7 +147,7 @@ async fn record(
     evidence: &TestEvidence,
 ) -> Result<(), StoreError> {
     let text = format!("{full_name}: {}", sentence(evidence));
-    let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
+    let event = LoopEvent::note(&text);
     let change = outcome.finalizer.jobs.change(outcome.id, |now| {
         now.job.progress.live_activity = None;
         if let Some(delivery) = &mut now.job.delivery {

@@ -12,7 +12,6 @@ use loopgate_evidence::{CompletedRun, TestCommand, read_report, test_command};
 use loopgate_home::{Directory, untrusted};
 use loopgate_tools::shim::{self, Exit, ShimHandle, Spec};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::super::outcome::LoopOutcome;
 use super::super::retry::{DeliveryError, ensure_not_cancelled, repeat};
@@ -220,7 +219,7 @@ impl TestSite<'_> {
     ) -> Result<Option<TestRunRecord>, DeliveryError> {
         let commit = record.commit.get(..10).unwrap_or(&record.commit);
         let text = format!("Running the tests at the {} ({commit}): {}", side.as_str(), self.command);
-        let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
+        let event = LoopEvent::note(&text);
         let started = TestRunRecord { started_ms: Timestamp::now().as_millisecond(), ..record.clone() };
         let recorded = started.clone();
         let change = self.outcome.finalizer.jobs.change(self.outcome.id, |now| {

@@ -7,7 +7,6 @@ use loopgate_api::ids::{BranchName, LoopId, TicketId};
 use loopgate_api::names::WORK_DIR;
 use loopgate_home::{SandboxedPath, untrusted};
 use loopgate_tools::git::{GitError, is_loop_branch};
-use serde_json::json;
 
 use super::{WorktreeError, WorktreeRequest, Worktrees};
 
@@ -154,7 +153,7 @@ pub(crate) async fn deliver_from_branch(
 ) {
     let event = match return_to_branch(worktrees, worktree, branch).await {
         Ok(None) => return,
-        Ok(Some(note)) => LoopEvent::new("output", &json!({"data": {"chunk": note}})),
+        Ok(Some(note)) => LoopEvent::note(&note),
         Err(error) => {
             tracing::warn!(loop_id = %id, %error, "cannot return the worktree to the branch of its loop");
             return;
