@@ -1,4 +1,5 @@
 // Fixtures of the mock server: users, documents and loops in all statuses.
+import { repeated, SCRIPT } from "./events.mjs";
 
 const minutesAgo = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
 const id = (n) => `01980000-0000-7000-8000-${String(n).padStart(12, "0")}`;
@@ -55,21 +56,6 @@ export function version(argv: string[]): string | undefined {
 
 1. Should \`--version --json\` answer with an object? The plan leaves it out.
 `;
-
-const SCRIPT = [
-  "I'll read the repository first.",
-  "Tool: Read(package.json)",
-  'Tool result: { "name": "shop-cli", "version": "2.4.1", "type": "module" }',
-  "Tool: Glob(src/**/*.ts)",
-  "Tool result: src/cli.ts src/commands/run.ts src/commands/list.ts src/store.ts",
-  "Tool: Read(src/cli.ts)",
-  "Thinking...",
-  "The entry point looks the command up in a table. The flag has to be handled before that look-up,\nelse `--version` would be reported as an unknown command.",
-  "Tool: Bash(npm test -- --run cli)",
-  "Tool result: Test Files 3 passed (3)",
-  "Tool: Write(.loopgate/work/plan.json)",
-  "Turn complete",
-];
 
 /** `finished`: number of finished loops in addition to those in all statuses. */
 export function fixtures(finished = 0) {
@@ -176,16 +162,7 @@ export function fixtures(finished = 0) {
     computeTarget: { id: targets[0].id, machineName: "studio-7", isOnline: true },
     ...fields,
   });
-  const events = (count, last) => [
-    { id: "e0", type: "started", timestamp: minutesAgo(40) },
-    ...Array.from({ length: count }, (_, n) => ({
-      id: `e${n + 1}`,
-      type: "output",
-      timestamp: minutesAgo(40 - n / 60),
-      chunk: SCRIPT[n % SCRIPT.length],
-    })),
-    ...(last ? [{ id: "last", timestamp: minutesAgo(38), ...last }] : []),
-  ];
+  const events = (count, last) => repeated(count, last, (n) => minutesAgo(40 - n / 60));
   const titled = (title) => ({ document: { ...link(feature), slug: "feature-2", title } });
   const loops = [
     {
@@ -295,8 +272,7 @@ export function fixtures(finished = 0) {
       }),
       events: [
         {
-          id: "held",
-          type: "output",
+          type: "approval",
           timestamp: minutesAgo(0.2),
           chunk: "Waiting for approval on the desktop: loopgate approvals approve 00000073",
           approval: {

@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { changeRequests } from "./change-requests.mjs";
 import { amended, judgesOf } from "./amended-plan.mjs";
 import { changes } from "./changes.mjs";
+import { listed, readEvents, store } from "./events.mjs";
 import { fixtures } from "./fixtures.mjs";
 
 const PORT = Number(process.env.PORT ?? 19440);
@@ -51,14 +52,13 @@ const streams = new Map();
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const now = () => new Date().toISOString();
 
+for (const loop of state.loops) {
+  const events = loop.events.splice(0);
+  for (const event of events) store(loop.events, event);
+}
+
 function emit(loop, event) {
-  const stored = {
-    id: `e${loop.events.length + 1}`,
-    storedAt: now(),
-    timestamp: now(),
-    ...event,
-  };
-  loop.events.push(stored);
+  const stored = store(loop.events, event);
   for (const send of streams.get(loop.record.id) ?? []) send(stored);
 }
 
@@ -68,12 +68,12 @@ async function simulate(loop) {
   await sleep(600);
   Object.assign(record, { status: "RUNNING", startedAt: now() });
   emit(loop, { type: "started" });
-  for (const chunk of state.script) {
+  for (const event of state.script) {
     await sleep(120);
     if (record.status !== "RUNNING") return;
     record.tokensInput += 900;
     record.tokensOutput += 130;
-    emit(loop, { type: "output", chunk });
+    emit(loop, event);
   }
   Object.assign(record, { status: "COMPLETED", completedAt: now() });
   if (record.command === "PLAN") {
@@ -608,6 +608,15 @@ const routes = [
   ["GET", /^\/loops$/, (_, __, query) => listLoops(query)],
   // The runner of a loop sends its events here.
   ["POST", /^\/loops\/([^/]+)\/events$/, ([id], event) => ok(emit(byId(id), event))],
+  ["GET", /^\/loops\/([^/]+)\/events$/, ([id], _, query) => ok(readEvents(byId(id).events, query))],
+  [
+    "GET",
+    /^\/loops\/([^/]+)\/events\/(\d+)$/,
+    ([id, sequence]) => {
+      const event = byId(id)?.events[sequence - 1];
+      return event ? ok(event) : fail(404, "Event not found");
+    },
+  ],
   [
     "GET",
     /^\/loops\/([^/]+)$/,
@@ -673,7 +682,8 @@ function stream(id, request, response) {
   response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
   // Also without an event to replay.
   response.flushHeaders();
-  const send = (event) => response.write(`id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`);
+  const send = (event) =>
+    response.write(`id: ${event.id}\ndata: ${JSON.stringify(listed(event))}\n\n`);
   const last = request.headers["last-event-id"];
   const from = last ? loop.events.findIndex((event) => event.id === last) + 1 : 0;
   loop.events.slice(from).forEach(send);

@@ -24,7 +24,7 @@ test("page states that the server does not respond, pauses, and continues when i
   await page.emulateMedia({ reducedMotion: "reduce" });
   await signInTo(mock, page);
   await open(page, RUNNING_LOOP);
-  await expect(page.getByText("Tool: Read(package.json)").first()).toBeVisible();
+  await expect(page.getByText("package.json").first()).toBeVisible();
   const bar = page.getByText(
     /^Loopgate is not responding\. Last update \d\d:\d\d:\d\d\. Reconnecting…$/,
   );
@@ -128,7 +128,7 @@ test("Cancel responds within a second in each of twelve tabs of a loop", async (
   while (tabs.length < 12) tabs.push(await context.newPage());
   for (const tab of tabs) {
     await open(tab, RUNNING_LOOP);
-    await expect(tab.getByText("Tool: Read(package.json)").first()).toBeVisible();
+    await expect(tab.getByText("package.json").first()).toBeVisible();
     await expect(tab.getByText("Live", { exact: true })).toBeVisible();
   }
   for (const tab of tabs) {

@@ -11,7 +11,7 @@ const id = (n: number) => `01980000-0000-7000-8000-${String(n).padStart(12, "0")
 const PAGES = {
   "loops list": { path: "/acme/loops", ready: "Retry webhooks" },
   "new loop": { path: "/acme/loops/new", ready: "Describe the change" },
-  "running loop": { path: `/acme/loops/${id(10)}`, ready: "Tool: Read(package.json)" },
+  "running loop": { path: `/acme/loops/${id(10)}`, ready: "package.json" },
   "loop with results": { path: `/acme/loops/${id(11)}`, ready: "Pull request opened" },
   "loop with a plan": { path: `/acme/loops/${id(12)}`, ready: "print, exit 0" },
   "loop that needs approval": {
@@ -607,7 +607,7 @@ test("running loop is cancelled after confirmation", async ({ page }) => {
   await expect(page.getByText("Cancelled").first()).toBeVisible();
 });
 
-test("output of 7,500 lines is virtualized and followed until the user scrolls", async ({
+test("output of 7,500 events is virtualized and followed until the user scrolls", async ({
   page,
 }) => {
   await signIn(page);
@@ -615,7 +615,7 @@ test("output of 7,500 lines is virtualized and followed until the user scrolls",
   await page.getByRole("tab", { name: "Output" }).click();
   const log = page.getByRole("log");
   await expect(log.getByText("Completed")).toBeVisible();
-  await expect(page.getByText(/older lines not shown/)).toBeVisible();
+  await expect(page.getByText("7,502 events")).toBeVisible();
   expect(await log.locator("[data-index]").count()).toBeLessThan(120);
   await log.hover();
   await page.mouse.wheel(0, -4_000);

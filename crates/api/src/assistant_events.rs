@@ -111,7 +111,7 @@ impl AssistantEvents {
         let (input, is_shortened) = input(call);
         EventBody::ToolCall(ToolCall::Start(ToolStart {
             tool: call.name.clone(),
-            id: Some(call.id.clone()).filter(|id| !id.is_empty()),
+            call_id: Some(call.id.clone()).filter(|id| !id.is_empty()),
             category: Some(category),
             parent_id: parent.map(str::to_owned),
             summary: summary(call),
@@ -133,7 +133,7 @@ impl AssistantEvents {
             .and_then(|duration| u64::try_from(duration.as_millis()).ok());
         EventBody::ToolCall(ToolCall::End(ToolEnd {
             tool: call.as_ref().map_or_else(String::new, |call| call.tool.clone()),
-            id: Some(result.call.clone()).filter(|id| !id.is_empty()),
+            call_id: Some(result.call.clone()).filter(|id| !id.is_empty()),
             category: call.as_ref().map(|call| call.category),
             output: limited(&text).into(),
             is_error,
@@ -252,9 +252,9 @@ mod tests {
     fn tool_call_has_its_complete_input_and_output() {
         let long = "ok ".repeat(1_000);
         let shown = parts(&[call("Bash", json!({"command": "npm test"})), result(long.clone(), false)]);
-        let start = json!({"type": "tool_call", "status": "start", "tool": "Bash", "id": "t1",
+        let start = json!({"type": "tool_call", "status": "start", "tool": "Bash", "callId": "t1",
             "category": "command", "input": {"command": "npm test"}, "summary": "npm test"});
-        let end = json!({"type": "tool_call", "status": "end", "tool": "Bash", "id": "t1",
+        let end = json!({"type": "tool_call", "status": "end", "tool": "Bash", "callId": "t1",
             "category": "command", "output": long, "isError": false, "exitCode": 0, "durationMs": 1500, "size": 3000});
         assert_eq!(shown[0], start);
         assert_eq!(shown[1], {

@@ -194,7 +194,7 @@ pub struct ToolStart {
     pub tool: String,
     /// Id of the call, which its end repeats.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
-    pub id: Option<String>,
+    pub call_id: Option<String>,
     /// What the tool works on.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub category: Option<ToolCategory>,
@@ -223,7 +223,7 @@ pub struct ToolEnd {
     pub tool: String,
     /// Id of the call.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
-    pub id: Option<String>,
+    pub call_id: Option<String>,
     /// What the tool works on.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub category: Option<ToolCategory>,

@@ -44,6 +44,11 @@ export class EventStream {
     this.#options = options;
   }
 
+  /** Sets the id of the latest event that the page has. The ids of the server are in ascending order. */
+  resumeAfter(id: string): void {
+    this.#lastEventId = id;
+  }
+
   /**
    * Reads the events that follow the latest one. Returns whether the last event of the stream was received; if not, the
    * server has closed the connection. Throws an ApiError for an error response, or when the connection is lost.
@@ -109,7 +114,8 @@ export class EventStream {
   /** Receives a broadcast, after the events that this tab has missed. Returns whether the last event was received. */
   async #receive({ previous, event }: Broadcast, signal: AbortSignal): Promise<boolean> {
     let isComplete = false as boolean;
-    if (previous !== undefined && !this.#receivedIds.has(previous)) {
+    const latest = this.#lastEventId ?? "";
+    if (previous !== undefined && previous > latest && !this.#receivedIds.has(previous)) {
       await this.#connect(signal, (missed) => {
         isComplete = this.#deliver(missed);
         return isComplete || missed.id === previous;

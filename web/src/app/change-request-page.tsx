@@ -5,14 +5,16 @@ import type { ReactNode } from "react";
 
 import { documentQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
-import type { Document } from "@/api/types";
+import type { Document, LoopDetail } from "@/api/types";
 import {
   ChangeRequestPage,
   type StageViews,
 } from "@/features/change-requests/views/change-request";
+import { ChangesStage } from "@/features/changes/views/changes-stage";
 import { DocumentSkeleton } from "@/features/documents/views/document-skeleton";
 import { DocumentText } from "@/features/documents/views/document-text";
 import { PlanStage } from "@/features/documents/views/plan-stage";
+import { loopQuery } from "@/features/loops/queries";
 import { EvidenceStage, LiveStage } from "@/features/loops/views/stages";
 import { ErrorView } from "@/ui/error-view";
 
@@ -34,10 +36,20 @@ export function ChangeRequestWithStages() {
         ),
       }),
       ...(loopId && { live: <LiveStage key={loopId} loopId={loopId} orgSlug={orgSlug} /> }),
-      ...(executed && { evidence: <EvidenceStage loopId={executed.id} /> }),
+      ...(executed && {
+        changes: <WithLoop id={executed.id}>{(loop) => <ChangesStage loop={loop} />}</WithLoop>,
+        evidence: <EvidenceStage loopId={executed.id} />,
+      }),
     };
   };
   return <ChangeRequestPage stages={stages} />;
+}
+
+/** Loads a loop with its large values. */
+function WithLoop({ id, children }: { id: string; children: (loop: LoopDetail) => ReactNode }) {
+  const { data: loop, error, refetch } = useQuery(loopQuery(useScope(), id));
+  if (error && !loop) return <ErrorView error={error} onRetry={() => void refetch()} />;
+  return loop ? children(loop) : <DocumentSkeleton />;
 }
 
 /** Loads a document with its text. */

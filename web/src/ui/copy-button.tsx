@@ -8,7 +8,8 @@ import { Tip } from "./tip";
 // Time for which the check mark is shown.
 const CONFIRM_MS = 1_600;
 
-export function CopyButton({ text, label }: { text: string; label: string }) {
+/** A long text can be a function, which is called when it is copied. */
+export function CopyButton({ text, label }: { text: string | (() => string); label: string }) {
   const [state, setState] = useState<"copied" | "failed">();
   useEffect(() => {
     if (state !== "copied") return;
@@ -16,7 +17,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     return () => clearTimeout(timer);
   }, [state]);
   const copy = async () => {
-    const isCopied = await copyText(text);
+    const isCopied = await copyText(typeof text === "string" ? text : text());
     setState(isCopied ? "copied" : "failed");
     if (isCopied) announce("Copied");
   };

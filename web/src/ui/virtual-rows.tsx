@@ -21,12 +21,7 @@ interface VirtualRowsProps<Row> {
 }
 
 /** The rows scroll with the page, which loads further pages as the user comes near the end. */
-export function VirtualRows<Row>({
-  list,
-  keyOf,
-  role,
-  children,
-}: VirtualRowsProps<Row>) {
+export function VirtualRows<Row>({ list, keyOf, role, children }: VirtualRowsProps<Row>) {
   const { rows, pages } = list;
   // Distance of the rows from the top of the page, which scrolls.
   const [top, setTop] = useState(0);

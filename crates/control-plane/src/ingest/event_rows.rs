@@ -96,7 +96,7 @@ fn tool_call(members: Map<String, Value>) -> EventRow {
 
 fn excerpt(value: &Value) -> Value {
     match value {
-        Value::String(text) => text.chars().take(EXCERPT_CHARS).collect(),
+        Value::String(text) => text.chars().take(EXCERPT_CHARS).collect::<String>().into(),
         Value::Object(members) => {
             let members = members.iter().take(EXCERPT_ITEMS);
             members.map(|(name, value)| (name.clone(), nested_excerpt(value))).collect()
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn each_part_is_an_event() {
         let event = json!({"type": "output", "timestamp": "t", "data": {"chunk": "Tool: Read(a)\nDone", "parts": [
-            {"type": "tool_call", "status": "start", "tool": "Read", "id": "1"},
+            {"type": "tool_call", "status": "start", "tool": "Read", "callId": "1"},
             {"type": "output", "role": "assistant", "chunk": "Done"},
             {"type": "completed", "result": {}},
         ], "tokenUsage": {"inputTokens": 1, "outputTokens": 2}}});

@@ -53,8 +53,14 @@ pub enum EventSubject {
 
 /// Returns the range that a query selects.
 pub async fn read(store: &Store, loop_id: Uuid, query: &EventQuery) -> Result<EventRange, DbErr> {
-    let last = of_loop(loop_id).order_by_desc(loop_event::Column::Sequence).one(store.reader()).await?;
-    let last_sequence = last.map_or(0, |row| row.sequence);
+    let newest = of_loop(loop_id)
+        .select_only()
+        .column(loop_event::Column::Sequence)
+        .order_by_desc(loop_event::Column::Sequence)
+        .into_tuple::<i64>()
+        .one(store.reader())
+        .await?;
+    let last_sequence = newest.unwrap_or(0);
     let before = query.before.unwrap_or(i64::MAX);
     let limit = query.tail.or(query.limit).unwrap_or(RANGE_EVENTS);
     let text = query.text.as_deref().map(str::to_lowercase).filter(|text| !text.is_empty());

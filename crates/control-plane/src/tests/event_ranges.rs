@@ -7,11 +7,11 @@ use uuid::Uuid;
 use super::{TestApp, TestClient, TestResponse};
 
 fn call(id: &str, tool: &str, category: &str, input: Value) -> Value {
-    json!({"type": "tool_call", "status": "start", "tool": tool, "id": id, "category": category, "input": input})
+    json!({"type": "tool_call", "status": "start", "tool": tool, "callId": id, "category": category, "input": input})
 }
 
 fn end(id: &str, tool: &str, category: &str, output: &str, code: i64) -> Value {
-    json!({"type": "tool_call", "status": "end", "tool": tool, "id": id, "category": category,
+    json!({"type": "tool_call", "status": "end", "tool": tool, "callId": id, "category": category,
         "output": output, "exitCode": code, "isError": code != 0, "durationMs": 40, "size": output.len()})
 }
 

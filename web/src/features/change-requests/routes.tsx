@@ -2,6 +2,8 @@ import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
 import { lazyPage } from "@/routing/lazy-page";
+import { changesAddress, type ChangesAddress } from "@/routing/changes-address";
+import { logSearch, type LogSearch } from "@/routing/log-search";
 import { organizationRoute } from "@/routing/parents";
 import { planSearch, type PlanSearch } from "@/routing/plan-search";
 import { RouteError } from "@/ui/route-states";
@@ -43,13 +45,23 @@ export const workRoute = createRoute({
   component: lazyPage(() => import("./views/work-list"), "WorkList"),
 });
 
+/** The tab, and what its stage shows. */
+interface StageSearch extends PlanSearch, LogSearch, ChangesAddress {
+  tab?: ChangeRequestTab;
+}
+
 /** A change request; its stages are tabs. The app adds the component, which needs other features. */
 export const changeRequestRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/work/$slug",
-  validateSearch: (search): { tab?: ChangeRequestTab } & PlanSearch => {
+  validateSearch: (search): StageSearch => {
     const tab = TABS.find((name) => name === search.tab);
-    return { ...planSearch(search), ...(tab && { tab }) };
+    return {
+      ...(tab && { tab }),
+      ...planSearch(search),
+      ...logSearch(search),
+      ...changesAddress(search),
+    };
   },
   loader: ({ context: { scope }, params }) => ensure(changeRequestQuery(scope, params.slug)),
   pendingComponent: LoadingChangeRequest,

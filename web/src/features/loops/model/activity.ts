@@ -1,37 +1,16 @@
 /** Activity of a loop, from its latest events: pending approval, queue position, or stall. */
 
-/** Position in the queue of the desktop. */
-export interface QueuePosition {
-  /** Starts at 1. */
-  place: number;
-  /** Length of the queue. */
-  waiting: number;
-}
+import type { LoopEvent } from "@/api/types";
 
-/** A pending approval, without which the loop does not start. */
-export interface LoopApproval {
-  id: string;
-  /** Shell command with which the owner of the desktop approves the loop. */
-  command: string;
-  /** Expiration of the approval request, ISO 8601. */
-  waitsUntil: string;
-}
-
-/** State of a loop that produces no output. */
-export interface StallState {
-  state: "working" | "waiting-for-model" | "waiting-for-limit" | "stuck";
-  /** Time of the last activity, ISO 8601. */
-  since?: string;
-  /** Command line of the inactive process, if there is one. */
-  command?: string;
-  /** Time at which the usage limit of the assistant resets, ISO 8601. */
-  until?: string;
-}
+type Body<Type extends LoopEvent["type"]> = Extract<LoopEvent, { type: Type }>;
 
 export interface LoopActivity {
-  approval?: LoopApproval;
-  queue?: QueuePosition;
-  stall?: StallState;
+  /** A pending approval, without which the loop does not start. */
+  approval?: Body<"approval">["approval"];
+  /** Position in the queue of the desktop. */
+  queue?: Body<"queue">["queue"];
+  /** State of a loop that produces no output. */
+  stall?: Body<"stall">["stall"];
 }
 
 /** Keeps the latest activity of a loop as an external store for React. */
@@ -39,17 +18,12 @@ export class LoopActivityStore {
   #snapshot: LoopActivity = {};
   readonly #listeners = new Set<() => void>();
 
-  /** Applies an event. Output without activity members changes nothing; any other event resets. */
-  apply(event: { type: string; approval?: unknown; queue?: unknown; stall?: unknown }): void {
-    const before = this.#snapshot;
-    if (event.type === "started") this.#snapshot = {};
-    else if (isObject(event.approval)) {
-      this.#snapshot = { approval: event.approval as LoopApproval };
-    } else if (isObject(event.queue)) this.#snapshot = { queue: event.queue as QueuePosition };
-    else if (isObject(event.stall)) {
-      this.#snapshot = { stall: event.stall as StallState };
-    } else if (event.type !== "output") this.#snapshot = {};
-    if (this.#snapshot !== before) for (const listener of this.#listeners) listener();
+  /** Applies an event. Output of the assistant changes nothing; an event of the loop's start or end resets. */
+  apply(event: LoopEvent): void {
+    const next = after(event);
+    if (next === undefined) return;
+    this.#snapshot = next;
+    for (const listener of this.#listeners) listener();
   }
 
   readonly snapshot = (): LoopActivity => this.#snapshot;
@@ -60,4 +34,20 @@ export class LoopActivityStore {
   };
 }
 
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+function after(event: LoopEvent): LoopActivity | undefined {
+  switch (event.type) {
+    case "approval":
+      return { approval: event.approval };
+    case "queue":
+      return { queue: event.queue };
+    case "stall":
+      return { stall: event.stall };
+    case "started":
+    case "completed":
+    case "error":
+    case "cancelled":
+      return {};
+    default:
+      return undefined;
+  }
+}

@@ -2,12 +2,22 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import { setSessionKey } from "@/api/session-key";
 
+import type { EventRange, LoopEvent } from "@/api/types";
+
+import { logItems, textOf } from "./log-items";
 import { LoopStream, retryDelay, type StreamState } from "./loop-stream";
+import { type EventBody, log, stored } from "./test-events";
 
 /** A server with one prepared response per connection. Without one, it responds with status 503. */
 class Server {
   readonly requests: Headers[] = [];
   #responses: Response[] = [];
+  #events: number;
+
+  /** `tail` is the number of events before the first connection. */
+  constructor(tail = 0) {
+    this.#events = tail;
+  }
 
   readonly fetch = (_: unknown, init?: RequestInit): Promise<Response> => {
     this.requests.push(new Headers(init?.headers));
@@ -15,13 +25,15 @@ class Server {
     return Promise.resolve(response);
   };
 
-  respondWith(...events: object[]): this {
-    const text = events
-      .map(
-        (event, index) =>
-          `id: ${this.#responses.length}-${index}\ndata: ${JSON.stringify(event)}\n\n`,
-      )
-      .join("");
+  respondWith(...bodies: EventBody[]): this {
+    const messages = bodies.map((body) => {
+      const event = stored(++this.#events, body);
+      return `id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
+    });
+    return this.respondWithText(messages.join(""));
+  }
+
+  respondWithText(text: string): this {
     this.#responses.push(new Response(`: keepalive\n\n${text}`));
     return this;
   }
@@ -32,11 +44,13 @@ class Server {
   }
 }
 
-function open(server: Server, ended = false) {
+function open(server: Server, ended = false, tail: LoopEvent[] = []) {
   vi.stubGlobal("fetch", server.fetch);
+  const range: EventRange = { events: tail, lastSequence: tail.length };
   const states: StreamState[] = [];
   const statusEvents: string[] = [];
   const stream = new LoopStream("acme", "a/b", {
+    source: { before: () => Promise.resolve(range), after: () => Promise.resolve([]) },
     hasEnded: () => ended,
     onState: (state) => states.push(state),
     onStatusEvent: ({ type }) => statusEvents.push(type),
@@ -46,9 +60,15 @@ function open(server: Server, ended = false) {
     stream,
     states,
     statusEvents,
-    texts: () => stream.lines.snapshot().lines.map(({ text }) => text),
+    texts: () => logItems(stream.window.snapshot().events, false).map(textOf),
   };
 }
+
+const COMPLETED: EventBody = {
+  type: "completed",
+  result: {},
+  tokensUsed: { input: 1, output: 1 },
+};
 
 // Longer than the flush interval of 50 ms, so that pending lines are published.
 const settle = () => vi.advanceTimersByTimeAsync(60);
@@ -63,7 +83,7 @@ test("shows events and ends with the terminal event", async () => {
   const server = new Server().respondWith(
     { type: "started" },
     { type: "output", chunk: "hi" },
-    { type: "completed" },
+    COMPLETED,
   );
   const { texts, states, statusEvents } = open(server);
   await settle();
@@ -74,7 +94,7 @@ test("shows events and ends with the terminal event", async () => {
 
 test("sends the session key, which the cookie requires", async () => {
   setSessionKey("k1");
-  const server = new Server().respondWith({ type: "completed" });
+  const server = new Server().respondWith(COMPLETED);
   open(server);
   await settle();
   setSessionKey(undefined);
@@ -84,22 +104,26 @@ test("sends the session key, which the cookie requires", async () => {
 test("resumes after the last event when the connection is lost", async () => {
   const server = new Server()
     .respondWith({ type: "output", chunk: "one" }, { type: "output", chunk: "two" })
-    .respondWith({ type: "output", chunk: "three" }, { type: "completed" });
+    .respondWith({ type: "output", chunk: "three" }, COMPLETED);
   const { texts, states } = open(server);
   await settle();
   expect(states).toEqual(["connecting", "live", "reconnecting"]);
   await vi.advanceTimersByTimeAsync(2_000);
   await settle();
-  expect(server.requests.map((headers) => headers.get("Last-Event-ID"))).toEqual([null, "0-1"]);
+  expect(server.requests.map((headers) => headers.get("Last-Event-ID"))).toEqual([
+    null,
+    "e00000002",
+  ]);
   expect(texts()).toEqual(["one", "two", "three", "Completed"]);
   expect(states.at(-1)).toBe("ended");
 });
 
 test("failed replay is not a terminal event", async () => {
-  const server = new Server().respondWith({ type: "error", code: "replay_failed", message: "x" });
-  const { texts, states } = open(server);
+  const failure = { type: "error", code: "replay_failed", message: "x" };
+  const server = new Server().respondWithText(`data: ${JSON.stringify(failure)}\n\n`);
+  const { stream, states } = open(server);
   await settle();
-  expect(texts()).toEqual([]);
+  expect(stream.window.snapshot()).toMatchObject({ events: [], unreadable: 0 });
   expect(states.at(-1)).toBe("reconnecting");
 });
 
@@ -132,9 +156,7 @@ test("retries with exponential backoff until stopped", async () => {
 });
 
 test("waits while the server is down, then resumes after the last event", async () => {
-  const server = new Server()
-    .respondWith({ type: "output", chunk: "one" })
-    .respondWith({ type: "completed" });
+  const server = new Server().respondWith({ type: "output", chunk: "one" }).respondWith(COMPLETED);
   const { texts, states } = open(server);
   await settle();
   let isDown = true;
@@ -147,7 +169,7 @@ test("waits while the server is down, then resumes after the last event", async 
   isDown = false;
   await vi.advanceTimersByTimeAsync(5_000);
   await settle();
-  expect(server.requests[1]?.get("Last-Event-ID")).toBe("0-0");
+  expect(server.requests[1]?.get("Last-Event-ID")).toBe("e00000001");
   expect(texts()).toEqual(["one", "Completed"]);
 });
 
@@ -157,16 +179,30 @@ test("backoff is at most 30 seconds", () => {
   ]);
 });
 
-test("malformed events are ignored", async () => {
-  vi.stubGlobal("fetch", () =>
-    Promise.resolve(new Response('data: {half\n\ndata: 5\n\ndata: {"type":"completed"}\n\n')),
+test("malformed events are counted, and the others are shown", async () => {
+  const server = new Server().respondWithText(
+    `data: {half\n\ndata: 5\n\ndata: ${JSON.stringify(stored(1, COMPLETED))}\n\n`,
   );
-  const stream = new LoopStream("acme", "x", {
-    hasEnded: () => false,
-    onState: () => undefined,
-    onStatusEvent: () => undefined,
-  });
-  stream.start();
+  const { stream, texts, states } = open(server);
   await settle();
-  expect(stream.lines.snapshot().lines.map(({ text }) => text)).toEqual(["Completed"]);
+  expect(texts()).toEqual(["Completed"]);
+  expect(stream.window.snapshot().unreadable).toBe(2);
+  expect(states.at(-1)).toBe("ended");
+});
+
+test("stream continues after the end of the log, which is read once", async () => {
+  const tail = log({ type: "started" }, { type: "output", chunk: "one", role: "note" });
+  const server = new Server(2)
+    .respondWith({ type: "output", chunk: "two", role: "note" })
+    .respondWith(COMPLETED);
+  const { texts, stream } = open(server, false, tail);
+  await settle();
+  await vi.advanceTimersByTimeAsync(2_000);
+  await settle();
+  expect(server.requests.map((headers) => headers.get("Last-Event-ID"))).toEqual([
+    "e00000002",
+    "e00000003",
+  ]);
+  expect(texts()).toEqual(["Started", "one", "two", "Completed"]);
+  expect(stream.latest.snapshot().events).toHaveLength(4);
 });

@@ -1,15 +1,19 @@
 /**
- * Follows the event stream of one loop while a page shows it.
+ * Follows the events of one loop while a page shows it.
  *
- * Reconnects with exponential backoff, and ends at the terminal event. Owns the output lines. The status of the loop comes from the API, not from here.
+ * Reads the end of the log, then the stream of the events after it. Reconnects with exponential backoff, and ends at the
+ * terminal event. Owns what the page derives from events. The status of the loop comes from the API, not from here.
  */
 import { whenResponding } from "@/api/connection";
 import { ApiError } from "@/api/errors";
 import { EventStream } from "@/api/event-stream";
 import { reportSignedOut } from "@/api/query-client";
 
+import type { LoopEvent, Progress } from "@/api/types";
+
 import { LoopActivityStore } from "./activity";
-import { isTerminalEvent, LineStore, linesOf, type StoredEvent } from "./output-lines";
+import { type EventSource, EventWindowStore } from "./event-window";
+import { isTerminalEvent, parseMessage } from "./events";
 import { SpendStore } from "./spend";
 
 export type StreamState = "connecting" | "live" | "reconnecting" | "ended" | "refused";
@@ -17,30 +21,36 @@ export type StreamState = "connecting" | "live" | "reconnecting" | "ended" | "re
 // Backoff after the first failure. Doubles with each consecutive failure, up to MAX_RETRY_MS.
 const FIRST_RETRY_MS = 2_000;
 const MAX_RETRY_MS = 30_000;
-// Lines are published in batches, so that a burst of events causes one render.
+// Events are published in batches, so that a burst of events causes one render.
 const FLUSH_MS = 50;
+// Latest events, from which the current action is derived.
+const RECENT_EVENTS = 200;
 
 export interface LoopStreamOptions {
+  source: EventSource;
   /** Returns whether the loop has a terminal status according to the page's data. */
   hasEnded: () => boolean;
   /** Called for events that change the status of the loop. */
-  onStatusEvent: (event: StoredEvent) => void;
+  onStatusEvent: (event: LoopEvent) => void;
   onState: (state: StreamState) => void;
 }
 
 export class LoopStream {
-  readonly lines = new LineStore();
+  readonly window: EventWindowStore;
+  readonly latest = new LatestStore();
   readonly spend = new SpendStore();
   readonly activity = new LoopActivityStore();
   readonly #events: EventStream;
   readonly #options: LoopStreamOptions;
   #abort = new AbortController();
   #failures = 0;
-  #pending: Parameters<LineStore["append"]>[0] = [];
+  #isOpen = false;
+  #pending: LoopEvent[] = [];
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(organization: string, loopId: string, options: LoopStreamOptions) {
     this.#options = options;
+    this.window = new EventWindowStore(options.source);
     this.#events = new EventStream({
       path: `/loops/${encodeURIComponent(loopId)}/stream`,
       organization,
@@ -80,6 +90,7 @@ export class LoopStream {
 
   async #read(signal: AbortSignal): Promise<"ended" | "refused" | "broken"> {
     try {
+      await this.#open();
       const isComplete = await this.#events.read(signal);
       // The server closes the stream of a finished loop after the replay, even without a terminal event.
       return isComplete || this.#options.hasEnded() ? "ended" : "broken";
@@ -91,26 +102,39 @@ export class LoopStream {
     }
   }
 
+  /** Reads the end of the log, unless an earlier connection has read it. */
+  async #open(): Promise<void> {
+    if (this.#isOpen) return;
+    const tail = await this.window.open();
+    this.#isOpen = true;
+    const last = tail.at(-1);
+    if (last) this.#events.resumeAfter(last.id);
+    for (const event of tail) this.#apply(event);
+    this.latest.append(tail);
+  }
+
   /** Publishes the event with this data. Returns whether it is the terminal event. */
   #receive(data: string): boolean {
     // Reset per event, not per connection: a server that accepts and closes at once gets backoff.
     this.#failures = 0;
-    const event = parse(data);
-    return event !== undefined && this.#publish(event);
-  }
-
-  #publish(event: StoredEvent): boolean {
+    const event = parseMessage(data);
     // Reports that the server could not read its history, not that the loop failed.
-    if (event.type === "error" && event.code === "replay_failed") return false;
-    this.#pending.push(...linesOf(event));
-    // Events that earlier versions stored name this member `stillness`.
-    const { type, approval, queue, stall = event.stillness } = event;
-    this.activity.apply({ type, approval, queue, stall });
-    this.spend.apply({ turns: event.turns, runs: event.runs });
+    if (event === "replay failed") return false;
+    if (event === undefined) {
+      this.window.skip();
+      return false;
+    }
+    this.#pending.push(event);
+    this.#apply(event);
     this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS);
     const terminal = isTerminalEvent(event);
     if (terminal || event.type === "started") this.#options.onStatusEvent(event);
     return terminal;
+  }
+
+  #apply(event: LoopEvent): void {
+    this.activity.apply(event);
+    this.spend.apply(event);
   }
 
   #flush(): void {
@@ -118,23 +142,42 @@ export class LoopStream {
     this.#flushTimer = undefined;
     const pending = this.#pending;
     this.#pending = [];
-    this.lines.append(pending);
+    if (pending.length === 0) return;
+    this.window.receive(pending);
+    this.latest.append(pending);
   }
+}
+
+export interface Latest {
+  /** The latest events, oldest first, whatever part of the log is displayed. */
+  events: readonly LoopEvent[];
+  progress: Progress | undefined;
+}
+
+/** The latest events of a loop, as an external store for React. */
+export class LatestStore {
+  #snapshot: Latest = { events: [], progress: undefined };
+  readonly #listeners = new Set<() => void>();
+
+  append(events: readonly LoopEvent[]): void {
+    const progress = events.findLast((event) => event.type === "progress");
+    this.#snapshot = {
+      events: [...this.#snapshot.events, ...events].slice(-RECENT_EVENTS),
+      progress: progress ?? this.#snapshot.progress,
+    };
+    for (const listener of this.#listeners) listener();
+  }
+
+  readonly snapshot = (): Latest => this.#snapshot;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
 }
 
 export function retryDelay(failures: number): number {
   return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** failures);
-}
-
-function parse(data: string): StoredEvent | undefined {
-  try {
-    const event: unknown = JSON.parse(data);
-    return typeof event === "object" && event !== null && "type" in event
-      ? (event as StoredEvent)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { MAX_ITEMS, modelsOf, SpendStore, type Turn } from "./spend";
+import { MAX_ITEMS, mergeSpend, modelsOf, SpendStore, type Turn } from "./spend";
+import { stored } from "./test-events";
 
 const loop = (metadata: Record<string, unknown>) => ({
   metadata,
@@ -27,14 +28,22 @@ describe("cost of a loop", () => {
   });
 });
 
+const report = (...turns: Turn[]) => stored(1, { type: "usage", turns });
+
 describe("turns of a loop", () => {
   it("are unique after replays and bounded in number", () => {
     const store = new SpendStore();
-    store.apply({ turns: [turn(1), turn(2)] });
-    store.apply({ turns: [turn(2), turn(3)] });
-    store.apply({});
+    store.apply(report(turn(1), turn(2)));
+    // Earlier runners report tokens with a text.
+    store.apply(stored(2, { type: "output", chunk: "x", turns: [turn(2), turn(3)] }));
+    store.apply(report());
     expect(store.snapshot().turns.map((item) => item.turn)).toEqual([1, 2, 3]);
-    store.apply({ turns: Array.from({ length: MAX_ITEMS * 2 }, (_, index) => turn(index + 4)) });
+    store.apply(report(...Array.from({ length: MAX_ITEMS * 2 }, (_, index) => turn(index + 4))));
     expect(store.snapshot().turns).toHaveLength(MAX_ITEMS);
+  });
+
+  it("of earlier events precede those of the end of the log", () => {
+    const merged = mergeSpend([report(turn(1), turn(2))], { turns: [turn(2), turn(3)], runs: [] });
+    expect(merged.turns.map((item) => item.turn)).toEqual([1, 2, 3]);
   });
 });

@@ -1,5 +1,5 @@
 /** Tokens and cost of a loop: in total, by model, by assistant run and by turn. */
-import type { LoopDetail } from "@/api/types";
+import type { LoopDetail, LoopEvent } from "@/api/types";
 
 export interface Tokens {
   input: number;
@@ -60,11 +60,12 @@ export class SpendStore {
   readonly #listeners = new Set<() => void>();
 
   /** Applies the turns and runs of an event. Replayed events change nothing. */
-  apply(event: { turns?: unknown; runs?: unknown }): void {
+  apply(event: LoopEvent): void {
+    if (event.type !== "usage" && event.type !== "output") return;
     const { turns, runs } = this.#snapshot;
     const next = {
-      turns: appendNew(turns, event.turns as Turn[] | undefined, (turn) => turn.turn),
-      runs: appendNew(runs, event.runs as Run[] | undefined, (run) => run.run),
+      turns: appendNew(turns, event.turns, (turn) => turn.turn),
+      runs: appendNew(runs, event.runs, (run) => run.run),
     };
     if (next.turns === turns && next.runs === runs) return;
     this.#snapshot = next;
@@ -84,15 +85,26 @@ export interface SpendSnapshot {
   runs: readonly Run[];
 }
 
+/** Returns what an earlier and a later part of a loop's events report. */
+export function mergeSpend(earlier: readonly LoopEvent[], later: SpendSnapshot): SpendSnapshot {
+  const store = new SpendStore();
+  for (const event of earlier) store.apply(event);
+  const { turns, runs } = store.snapshot();
+  return {
+    turns: appendNew(turns, later.turns, (turn) => turn.turn),
+    runs: appendNew(runs, later.runs, (run) => run.run),
+  };
+}
+
 function appendNew<T>(
   known: readonly T[],
-  fresh: unknown,
+  fresh: readonly T[] | undefined,
   number: (item: T) => number,
 ): readonly T[] {
-  if (!Array.isArray(fresh)) return known;
+  if (fresh === undefined) return known;
   // Numbers increase: items up to the latest number are replays after a reconnect.
   const last = known.at(-1);
   const newest = last === undefined ? 0 : number(last);
-  const more = (fresh as T[]).filter((item) => number(item) > newest);
+  const more = fresh.filter((item) => number(item) > newest);
   return more.length === 0 ? known : [...known, ...more].slice(-MAX_ITEMS);
 }

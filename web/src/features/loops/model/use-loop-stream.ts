@@ -3,23 +3,33 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 
 import { useScope } from "@/api/scope";
 
+import { eventSource } from "../queries";
 import { type LoopActivity, LoopActivityStore } from "./activity";
-import { LoopStream, type StreamState } from "./loop-stream";
-import { LineStore, type LineSnapshot } from "./output-lines";
+import { type EventSource, EventWindowStore } from "./event-window";
+import { type Latest, LatestStore, LoopStream, type StreamState } from "./loop-stream";
 import { type SpendSnapshot, SpendStore } from "./spend";
 
 // Empty stores for the first render, before the effect has created the stream.
-const noLines = new LineStore();
+const nothing = new Promise<never>(() => undefined);
+const noSource: EventSource = { before: () => nothing, after: () => nothing };
+const noWindow = new EventWindowStore(noSource);
+const noLatest = new LatestStore();
 const noSpend = new SpendStore();
 const noActivity = new LoopActivityStore();
 
-/** Follows a loop while the component is mounted. Returns its output, usage, activity and connection state. */
+/** Follows a loop while the component is mounted. Returns its log, usage, activity and connection state. */
 export function useLoopStream(
   loopId: string,
   ended: boolean,
-): { output: LineSnapshot; spend: SpendSnapshot; activity: LoopActivity; state: StreamState } {
+): {
+  log: EventWindowStore;
+  latest: Latest;
+  spend: SpendSnapshot;
+  activity: LoopActivity;
+  state: StreamState;
+} {
   const client = useQueryClient();
-  const { organization, key } = useScope();
+  const scope = useScope();
   const [state, setState] = useState<StreamState>("connecting");
   const [stream, setStream] = useState<LoopStream>();
   // A ref, so that the end of the loop does not reopen the stream.
@@ -29,13 +39,15 @@ export function useLoopStream(
   }, [ended]);
 
   useEffect(() => {
+    const { organization, key } = scope;
     const opened = new LoopStream(organization, loopId, {
+      source: eventSource(scope, loopId),
       hasEnded: () => endedNow.current,
       onState: setState,
       onStatusEvent: () => void client.invalidateQueries({ queryKey: key("loops") }),
     });
     setStream(opened);
-  }, [organization, loopId, client, key]);
+  }, [scope, loopId, client]);
 
   // Hidden tabs hold no connection, so that tabs of many loops do not use all that a browser opens to a host.
   const isVisible = usePageVisible();
@@ -45,11 +57,12 @@ export function useLoopStream(
     return () => stream.stop();
   }, [stream, isVisible]);
 
-  const lines = stream?.lines ?? noLines;
+  const latest = stream?.latest ?? noLatest;
   const activity = stream?.activity ?? noActivity;
   const spend = stream?.spend ?? noSpend;
   return {
-    output: useSyncExternalStore(lines.subscribe, lines.snapshot),
+    log: stream?.window ?? noWindow,
+    latest: useSyncExternalStore(latest.subscribe, latest.snapshot),
     spend: useSyncExternalStore(spend.subscribe, spend.snapshot),
     activity: useSyncExternalStore(activity.subscribe, activity.snapshot),
     state,

@@ -12,6 +12,7 @@ import { usePullRequestHref } from "@/model/pull-request";
 import { humanise, isActive } from "@/model/status";
 import { loopTitle } from "@/model/title";
 import { buttonClass } from "@/ui/button";
+import { logSearch } from "@/routing/log-search";
 import { Code } from "@/ui/code";
 import { cx } from "@/ui/cx";
 import { DocumentLink } from "@/ui/document-link";
@@ -28,8 +29,8 @@ import { loopQuery } from "../queries";
 import { ActivityNotice } from "./activity-notice";
 import { LoopError } from "./error-card";
 import { LoopFacts } from "./facts";
+import { LiveView } from "./live-view";
 import { CancelButton, ResumeButton } from "./loop-actions";
-import { OutputView } from "./output-view";
 import { Question } from "./question";
 import { ResultList } from "./result-list";
 import { SpendView } from "./spend-view";
@@ -225,7 +226,7 @@ const TAB_NAMES: Record<LoopTab, string> = {
 
 function Sections({
   loop,
-  stream: { output, spend, activity, state },
+  stream: { log, latest, spend, activity, state },
   slots,
 }: {
   loop: LoopDetail;
@@ -233,7 +234,8 @@ function Sections({
   slots: LoopSlots;
 }) {
   const active = isActive(loop.status);
-  const { tab } = route.useSearch();
+  const address = route.useSearch();
+  const { tab } = address;
   const navigate = route.useNavigate();
   const produced = loop.producedDocument;
   const plan =
@@ -279,7 +281,17 @@ function Sections({
           </Tabs.Content>
         )}
         <Tabs.Content value="output" className="outline-offset-8">
-          <OutputView output={output} state={state} active={active} />
+          <LiveView
+            loopId={loop.id}
+            log={log}
+            latest={latest}
+            state={state}
+            active={active}
+            search={logSearch(address)}
+            onSearch={(next) =>
+              void navigate({ search: { tab: shown, ...next }, replace: true, resetScroll: false })
+            }
+          />
         </Tabs.Content>
         {loop.command === "EXECUTE" && (
           <Tabs.Content value="changes" className="outline-offset-8">

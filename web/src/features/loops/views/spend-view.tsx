@@ -1,17 +1,22 @@
 /** Tokens and cost of a loop: by model, by assistant run, by turn. */
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 
+import { useScope } from "@/api/scope";
 import type { LoopDetail } from "@/api/types";
 import { EmptyState } from "@/ui/panel";
 
 import { moneyOf } from "@/model/cost";
 import { exact, money } from "@/model/format";
-import { modelsOf, type SpendSnapshot, type Tokens } from "../model/spend";
+import { mergeSpend, modelsOf, type SpendSnapshot, type Tokens } from "../model/spend";
+import { usageQuery } from "../queries";
 
 export function SpendView({ loop, spend }: { loop: LoopDetail; spend: SpendSnapshot }) {
   const models = modelsOf(loop);
   const total = moneyOf(loop);
-  const { runs, turns } = spend;
+  // The log opens with its end, which need not contain all reports.
+  const { data: earlier = [] } = useQuery(usageQuery(useScope(), loop.id));
+  const { runs, turns } = mergeSpend(earlier, spend);
   if (models.length === 0 && turns.length === 0) {
     return (
       <EmptyState title="No usage yet">

@@ -1,10 +1,11 @@
 /** What the page of a change request shows of its loops. */
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 
 import { useScope } from "@/api/scope";
 import type { LoopDetail } from "@/api/types";
 import { isActive } from "@/model/status";
+import { logSearch, type LogSearch } from "@/routing/log-search";
 import { EmptyState, Panel } from "@/ui/panel";
 import { ErrorView } from "@/ui/error-view";
 
@@ -13,13 +14,13 @@ import { useLoopStream } from "../model/use-loop-stream";
 import { loopQuery } from "../queries";
 import { ActivityNotice } from "./activity-notice";
 import { LoopError } from "./error-card";
+import { LiveView } from "./live-view";
 import { LoadingLoop } from "./loading-loop";
 import { CancelButton, ResumeButton } from "./loop-actions";
-import { OutputView } from "./output-view";
 import { Question } from "./question";
 import { ResultList } from "./result-list";
 
-/** Output of a loop while it runs and afterwards, with what it needs. */
+/** Log of a loop while it runs and afterwards, with what it needs. For pages whose address contains `LogSearch`. */
 export function LiveStage({ loopId, orgSlug }: { loopId: string; orgSlug: string }) {
   const { data: loop, error, refetch } = useQuery(loopQuery(useScope(), loopId));
   if (error && !loop) return <ErrorView error={error} onRetry={() => void refetch()} />;
@@ -28,7 +29,16 @@ export function LiveStage({ loopId, orgSlug }: { loopId: string; orgSlug: string
 
 function Live({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
   const active = isActive(loop.status);
-  const { output, activity, state } = useLoopStream(loop.id, !active);
+  const { log, latest, activity, state } = useLoopStream(loop.id, !active);
+  const search = logSearch(useSearch({ strict: false }));
+  const navigate = useNavigate();
+  const show = (next: LogSearch) =>
+    void navigate({
+      to: ".",
+      search: (previous) => ({ ...previous, text: undefined, about: undefined, ...next }),
+      replace: true,
+      resetScroll: false,
+    });
   return (
     <>
       <div className="flex flex-wrap items-center gap-3">
@@ -55,7 +65,15 @@ function Live({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
       )}
       <ActivityNotice activity={activity} />
       <div className="mt-4">
-        <OutputView output={output} state={state} active={active} />
+        <LiveView
+          loopId={loop.id}
+          log={log}
+          latest={latest}
+          state={state}
+          active={active}
+          search={search}
+          onSearch={show}
+        />
       </div>
     </>
   );

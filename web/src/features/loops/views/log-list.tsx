@@ -1,0 +1,132 @@
+/** Virtualized list of the items of a log. Follows the end until the reader scrolls up. */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown } from "lucide-react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+
+import { exact } from "@/model/format";
+import { Button } from "@/ui/button";
+
+import type { LogItem } from "../model/log-items";
+import { LogRow, type RowContext } from "./log-row";
+
+// In pixels; `leading-5` of a row.
+const ROW_HEIGHT = 20;
+// Following continues within this distance from the end: fractional scroll positions rarely reach it exactly.
+const END_SLACK_PX = 24;
+// Distance from the start or end of the list at which further items are requested.
+const LOAD_PX = 800;
+
+interface LogListProps {
+  items: readonly LogItem[];
+  label: string;
+  context: RowContext;
+  /** Shown in place of an empty list. */
+  empty: ReactNode;
+  /** Whether new items can be appended. */
+  active: boolean;
+  paused: boolean;
+  onPause: (paused: boolean) => void;
+  onStart: () => void;
+  onEnd: () => void;
+}
+
+export function LogList(props: LogListProps) {
+  const { items, label, context, empty, active, paused, onPause, onStart, onEnd } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const lastTop = useRef(0);
+  // Key of the last item when the reader left the end.
+  const [leftAt, setLeftAt] = useState<string>();
+  // The virtualizer mutates its measurements, which the React compiler's memoisation would not see.
+  // eslint-disable-next-line react-hooks/incompatible-library
+  const virtualizer = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 20,
+    getItemKey: (index) => items[index]?.key ?? index,
+    // Keeps the items in view in place when others are added, dropped or measured above them.
+    anchorTo: "end",
+    scrollEndThreshold: END_SLACK_PX,
+  });
+
+  // Also when items are measured: the end is at its place only after all visible items were.
+  const size = virtualizer.getTotalSize();
+  useEffect(() => {
+    if (!paused) virtualizer.scrollToEnd();
+  }, [paused, size, virtualizer]);
+
+  const pause = (next: boolean) => {
+    setLeftAt(next ? items.at(-1)?.key : undefined);
+    onPause(next);
+  };
+  const onScroll = () => {
+    const view = scroller.current;
+    if (!view) return;
+    // The view also scrolls down by itself, to the end of the list.
+    const isUp = view.scrollTop < lastTop.current;
+    lastTop.current = view.scrollTop;
+    const isAtEnd = virtualizer.isAtEnd();
+    if (paused ? isAtEnd : isUp && !isAtEnd) pause(!paused);
+    if (view.scrollTop < LOAD_PX) onStart();
+    if (view.scrollHeight - view.scrollTop - view.clientHeight < LOAD_PX) onEnd();
+  };
+
+  return (
+    <>
+      <div
+        ref={scroller}
+        onScroll={onScroll}
+        role="log"
+        aria-label={label}
+        aria-live="off"
+        // A scrollable region must be reachable by keyboard.
+        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        tabIndex={0}
+        className="h-[min(60dvh,38rem)] overflow-auto overscroll-contain py-2 font-mono text-xs leading-5 [overflow-anchor:none]"
+      >
+        {items.length === 0 && (
+          <div className="px-3.5 py-1 font-sans text-sm text-ink-3">{empty}</div>
+        )}
+        <div className="relative w-full" style={{ height: size }}>
+          {virtualizer.getVirtualItems().map(({ key, index, start }) => {
+            const item = items[index];
+            return (
+              item && (
+                <div
+                  key={key}
+                  ref={virtualizer.measureElement}
+                  data-index={index}
+                  className="absolute top-0 left-0 w-full"
+                  style={{ transform: `translateY(${start}px)` }}
+                >
+                  <LogRow item={item} context={context} />
+                </div>
+              )
+            );
+          })}
+        </div>
+      </div>
+      {paused && items.length > 0 && (
+        <Button
+          variant="plain"
+          size="sm"
+          className="absolute right-4 bottom-4 shadow-raised"
+          onClick={() => pause(false)}
+        >
+          <ArrowDown aria-hidden />
+          {active ? followLabel(itemsAfter(items, leftAt)) : "Scroll to end"}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function itemsAfter(items: readonly LogItem[], key: string | undefined): number {
+  const at = key === undefined ? -1 : items.findLastIndex((item) => item.key === key);
+  return at === -1 ? 0 : items.length - 1 - at;
+}
+
+function followLabel(newLines: number): string {
+  if (newLines === 0) return "Follow";
+  return `Follow · ${exact(newLines)} new ${newLines === 1 ? "line" : "lines"}`;
+}
