@@ -27,15 +27,21 @@ describe("logItems", () => {
       { ...end, exitCode: 1, output: "failed" },
     );
     const [call, note] = logItems(events, false);
-    expect(call).toMatchObject({ kind: "tool", key: "1", endSequence: 3, end: { exitCode: 1 } });
+    expect(call).toMatchObject({ kind: "tool", endSequence: 3, end: { exitCode: 1 } });
     expect(note?.key).toBe("2");
     expect(call && textOf(call)).toBe("$ Bash npm test (exit code 1)\nfailed");
   });
 
-  test("end of a call that started before the events is an item of its own", () => {
-    expect(logItems(log({ ...end, output: "ok" }), false)).toMatchObject([
-      { kind: "tool", key: "1", end: { output: "ok" } },
-    ]);
+  test("end of a call that started before the events is an item, which keeps its key", () => {
+    const [ended] = logItems(log({ ...end, output: "ok" }), false);
+    expect(ended).toMatchObject({ kind: "tool", end: { output: "ok" } });
+    const [call] = logItems(log(start, { ...end, output: "ok" }), false);
+    expect(call?.key).toBe(ended?.key);
+  });
+
+  test("keys are unique if a runner repeats the id of a call", () => {
+    const keys = logItems(log(start, start, end, start), false).map(({ key }) => key);
+    expect(new Set(keys).size).toBe(3);
   });
 
   test("what serves the loop itself is shown in the raw log only", () => {

@@ -130,11 +130,15 @@ class Builder {
   }
 
   #start(event: LoopEvent & { type: "tool_call"; status: "start" }): void {
+    const { callId } = event;
     const depth = this.#depth(event.parentId);
-    if (event.callId) this.#depths.set(event.callId, depth + 1);
     const isShown = this.#raw || !event.isInternal;
-    if (event.callId) this.#calls.set(event.callId, isShown ? this.items.length : -1);
-    if (isShown) this.#push({ kind: "tool", start: event, ...item(event), depth });
+    const common = { ...item(event), key: this.#callKey(event), depth };
+    if (callId) {
+      this.#depths.set(callId, depth + 1);
+      this.#calls.set(callId, isShown ? this.items.length : -1);
+    }
+    if (isShown) this.#push({ kind: "tool", start: event, ...common });
   }
 
   #end(event: LoopEvent & { type: "tool_call"; status: "end" }): void {
@@ -143,7 +147,13 @@ class Builder {
     const start = at === undefined ? undefined : this.items[at];
     const ended = { end: event, endSequence: event.sequence };
     if (at !== undefined && start?.kind === "tool") this.items[at] = { ...start, ...ended };
-    else this.#push({ kind: "tool", ...ended, ...item(event), depth: 0 });
+    else
+      this.#push({ kind: "tool", ...ended, ...item(event), key: this.#callKey(event), depth: 0 });
+  }
+
+  /** Returns a key that stays the same when the start of the call is loaded after its end. */
+  #callKey({ callId, sequence }: LoopEvent & { type: "tool_call" }): string {
+    return callId && !this.#calls.has(callId) ? `call ${callId}` : String(sequence);
   }
 
   #depth(parent: string | null | undefined): number {

@@ -37,6 +37,7 @@ export function LiveView(props: LiveViewProps) {
   );
   const [options, setOptions] = useState<LogOptions>({ raw: false, wrap: true });
   const [paused, setPaused] = useState(false);
+  const [focus, setFocus] = useState<number>();
   const [open, toggle] = useOpenRows();
   const items = useMemo(() => logItems(events, options.raw), [events, options.raw]);
   const isSearch = search.text !== undefined || search.about !== undefined;
@@ -45,10 +46,13 @@ export function LiveView(props: LiveViewProps) {
   const pause = (next: boolean) => {
     setPaused(next);
     log.follow(!next);
-    if (!next && hasLater) void log.toEnd();
+    if (next) return;
+    setFocus(undefined);
+    if (hasLater) void log.toEnd();
   };
   const locate = (sequence: number) => {
     pause(true);
+    setFocus(sequence);
     void log.showAround(sequence);
     onSearch({});
   };
@@ -84,7 +88,9 @@ export function LiveView(props: LiveViewProps) {
           label="Output"
           context={context}
           empty={<Waiting state={state} active={active} />}
-          active={active || hasLater}
+          active={active}
+          isComplete={!hasLater}
+          focus={focus}
           paused={paused}
           onPause={pause}
           onStart={() => void log.loadEarlier()}
@@ -144,6 +150,7 @@ function Matches({
         context={context}
         empty={data && "No event matches. Change the search or the filter."}
         active={false}
+        isComplete
         paused={paused}
         onPause={setPaused}
         onStart={() => undefined}

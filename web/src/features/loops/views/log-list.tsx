@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 
 import { exact } from "@/model/format";
 import { Button } from "@/ui/button";
+import { cx } from "@/ui/cx";
 
 import type { LogItem } from "../model/log-items";
 import { LogRow, type RowContext } from "./log-row";
@@ -24,6 +25,10 @@ interface LogListProps {
   empty: ReactNode;
   /** Whether new items can be appended. */
   active: boolean;
+  /** Whether the list ends with the end of the log. */
+  isComplete: boolean;
+  /** Position of an event to scroll to. */
+  focus?: number | undefined;
   paused: boolean;
   onPause: (paused: boolean) => void;
   onStart: () => void;
@@ -31,7 +36,7 @@ interface LogListProps {
 }
 
 export function LogList(props: LogListProps) {
-  const { items, label, context, empty, active, paused, onPause, onStart, onEnd } = props;
+  const { items, label, context, empty, active, isComplete, focus, paused, onPause } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const lastTop = useRef(0);
   // Key of the last item when the reader left the end.
@@ -55,6 +60,15 @@ export function LogList(props: LogListProps) {
     if (!paused) virtualizer.scrollToEnd();
   }, [paused, size, virtualizer]);
 
+  // The events around it are loaded after the list is displayed.
+  const focused = indexOf(items, focus);
+  const hasFocus = focused !== undefined;
+  useEffect(() => {
+    if (hasFocus) virtualizer.scrollToIndex(focused, { align: "center" });
+    // Once: further items must not scroll the list again.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [focus, hasFocus, virtualizer]);
+
   const pause = (next: boolean) => {
     setLeftAt(next ? items.at(-1)?.key : undefined);
     onPause(next);
@@ -66,9 +80,9 @@ export function LogList(props: LogListProps) {
     const isUp = view.scrollTop < lastTop.current;
     lastTop.current = view.scrollTop;
     const isAtEnd = virtualizer.isAtEnd();
-    if (paused ? isAtEnd : isUp && !isAtEnd) pause(!paused);
-    if (view.scrollTop < LOAD_PX) onStart();
-    if (view.scrollHeight - view.scrollTop - view.clientHeight < LOAD_PX) onEnd();
+    if (paused ? isAtEnd && isComplete : isUp && !isAtEnd) pause(!paused);
+    if (view.scrollTop < LOAD_PX) props.onStart();
+    if (view.scrollHeight - view.scrollTop - view.clientHeight < LOAD_PX) props.onEnd();
   };
 
   return (
@@ -96,7 +110,11 @@ export function LogList(props: LogListProps) {
                   key={key}
                   ref={virtualizer.measureElement}
                   data-index={index}
-                  className="absolute top-0 left-0 w-full"
+                  data-focus={index === focused || undefined}
+                  className={cx(
+                    "absolute top-0 left-0 w-full",
+                    index === focused && "bg-accent-soft",
+                  )}
                   style={{ transform: `translateY(${start}px)` }}
                 >
                   <LogRow item={item} context={context} />
@@ -119,6 +137,14 @@ export function LogList(props: LogListProps) {
       )}
     </>
   );
+}
+
+/** Returns the index of the item with an event; `undefined` if the event is not among the items. */
+function indexOf(items: readonly LogItem[], sequence: number | undefined): number | undefined {
+  const [first, last] = [items[0], items.at(-1)];
+  if (sequence === undefined || !first || !last) return undefined;
+  if (first.sequence > sequence || last.sequence < sequence) return undefined;
+  return items.findLastIndex((item) => item.sequence <= sequence);
 }
 
 function itemsAfter(items: readonly LogItem[], key: string | undefined): number {
