@@ -30,7 +30,7 @@ pub enum EventBody {
     /// A tool call starts or ends.
     ToolCall(ToolCall),
     /// Tokens and costs so far.
-    Usage(Usage),
+    Usage(UsageReport),
     /// The assistant asks the user, and the loop waits for the answer.
     Question(Question),
     /// The loop waits until a usage limit of the assistant resets.
@@ -63,28 +63,28 @@ pub enum EventBody {
 
 /// Content of a `started` event.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct Started {
     /// Session id of the assistant, if the runner knows it.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub session_id: Option<String>,
     /// Default branch of the repository, if the request named no branch.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub base_branch: Option<String>,
 }
 
 /// Content of a `progress` event.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// Completed part in percent.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub percent: Option<f64>,
     /// Name of the phase.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub stage: Option<String>,
     /// Tasks of the plan; absent without a plan.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub tasks: Option<Tasks>,
 }
 
@@ -133,32 +133,32 @@ pub struct Output {
     pub parent_id: Option<String>,
     /// Tokens and costs, from runners that report them with a text.
     #[serde(flatten)]
-    pub usage: Usage,
+    pub usage: UsageReport,
 }
 
 impl Output {
     /// Creates a text with an author.
     #[must_use]
     pub fn new(role: OutputRole, chunk: impl Into<String>) -> Self {
-        Self { chunk: chunk.into(), role: Some(role), parent_id: None, usage: Usage::default() }
+        Self { chunk: chunk.into(), role: Some(role), parent_id: None, usage: UsageReport::default() }
     }
 }
 
 /// Tokens and costs of a loop so far.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Usage {
+#[serde(rename_all = "camelCase")]
+pub struct UsageReport {
     /// Total tokens.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub token_usage: Option<TokenUsage>,
     /// The model's responses since the last event with any.
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "or_absent")]
     pub turns: Vec<Turn>,
     /// Runs of the assistant that ended since the last event with any.
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "or_absent")]
     pub runs: Vec<Run>,
     /// Cost as reported by the assistant.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub cost: Option<Cost>,
 }
 
@@ -348,13 +348,13 @@ pub enum StallKind {
 
 /// An uploaded artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct ArtifactCreated {
     /// Id of the artifact.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub artifact_id: Option<String>,
     /// Type of the artifact.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub artifact_type: Option<String>,
 }
 
@@ -383,28 +383,25 @@ pub struct SupportFile {
 
 /// Content of a `cancelled` event.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default)]
 pub struct Cancelled {
     /// Reason, if one was given.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub reason: Option<String>,
 }
 
 /// Content of a `tokens_cleared` event.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default)]
 pub struct TokensCleared {
     /// Terminal status of the loop.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub status: Option<String>,
 }
 
 /// Content of a `token_refreshed` event.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default)]
 pub struct TokenRefreshed {
     /// Expiration of the new token, in seconds since the epoch.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub exp: Option<i64>,
 }
 

@@ -1,5 +1,5 @@
 /** Short names of the generated API types. */
-import type { components } from "./control-plane.gen";
+import type { components, paths } from "./control-plane.gen";
 import type { components as gatewayComponents } from "./gateway.gen";
 
 type Schemas = components["schemas"];
@@ -13,9 +13,13 @@ export type LoopCommand = Schemas["LoopCommand"];
 export type LoopError = Schemas["LoopError"];
 export type LoopEvent = Schemas["StoredEvent"];
 export type EventRange = Schemas["EventRange"];
-export type EventSubject = Schemas["EventSubject"];
+export type EventSubject = NonNullable<
+  NonNullable<paths["/loops/{id}/events"]["get"]["parameters"]["query"]>["about"]
+>;
 export type ToolStart = Schemas["ToolStart"];
 export type ToolEnd = Schemas["ToolEnd"];
+export type Turn = Schemas["Turn"];
+export type AssistantRun = Schemas["Run"];
 export type Progress = Schemas["Progress"];
 export type EarlyPush = Schemas["EarlyPush"];
 export type HeldBackFile = Schemas["HeldBackFile"];

@@ -78,6 +78,7 @@ pub struct EventQuery {
     /// Case is ignored.
     pub text: Option<String>,
     /// Returns a range with the last events about this subject.
+    #[param(inline)]
     pub about: Option<EventSubject>,
 }
 

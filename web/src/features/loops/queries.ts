@@ -7,10 +7,10 @@ import {
 } from "@tanstack/react-query";
 
 import { unwrap } from "@/api/client";
-import type { operations } from "@/api/control-plane.gen";
+import type { paths } from "@/api/control-plane.gen";
 import { ApiError } from "@/api/errors";
 import { type Scope, useScope } from "@/api/scope";
-import type { EventRange, LoopEvent, Progress } from "@/api/types";
+import type { EventRange, LoopEvent } from "@/api/types";
 import { keyed, useKeyedMutation } from "@/api/use-keyed-mutation";
 import { isActive } from "@/model/status";
 import type { LogSearch } from "@/routing/log-search";
@@ -32,7 +32,7 @@ export const loopQuery = ({ api, key }: Scope, id: string) =>
     },
   });
 
-type EventQuery = NonNullable<operations["events"]["parameters"]["query"]>;
+type EventQuery = NonNullable<paths["/loops/{id}/events"]["get"]["parameters"]["query"]>;
 
 // Events of one response of a download.
 const DOWNLOAD_EVENTS = 500;
@@ -91,7 +91,7 @@ export const progressQuery = (scope: Scope, id: string) =>
     queryFn: async ({ signal }) => {
       const query = { type: "progress", sort: "desc", limit: 1 };
       const page = (await readEvents(scope, id, query, signal)) as { data: LoopEvent[] };
-      return (page.data.find((event) => event.type === "progress") ?? null) as Progress | null;
+      return page.data.find((event) => event.type === "progress") ?? null;
     },
     staleTime: Infinity,
   });

@@ -34,7 +34,7 @@ class Log {
 const event = (sequence: number) => stored(sequence, { type: "output", chunk: `${sequence}` });
 
 /** Returns first and last position of the window. */
-function ends(store: EventWindowStore): [number?, number?] {
+function ends(store: EventWindowStore): [number | undefined, number | undefined] {
   const { events } = store.snapshot();
   const positions = events.map(({ sequence }) => sequence);
   const gaps = positions.filter((position, index) => position !== (positions[0] ?? 0) + index);

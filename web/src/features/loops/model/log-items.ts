@@ -59,29 +59,41 @@ class Builder {
   add(event: LoopEvent): void {
     switch (event.type) {
       case "output":
-        return this.#output(event);
+        this.#output(event);
+        break;
       case "tool_call":
-        return event.status === "start" ? this.#start(event) : this.#end(event);
+        if (event.status === "start") this.#start(event);
+        else this.#end(event);
+        break;
       case "started":
-        return this.#lines(event, "note", "Started");
+        this.#lines(event, "note", "Started");
+        break;
       case "completed":
-        return this.#lines(event, "note", "Completed");
+        this.#lines(event, "note", "Completed");
+        break;
       case "cancelled":
-        return this.#lines(event, "note", ["Cancelled", event.reason].filter(Boolean).join(": "));
+        this.#lines(event, "note", ["Cancelled", event.reason].filter(Boolean).join(": "));
+        break;
       case "error":
-        return this.#lines(event, "error", event.message || event.code || "Error");
+        this.#lines(event, "error", [event.message, event.code].find(Boolean) ?? "Error");
+        break;
       case "progress":
-        return this.#lines(event, "note", progressText(event));
+        this.#lines(event, "note", progressText(event));
+        break;
       case "question":
-        return this.#lines(event, "note", `Question: ${event.text}`);
+        this.#lines(event, "note", `Question: ${event.text}`);
+        break;
       case "limit":
-        return this.#lines(event, "note", event.text);
+        this.#lines(event, "note", event.text);
+        break;
       case "approval":
       case "queue":
       case "stall":
-        return this.#lines(event, "note", event.chunk ?? "");
+        this.#lines(event, "note", event.chunk ?? "");
+        break;
       case "artifact_created":
-        return this.#lines(event, "note", `Created ${event.artifactType ?? "an artifact"}`);
+        this.#lines(event, "note", `Created ${event.artifactType ?? "an artifact"}`);
+        break;
       // Shown in other places of the page, or of no interest for readers.
       case "usage":
       case "support_bundle_uploaded":
@@ -97,19 +109,21 @@ class Builder {
     switch (event.role) {
       case "assistant":
         this.#push({ kind: "prose", text: event.chunk, ...item(event), depth });
-        return;
+        break;
       case "error":
-        return this.#lines(event, "error", event.chunk, depth);
+        this.#lines(event, "error", event.chunk, depth);
+        break;
       case "note":
-        return this.#lines(event, "note", event.chunk, depth);
+        this.#lines(event, "note", event.chunk, depth);
+        break;
       case "thinking":
       case "prompt":
       case "control":
         if (this.#raw) this.#lines(event, "raw", event.chunk, depth);
-        return;
+        break;
       default:
         // From a runner that does not report the author.
-        return this.#lines(event, "plain", event.chunk, depth);
+        this.#lines(event, "plain", event.chunk, depth);
     }
   }
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { MAX_ITEMS, mergeSpend, modelsOf, SpendStore, type Turn } from "./spend";
+import type { Turn } from "@/api/types";
+
+import { MAX_ITEMS, mergeSpend, modelsOf, SpendStore } from "./spend";
 import { stored } from "./test-events";
 
 const loop = (metadata: Record<string, unknown>) => ({

@@ -1,24 +1,11 @@
 /** Tokens and cost of a loop: in total, by model, by assistant run and by turn. */
-import type { LoopDetail, LoopEvent } from "@/api/types";
+import type { AssistantRun, LoopDetail, LoopEvent, Turn } from "@/api/types";
 
 export interface Tokens {
   input: number;
   output: number;
-  cacheCreation: number;
-  cacheRead: number;
-}
-
-/** One response of a model. */
-export interface Turn extends Tokens {
-  turn: number;
-  model: string;
-}
-
-/** One run of the assistant, from its start to its result. */
-export interface Run extends Tokens {
-  run: number;
-  turns: number;
-  costUsd?: number;
+  cacheCreation?: number;
+  cacheRead?: number;
 }
 
 export interface ModelSpend extends Tokens {
@@ -33,23 +20,16 @@ export function modelsOf(loop: Pick<LoopDetail, "metadata" | "tokensByModel">): 
   return Object.entries((loop.tokensByModel ?? {}) as Record<string, Partial<Tokens>>)
     .map(([model, tokens]) => ({
       model,
-      ...withDefaults(tokens),
+      input: 0,
+      output: 0,
+      ...tokens,
       ...(prices[model] !== undefined && { costUsd: prices[model] }),
     }))
     .sort((one, other) => (other.costUsd ?? 0) - (one.costUsd ?? 0) || sum(other) - sum(one));
 }
 
-export const sum = (tokens: Tokens): number =>
-  tokens.input + tokens.output + tokens.cacheCreation + tokens.cacheRead;
-
-function withDefaults({
-  input = 0,
-  output = 0,
-  cacheCreation = 0,
-  cacheRead = 0,
-}: Partial<Tokens>): Tokens {
-  return { input, output, cacheCreation, cacheRead };
-}
+const sum = ({ input, output, cacheCreation = 0, cacheRead = 0 }: Tokens): number =>
+  input + output + cacheCreation + cacheRead;
 
 /** Maximum number of turns, and of runs, to keep: the tables render all of them. */
 export const MAX_ITEMS = 200;
@@ -82,7 +62,7 @@ export class SpendStore {
 
 export interface SpendSnapshot {
   turns: readonly Turn[];
-  runs: readonly Run[];
+  runs: readonly AssistantRun[];
 }
 
 /** Returns what an earlier and a later part of a loop's events report. */

@@ -39,8 +39,8 @@ export function ActivityNotice({
     return (
       <Notice tone="warn" title="Waiting for a usage limit to reset">
         The assistant&rsquo;s account has reached its usage limit
-        {stall.until !== undefined && <>, which resets at {moment(stall.until)}</>}. The loop
-        continues automatically after the reset.
+        {stall.until != null && <>, which resets at {moment(stall.until)}</>}. The loop continues
+        automatically after the reset.
       </Notice>
     );
   }
@@ -48,8 +48,8 @@ export function ActivityNotice({
     return (
       <Notice tone="warn" title="This loop may be stuck">
         It has produced no output, used no CPU time and started no process
-        {stall.since !== undefined && <>; its last activity was {ago(stall.since, now)}</>}.
-        {stall.command !== undefined && (
+        {stall.since != null && <>; its last activity was {ago(stall.since, now)}</>}.
+        {stall.command != null && (
           <>
             {" "}
             It is waiting for <Code>{stall.command}</Code>.

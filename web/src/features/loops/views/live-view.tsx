@@ -1,5 +1,5 @@
 /** Log of a loop: what it does now, search and filters, and the log itself or the matches of a search. */
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState, useSyncExternalStore } from "react";
 
 import { useConnection } from "@/api/connection";

@@ -66,9 +66,9 @@ export function SpendView({ loop, spend }: { loop: LoopDetail; spend: SpendSnaps
 const TOKENS = ["Input", "Output", "Cache written", "Cache read"];
 
 const counts = (tokens: Tokens): string[] =>
-  [tokens.input, tokens.output, tokens.cacheCreation, tokens.cacheRead].map(exact);
+  [tokens.input, tokens.output, tokens.cacheCreation ?? 0, tokens.cacheRead ?? 0].map(exact);
 
-const costCell = (usd: number | undefined): string => (usd === undefined ? "–" : money(usd));
+const costCell = (usd: number | null | undefined): string => (usd == null ? "–" : money(usd));
 
 function UsageTable({
   title,

@@ -13,7 +13,7 @@ import { eventQuery } from "../queries";
 import { type RowContext, wrapClass } from "./log-row";
 
 export function ToolRow({ item, context }: { item: ToolItem; context: RowContext }) {
-  const { key, start, end } = item;
+  const { key, start } = item;
   const isOpen = context.open.has(key);
   const id = useId();
   return (
@@ -29,9 +29,7 @@ export function ToolRow({ item, context }: { item: ToolItem; context: RowContext
           aria-hidden
           className={cx("size-3.5 shrink-0 text-ink-3", isOpen && "rotate-90")}
         />
-        <span className="shrink-0 font-medium text-accent">
-          {start?.tool ?? (end?.tool || "Tool")}
-        </span>
+        <span className="shrink-0 font-medium text-accent">{toolName(item)}</span>
         <span dir="auto" className="min-w-0 flex-1 truncate text-ink">
           {start?.summary}
         </span>
@@ -40,6 +38,12 @@ export function ToolRow({ item, context }: { item: ToolItem; context: RowContext
       {isOpen && <ToolDetails id={id} item={item} context={context} />}
     </div>
   );
+}
+
+/** The end of a call does not name the tool if its start is unknown. */
+function toolName({ start, end }: ToolItem): string {
+  const name = start?.tool ?? end?.tool ?? "";
+  return name === "" ? "Tool" : name;
 }
 
 function ToolEndNote({ item: { end } }: { item: ToolItem }) {
