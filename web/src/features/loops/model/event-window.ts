@@ -134,6 +134,8 @@ export class EventWindowStore {
     this.#isReading = true;
     try {
       await read();
+    } catch {
+      // Scrolling requests the part again. The page reports that the server does not respond.
     } finally {
       this.#isReading = false;
     }

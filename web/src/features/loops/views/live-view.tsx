@@ -52,9 +52,10 @@ export function LiveView(props: LiveViewProps) {
   };
   const locate = (sequence: number) => {
     pause(true);
-    setFocus(sequence);
-    void log.showAround(sequence);
-    onSearch({});
+    void log.showAround(sequence).then(() => {
+      setFocus(sequence);
+      onSearch({});
+    });
   };
 
   return (

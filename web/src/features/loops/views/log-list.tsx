@@ -51,7 +51,6 @@ export function LogList(props: LogListProps) {
     getItemKey: (index) => items[index]?.key ?? index,
     // Keeps the items in view in place when others are added, dropped or measured above them.
     anchorTo: "end",
-    scrollEndThreshold: END_SLACK_PX,
   });
 
   // Also when items are measured: the end is at its place only after all visible items were.
@@ -79,10 +78,12 @@ export function LogList(props: LogListProps) {
     // The view also scrolls down by itself, to the end of the list.
     const isUp = view.scrollTop < lastTop.current;
     lastTop.current = view.scrollTop;
-    const isAtEnd = virtualizer.isAtEnd();
+    const belowView = view.scrollHeight - view.scrollTop - view.clientHeight;
+    const isAtEnd = belowView < END_SLACK_PX;
     if (paused ? isAtEnd && isComplete : isUp && !isAtEnd) pause(!paused);
-    if (view.scrollTop < LOAD_PX) props.onStart();
-    if (view.scrollHeight - view.scrollTop - view.clientHeight < LOAD_PX) props.onEnd();
+    // Not before the view has reached the end.
+    if ((paused || isUp) && view.scrollTop < LOAD_PX) props.onStart();
+    if (belowView < LOAD_PX) props.onEnd();
   };
 
   return (
