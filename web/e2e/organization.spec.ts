@@ -40,7 +40,7 @@ test("member is invited, has limited access and loses it on removal", async ({
   await expect(ben.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
 
   await ben.goto(`${team.origin}/acme/settings/audit-log`);
-  await expect(ben.getByText("Administrators only")).toBeVisible();
+  await expect(ben.getByText("You don't have access")).toBeVisible();
   await tab(ben, "API keys");
   await ben.getByLabel("Name").fill("scripts");
   await ben.getByRole("button", { name: "Create key" }).click();

@@ -240,6 +240,20 @@ test("focus moves to the heading of another page, not for tabs and not on the fi
   await expect(page.getByRole("heading", { level: 2, name: "This machine" })).toBeFocused();
 });
 
+test("focus stays in a menu that was opened while the page was loading", async ({ page }) => {
+  await page.route("**/members", async (route) => {
+    if (route.request().resourceType() === "document") return route.fallback();
+    await page.getByRole("button", { name: /^More/ }).click();
+    await expect(page.getByRole("dialog", { name: "More" })).toBeVisible();
+    return route.continue();
+  });
+  await page.keyboard.press("Control+k");
+  await palette(page).getByRole("combobox").fill("members");
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("Ben Lindqvist")).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "More" }).locator(":focus")).toBeVisible();
+});
+
 test("new status of the loop and a copied text are announced", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const announcements = page.getByRole("status", { name: "Announcements" });

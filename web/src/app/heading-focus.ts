@@ -17,8 +17,7 @@ export function useHeadingFocus(): void {
 
 function focusHeading(): void {
   const content = document.getElementById("content");
-  // A page may focus its first field.
-  if (!content || isFieldIn(content)) return;
+  if (!content || isInUse(document.activeElement)) return;
   // The settings pages have one title in common; what differs is below it.
   const page = content.querySelector("[data-page]") ?? content;
   const heading = page.querySelector<HTMLElement>("h1, h2") ?? content;
@@ -27,6 +26,8 @@ function focusHeading(): void {
   heading.focus({ preventScroll: true });
 }
 
-const isFieldIn = (content: HTMLElement): boolean =>
-  content.contains(document.activeElement) &&
-  (document.activeElement?.matches("input, textarea, select") ?? false);
+/** A page may focus its first field, and the person may open a menu while the page is loading. */
+const isInUse = (focused: Element | null): boolean =>
+  focused?.matches(
+    "input, textarea, select, [role=dialog], [role=dialog] *, [role=alertdialog] *",
+  ) ?? false;

@@ -89,6 +89,7 @@ export function Palette({
               <Pages onClose={onClose} />
               <Actions onClose={onClose} onShortcuts={onShortcuts} />
               <Repositories onClose={onClose} />
+              <SettingsPages onClose={onClose} />
               <Requests search={search} onClose={onClose} />
             </Command.List>
           </Command>
@@ -192,6 +193,15 @@ function Pages({ onClose }: { onClose: () => void }) {
       >
         Approvals
       </Entry>
+    </Command.Group>
+  );
+}
+
+function SettingsPages({ onClose }: { onClose: () => void }) {
+  const { orgSlug } = useParams({ from: "/$orgSlug" });
+  const open = useOpen(onClose);
+  return (
+    <Command.Group heading="Settings">
       {SETTINGS.map(({ to, label }) => (
         <Entry
           key={to}
