@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { ago, count, duration, loopDuration, money } from "./format";
+import { ago, count, duration, fileSize, loopDuration, money } from "./format";
 
 test.each([
   [0, "0 s"],
@@ -34,5 +34,14 @@ test("numbers and amounts are formatted", () => {
     "57.3K",
     "< $0.01",
     "$1.50",
+  ]);
+});
+
+test("file sizes have the largest unit below them", () => {
+  expect([0, 999, 12_345, 2_500_000].map(fileSize)).toEqual([
+    "0 byte",
+    "999 byte",
+    "12.3 kB",
+    "2.5 MB",
   ]);
 });

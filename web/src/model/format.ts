@@ -47,13 +47,12 @@ export function money(usd: number): string {
   return usd > 0 && usd < 0.01 ? "< $0.01" : `$${usd.toFixed(2)}`;
 }
 
-/** Size of a file, for example `12 kB`. */
+/** Size of a file, for example `12.3 kB`. */
 export function fileSize(bytes: number): string {
-  const [unit, divisor] =
-    bytes < 1_000 ? ["byte", 1] : bytes < 1_000_000 ? ["kilobyte", 1_000] : ["megabyte", 1_000_000];
-  return new Intl.NumberFormat("en", {
-    style: "unit",
-    unit: unit as string,
-    maximumSignificantDigits: 3,
-  }).format(bytes / (divisor as number));
+  const format = (value: number, unit: string) =>
+    new Intl.NumberFormat("en", { style: "unit", unit, maximumSignificantDigits: 3 }).format(value);
+  if (bytes < 1_000) return format(bytes, "byte");
+  return bytes < 1_000_000
+    ? format(bytes / 1_000, "kilobyte")
+    : format(bytes / 1_000_000, "megabyte");
 }

@@ -47,6 +47,22 @@ async fn each_page_has_a_nonce_of_its_own() {
 }
 
 #[tokio::test]
+async fn sandboxed_frame_loads_files_of_the_app_only() {
+    let plane = TestApp::start().await;
+    let frame = plane.anonymous().with_header("origin", "null");
+    assert_eq!(frame.get("/assets/missing.js").await.status, 404, "not refused");
+    assert_eq!(frame.get("/me").await.status, 403);
+    assert_eq!(frame.get("/").await.status, 403);
+    let page = plane.anonymous().with_header("accept", "text/html").get("/diagram.html").await;
+    let policy = page.header("content-security-policy").unwrap();
+    // Without a built web app, the explanation how to build it is served.
+    if page.text.contains("<title>Diagram</title>") {
+        assert!(policy.contains("default-src 'none'; script-src 'self';"), "{policy}");
+        assert!(policy.contains("frame-ancestors 'self'"), "{policy}");
+    }
+}
+
+#[tokio::test]
 async fn unhandled_method_is_not_implemented() {
     let plane = TestApp::start().await;
     assert_eq!(plane.owner().await.send("PUT", "/loops", None).await.failure().0, 501);
