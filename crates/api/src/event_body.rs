@@ -399,10 +399,26 @@ pub struct TokensCleared {
 
 /// Content of a `token_refreshed` event.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct TokenRefreshed {
+    /// Slot of the previous token.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    pub prev_jti: Option<String>,
+    /// Slot of the new token.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    pub new_jti: Option<String>,
     /// Expiration of the new token, in seconds since the epoch.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub exp: Option<i64>,
+    /// Address of the runner.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    pub requester_ip: Option<String>,
+    /// Program of the runner.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    pub requester_ua: Option<String>,
+    /// Idempotency key of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    pub idempotency_key: Option<String>,
 }
 
 /// Content of a `reap_reversed` event: none.

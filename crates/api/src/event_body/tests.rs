@@ -41,7 +41,7 @@ fn events() -> Vec<Value> {
             "result": {"subcode": "Y"}, "reaper": {"reason": "z"}}),
         json!({"type": "cancelled", "reason": "Cancelled by user"}),
         json!({"type": "tokens_cleared", "status": "FAILED"}),
-        json!({"type": "token_refreshed", "exp": 5}),
+        json!({"type": "token_refreshed", "prevJti": "a", "newJti": "b", "exp": 5, "idempotencyKey": "k"}),
         json!({"type": "reap_reversed"}),
     ]
 }
