@@ -1105,7 +1105,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the events of a loop: the first 500, a page, or those after a given event. */
+        /**
+         * Lists the events of a loop: the first 500, a page, those after a given event, or a range that ends at a position.
+         *     Large arguments and results of tool calls are shortened.
+         */
         get: operations["loops_events"];
         put?: never;
         /**
@@ -1113,6 +1116,23 @@ export interface paths {
          *     repeated event is acknowledged, but not stored again.
          */
         post: operations["runner_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/events/{sequence}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns one event of a loop, with the complete arguments and result of a tool call: up to 256 KiB for each text. */
+        get: operations["loops_event"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1607,6 +1627,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description Reason why a loop was aborted.
+         * @enum {string}
+         */
+        AbortReason: "cancelled" | "process-exit" | "ghost-loop";
         /** @description Request to accept an invitation. */
         AcceptInvitation: {
             /** @description First name, at most 100 characters. */
@@ -1792,6 +1817,13 @@ export interface components {
              */
             userId: string;
         };
+        /** @description A pending approval. */
+        Approval: {
+            /** @description The approval. */
+            approval: components["schemas"]["PendingApproval"];
+            /** @description Message for the user. */
+            chunk?: string | null;
+        };
         /** @description A document that is passed to a loop. */
         Artifact: {
             /** @description Text of the document, as Markdown. */
@@ -1804,6 +1836,13 @@ export interface components {
             title: string;
             /** @description Type of the document. */
             type: components["schemas"]["ArtifactType"];
+        };
+        /** @description An uploaded artifact. */
+        ArtifactCreated: {
+            /** @description Id of the artifact. */
+            artifactId?: string | null;
+            /** @description Type of the artifact. */
+            artifactType?: string | null;
         };
         /**
          * @description Type of a document that is passed to a loop.
@@ -1874,6 +1913,11 @@ export interface components {
         BootstrapRepository: {
             /** @description Full name of the repository, `owner/name`. */
             fullName: string;
+        };
+        /** @description Content of a `cancelled` event. */
+        Cancelled: {
+            /** @description Reason, if one was given. */
+            reason?: string | null;
         };
         /** @description Options of a cancellation. */
         CancelLoop: {
@@ -2110,6 +2154,25 @@ export interface components {
             /** @description Name, as in git's `user.name`. */
             name: string;
         };
+        /** @description Payload of a `completed` event. */
+        Completed: {
+            /** @description Source of the assistant's API key, as it reports it; absent when it does not. */
+            apiKeySource?: string | null;
+            cost?: components["schemas"]["Cost"] | null;
+            /**
+             * @description Outcome of the loop; an open object (`exitCode`, `subtype`, `prUrl`, `prNumber`, `branchName`,
+             *     `has_changes`, `sessionId`, `verdict`, …).
+             */
+            result?: Record<string, never>;
+            /** @description Schema v2 only: one entry per repository, the primary first. */
+            results?: components["schemas"]["ResultEntry"][] | null;
+            /** @description Tokens by model name; absent when unknown. */
+            tokensByModel?: Record<string, never> | null;
+            /** @description Total tokens of the loop. */
+            tokensUsed?: components["schemas"]["TokensUsed"];
+            /** @description Problems that did not fail the loop. */
+            warnings?: string[];
+        };
         /**
          * @description Where a user's loops run.
          * @enum {string}
@@ -2207,6 +2270,18 @@ export interface components {
             sourceId: string;
             /** @description Kind of the source; always `DOCUMENT`. */
             sourceType?: string | null;
+        };
+        /** @description Cost in US dollars, as reported by the assistant. */
+        Cost: {
+            /** @description Cost by model name; empty when not reported. */
+            byModel?: {
+                [key: string]: number;
+            };
+            /**
+             * Format: double
+             * @description Cost of all runs so far.
+             */
+            totalUsd: number;
         };
         /** @description Members of an agent to create. */
         CreateAgent: {
@@ -2774,8 +2849,11 @@ export interface components {
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
         Data_EventList: {
-            /** @description A list, or a page when `type`, `limit`, `offset` or `sort` is given without `after` and `since`. */
-            data: components["schemas"]["StoredEvent"][] | components["schemas"]["EventPage"];
+            /**
+             * @description A range when `tail`, `before`, `text` or `about` is given; else a page when `type`, `limit`, `offset` or `sort` is
+             *     given without `after` and `since`; else a list.
+             */
+            data: components["schemas"]["StoredEvent"][] | components["schemas"]["EventPage"] | components["schemas"]["EventRange"];
             /**
              * @description Always `true` in a successful response.
              * @example true
@@ -3374,6 +3452,31 @@ export interface components {
             data: {
                 /** @description Always `true`; failures have an error status. */
                 signedOut: boolean;
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_StoredEvent: {
+            /** @description A stored event in flat form. */
+            data: components["schemas"]["EventBody"] & {
+                /**
+                 * Format: uuid
+                 * @description Id of the event; also the `id` field on the stream.
+                 */
+                id: string;
+                /**
+                 * Format: int64
+                 * @description Position within the loop, from 1, without gaps.
+                 */
+                sequence: number;
+                /** @description Time of receipt, ISO 8601. */
+                storedAt: string;
+                /** @description Time of the event according to its source, ISO 8601; absent from some events of the control plane. */
+                timestamp?: string | null;
             };
             /**
              * @description Always `true` in a successful response.
@@ -4059,8 +4162,109 @@ export interface components {
             /** @description Name of the remote, or the URL that it is pushed to. */
             remote: string;
         };
-        /** @description A list, or a page when `type`, `limit`, `offset` or `sort` is given without `after` and `since`. */
-        EventList: components["schemas"]["StoredEvent"][] | components["schemas"]["EventPage"];
+        /** @description Payload of an `error` event, including diagnostics of version 2. */
+        ErrorEvent: {
+            abortReason?: components["schemas"]["AbortReason"] | null;
+            /** @description Source of the assistant's API key, as it reports it; absent when it does not. */
+            apiKeySource?: string | null;
+            /** @description Branch of the loop's worktree; absent without one. */
+            branchName?: string | null;
+            /** @description Error code of the loop, for example `PROCESS_FAILED`. */
+            code?: string;
+            cost?: components["schemas"]["Cost"] | null;
+            /** @description Version of the diagnostic members, `"2"`; absent from older desktops. */
+            diagnosticsVersion?: string | null;
+            /**
+             * Format: int64
+             * @description Milliseconds since the process was started.
+             */
+            elapsedMs?: number | null;
+            /** @description Signal that terminated the process, for example `SIGKILL`. */
+            exitSignal?: string | null;
+            /** @description Last lines of the loop's log; absent without a log. */
+            logTail?: string | null;
+            /** @description Error message for the user. */
+            message?: string;
+            /** @description Why the control plane timed the loop out; absent from runners. */
+            reaper?: Record<string, never> | null;
+            /** @description `{"subcode": …}` of a verified failure marker, or `{"repo": …}` of a failed peer. */
+            result?: Record<string, never> | null;
+            /** @description One entry per repository that received a part of the work, the primary first. */
+            results?: components["schemas"]["ResultEntry"][] | null;
+            /** @description Session id of the assistant; absent when unknown. */
+            sessionId?: string | null;
+            /** @description End of the assistant's standard error without ANSI sequences, at most 4096 bytes and 50 lines. */
+            stderrTail?: string | null;
+            /** @description Tokens by model name; absent when unknown. */
+            tokensByModel?: Record<string, never> | null;
+            tokenUsage?: components["schemas"]["TokenUsage"] | null;
+            /** @description Additional problems that did not cause the failure. */
+            warnings?: string[];
+        };
+        /** @description What an event reports. */
+        EventBody: (components["schemas"]["Started"] & {
+            /** @enum {string} */
+            type: "started";
+        }) | (components["schemas"]["Progress"] & {
+            /** @enum {string} */
+            type: "progress";
+        }) | (components["schemas"]["Output"] & {
+            /** @enum {string} */
+            type: "output";
+        }) | (components["schemas"]["ToolCall"] & {
+            /** @enum {string} */
+            type: "tool_call";
+        }) | (components["schemas"]["UsageReport"] & {
+            /** @enum {string} */
+            type: "usage";
+        }) | (components["schemas"]["Question"] & {
+            /** @enum {string} */
+            type: "question";
+        }) | (components["schemas"]["Limit"] & {
+            /** @enum {string} */
+            type: "limit";
+        }) | (components["schemas"]["Approval"] & {
+            /** @enum {string} */
+            type: "approval";
+        }) | (components["schemas"]["Queue"] & {
+            /** @enum {string} */
+            type: "queue";
+        }) | (components["schemas"]["Stall"] & {
+            /** @enum {string} */
+            type: "stall";
+        }) | (components["schemas"]["ArtifactCreated"] & {
+            /** @enum {string} */
+            type: "artifact_created";
+        }) | (components["schemas"]["SupportBundleUploaded"] & {
+            /** @enum {string} */
+            type: "support_bundle_uploaded";
+        }) | (components["schemas"]["Completed"] & {
+            /** @enum {string} */
+            type: "completed";
+        }) | (components["schemas"]["ErrorEvent"] & {
+            /** @enum {string} */
+            type: "error";
+        }) | (components["schemas"]["Cancelled"] & {
+            /** @enum {string} */
+            type: "cancelled";
+        }) | (components["schemas"]["TokensCleared"] & {
+            /** @enum {string} */
+            type: "tokens_cleared";
+        }) | (components["schemas"]["TokenRefreshed"] & {
+            /** @enum {string} */
+            type: "token_refreshed";
+        }) | (components["schemas"]["ReapReversed"] & {
+            /** @enum {string} */
+            type: "reap_reversed";
+        }) | (components["schemas"]["Unreadable"] & {
+            /** @enum {string} */
+            type: "unreadable";
+        });
+        /**
+         * @description A range when `tail`, `before`, `text` or `about` is given; else a page when `type`, `limit`, `offset` or `sort` is
+         *     given without `after` and `since`; else a list.
+         */
+        EventList: components["schemas"]["StoredEvent"][] | components["schemas"]["EventPage"] | components["schemas"]["EventRange"];
         /** @description A page of a loop's events. */
         EventPage: {
             /** @description Events of this page. */
@@ -4070,6 +4274,21 @@ export interface components {
              * @description Number of matching events on all pages.
              */
             total: number;
+        };
+        /** @description Consecutive events, or those that match a search. */
+        EventRange: {
+            /**
+             * Format: int64
+             * @description Value of `before` for the preceding range; absent if there are no earlier events.
+             */
+            before?: number | null;
+            /** @description The events, oldest first. */
+            events: components["schemas"]["StoredEvent"][];
+            /**
+             * Format: int64
+             * @description Sequence number of the loop's last event; 0 without events.
+             */
+            lastSequence: number;
         };
         /**
          * @description Type of a command's event.
@@ -4383,6 +4602,11 @@ export interface components {
              * @description Current version of that document.
              */
             version: number;
+        };
+        /** @description A usage limit that the loop waits for. */
+        Limit: {
+            /** @description Message of the loop's driver, with the time of the reset. */
+            text: string;
         };
         /** @description A browser key with its owner. */
         ListedPublicKey: components["schemas"]["PublicKeyRecord"] & {
@@ -4772,6 +4996,19 @@ export interface components {
             /** @description First segment of the web app's paths. */
             slug: string;
         };
+        /** @description Content of an `output` event. */
+        Output: components["schemas"]["UsageReport"] & {
+            /** @description The text. Without a role, the lines of a log. */
+            chunk: string;
+            /** @description Id of the tool call that started the subagent whose text this is. */
+            parentId?: string | null;
+            role?: components["schemas"]["OutputRole"] | null;
+        };
+        /**
+         * @description Author of a text.
+         * @enum {string}
+         */
+        OutputRole: "assistant" | "thinking" | "prompt" | "control" | "note" | "error";
         /** @description Result of a password change. */
         PasswordChanged: {
             /** @description E-mail address to sign in with. */
@@ -4793,6 +5030,26 @@ export interface components {
              * @description Password of the account.
              */
             password: string;
+        };
+        /** @description Request for the approval of a loop. */
+        PendingApproval: {
+            /** @description Command line that approves the loop. */
+            command: string;
+            /** @description Id that the decision refers to. */
+            id: string;
+            /** @description Expiration of the request, ISO 8601. */
+            waitsUntil: string;
+        };
+        /** @description Content of a `progress` event. */
+        Progress: {
+            /**
+             * Format: double
+             * @description Completed part in percent.
+             */
+            percent?: number | null;
+            /** @description Name of the phase. */
+            stage?: string | null;
+            tasks?: components["schemas"]["Tasks"] | null;
         };
         /** @description Result of a rejection. */
         ProposalRejected: {
@@ -4866,6 +5123,33 @@ export interface components {
         };
         /** @description Value of a query parameter. */
         QueryValue: string | string[];
+        /** @description A question to the user. */
+        Question: {
+            /** @description The question. */
+            text: string;
+        };
+        /** @description A change of a loop's position in the queue of its desktop. */
+        Queue: {
+            /** @description Message for the user. */
+            chunk?: string | null;
+            /** @description The position. */
+            queue: components["schemas"]["QueuePlace"];
+        };
+        /** @description Position in a queue. */
+        QueuePlace: {
+            /**
+             * Format: int64
+             * @description Position, from 1.
+             */
+            place: number;
+            /**
+             * Format: int64
+             * @description Length of the queue.
+             */
+            waiting: number;
+        };
+        /** @description Content of a `reap_reversed` event: none. */
+        ReapReversed: Record<string, never>;
         /** @description Acknowledgement of an event. */
         ReceivedView: {
             /** @description `true` when the loop has ended without its runner: the runner must stop. Absent otherwise. */
@@ -5044,6 +5328,24 @@ export interface components {
          * @enum {string}
          */
         RosterOutcome: "created" | "updated" | "unchanged";
+        /** @description One process of the assistant. */
+        Run: components["schemas"]["ModelTokens"] & {
+            /**
+             * Format: double
+             * @description Cost in US dollars; absent when the assistant did not report it.
+             */
+            costUsd?: number | null;
+            /**
+             * Format: int64
+             * @description Number of the run within the loop, from 1.
+             */
+            run: number;
+            /**
+             * Format: int64
+             * @description Number of turns in the run.
+             */
+            turns: number;
+        };
         /**
          * @description Commands that can be started on a document.
          * @enum {string}
@@ -5256,6 +5558,29 @@ export interface components {
              */
             perMonthUsd: number | null;
         };
+        /** @description A change of a loop's activity. */
+        Stall: {
+            /** @description Message for the user. */
+            chunk?: string | null;
+            /** @description The activity. */
+            stall: components["schemas"]["StallState"];
+        };
+        /**
+         * @description Kind of a loop's activity.
+         * @enum {string}
+         */
+        StallKind: "working" | "waiting-for-model" | "waiting-for-limit" | "stuck";
+        /** @description Activity of a loop. */
+        StallState: {
+            /** @description Program that is inactive, if there is one. */
+            command?: string | null;
+            /** @description Time of the last activity, ISO 8601. */
+            since?: string | null;
+            /** @description Kind of activity. */
+            state: components["schemas"]["StallKind"];
+            /** @description Time at which the usage limit resets, ISO 8601. */
+            until?: string | null;
+        };
         /** @description Request to start a BOOTSTRAP loop. */
         StartBootstrap: {
             /**
@@ -5267,6 +5592,13 @@ export interface components {
             /** @description Repositories to explore, 1 to 50. */
             repos: components["schemas"]["BootstrapRepository"][];
         };
+        /** @description Content of a `started` event. */
+        Started: {
+            /** @description Default branch of the repository, if the request named no branch. */
+            baseBranch?: string | null;
+            /** @description Session id of the assistant, if the runner knows it. */
+            sessionId?: string | null;
+        };
         /** @description What a state is about. */
         StateDetails: {
             activity?: components["schemas"]["LoopActivity"] | null;
@@ -5276,7 +5608,7 @@ export interface components {
             questions?: number | null;
         };
         /** @description A stored event in flat form. */
-        StoredEvent: {
+        StoredEvent: components["schemas"]["EventBody"] & {
             /**
              * Format: uuid
              * @description Id of the event; also the `id` field on the stream.
@@ -5289,13 +5621,8 @@ export interface components {
             sequence: number;
             /** @description Time of receipt, ISO 8601. */
             storedAt: string;
-            /**
-             * @description Type: `started`, `output`, `progress`, `tool_call`, `artifact_created`, `support_bundle_uploaded`,
-             *     `completed`, `error`, `cancelled`; internal types: `tokens_cleared`, `token_refreshed`.
-             */
-            type: string;
-        } & {
-            [key: string]: unknown;
+            /** @description Time of the event according to its source, ISO 8601; absent from some events of the control plane. */
+            timestamp?: string | null;
         };
         /** @description Result of an upload. */
         StoredObject: {
@@ -5343,6 +5670,25 @@ export interface components {
             /** @description Ids of 1 to 100 documents. */
             documentIds: string[];
         };
+        /** @description Uploaded files for support. */
+        SupportBundleUploaded: {
+            /** @description The files, if the runner reports them. */
+            files?: components["schemas"]["SupportFile"][];
+            /** @description Keys of the files in the storage. */
+            keys: string[];
+        };
+        /** @description A file for support. */
+        SupportFile: {
+            /** @description Key in the storage. */
+            key: string;
+            /** @description Name of the file. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Size in bytes; absent if unknown.
+             */
+            sizeBytes?: number | null;
+        };
         /** @description Authentication strength of a desktop. */
         TargetSecurity: {
             /** @description Reason of the status: `BOUND_DESKTOP_MANAGED_KEY`, `NO_BOUND_MANAGED_KEY` or `MISSING_GATEWAY_ID`. */
@@ -5351,6 +5697,21 @@ export interface components {
             status: string;
             /** @description Whether the control plane can upgrade the desktop; always `false`. */
             upgradeSupported: boolean;
+        };
+        /** @description Tasks of a plan. */
+        Tasks: {
+            /**
+             * Format: int64
+             * @description Number of completed tasks.
+             */
+            completed: number;
+            /** @description Id of the first pending task; absent when all are completed. */
+            current?: string | null;
+            /**
+             * Format: int64
+             * @description Number of all tasks.
+             */
+            total: number;
         };
         /** @description Test counts as reported by the test program. */
         TestCounts: {
@@ -5470,6 +5831,154 @@ export interface components {
          * @enum {string}
          */
         TicketState: "open" | "closed";
+        /** @description Content of a `token_refreshed` event. */
+        TokenRefreshed: {
+            /**
+             * Format: int64
+             * @description Expiration of the new token, in seconds since the epoch.
+             */
+            exp?: number | null;
+            /** @description Idempotency key of the request. */
+            idempotencyKey?: string | null;
+            /** @description Slot of the new token. */
+            newJti?: string | null;
+            /** @description Slot of the previous token. */
+            prevJti?: string | null;
+            /** @description Address of the runner. */
+            requesterIp?: string | null;
+            /** @description Program of the runner. */
+            requesterUa?: string | null;
+        };
+        /** @description Content of a `tokens_cleared` event. */
+        TokensCleared: {
+            /** @description Terminal status of the loop. */
+            status?: string | null;
+        };
+        /** @description Token counts in the form of the `completed` event. */
+        TokensUsed: {
+            /**
+             * Format: int64
+             * @description Number of tokens written to the prompt cache.
+             */
+            cacheCreationInputTokens?: number;
+            /**
+             * Format: int64
+             * @description Number of tokens read from the prompt cache.
+             */
+            cacheReadInputTokens?: number;
+            /**
+             * Format: int64
+             * @description Number of input tokens, without those of the cache.
+             */
+            input: number;
+            /** @description Model names in the order of their first use. */
+            models?: string[];
+            /**
+             * Format: int64
+             * @description Number of output tokens.
+             */
+            output: number;
+            /**
+             * Format: int64
+             * @description Number of model responses (turns).
+             */
+            turns?: number;
+        };
+        /** @description Token counts in the form of `output` and `error` events. */
+        TokenUsage: {
+            /**
+             * Format: int64
+             * @description Number of tokens written to the prompt cache.
+             */
+            cacheCreationInputTokens?: number;
+            /**
+             * Format: int64
+             * @description Number of tokens read from the prompt cache.
+             */
+            cacheReadInputTokens?: number;
+            /**
+             * Format: int64
+             * @description Number of input tokens, without those of the cache.
+             */
+            inputTokens: number;
+            /**
+             * Format: int64
+             * @description Number of output tokens.
+             */
+            outputTokens: number;
+        };
+        /** @description Content of a `tool_call` event. */
+        ToolCall: (components["schemas"]["ToolStart"] & {
+            /** @enum {string} */
+            status: "start";
+        }) | (components["schemas"]["ToolEnd"] & {
+            /** @enum {string} */
+            status: "end";
+        });
+        /**
+         * @description What a tool works on.
+         * @enum {string}
+         */
+        ToolCategory: "command" | "file" | "agent" | "other";
+        /** @description End of a tool call. */
+        ToolEnd: {
+            /** @description Id of the call. */
+            callId?: string | null;
+            category?: components["schemas"]["ToolCategory"] | null;
+            /**
+             * Format: int64
+             * @description Milliseconds between the times at which the desktop read start and end of the call.
+             */
+            durationMs?: number | null;
+            /**
+             * Format: int64
+             * @description Exit code of a command; absent if unknown.
+             */
+            exitCode?: number | null;
+            /** @description Whether the call failed. */
+            isError?: boolean;
+            /** @description Whether the call serves the loop itself. */
+            isInternal?: boolean;
+            /** @description Whether `output` lacks parts, which the event alone contains. */
+            isShortened?: boolean;
+            /** @description Result. A text, from a runner that reports `size`. */
+            output?: unknown;
+            /**
+             * Format: int64
+             * @description Size of the complete result in bytes.
+             */
+            size?: number | null;
+            /** @description Name of the tool. */
+            tool: string;
+        };
+        /** @description Start of a tool call. */
+        ToolStart: {
+            /** @description Id of the call, which its end repeats. */
+            callId?: string | null;
+            category?: components["schemas"]["ToolCategory"] | null;
+            /** @description Arguments in the tool's own format. */
+            input?: unknown;
+            /** @description Whether the call serves the loop itself, for example by writing its state. */
+            isInternal?: boolean;
+            /** @description Whether `input` lacks parts, which the event alone contains. */
+            isShortened?: boolean;
+            /** @description Id of the tool call that started the subagent whose call this is. */
+            parentId?: string | null;
+            /** @description The part of the arguments that describes the call: a command line, a path, or a pattern. */
+            summary?: string | null;
+            /** @description Name of the tool. */
+            tool: string;
+        };
+        /** @description One response of a model. */
+        Turn: components["schemas"]["ModelTokens"] & {
+            /** @description Name of the responding model. */
+            model: string;
+            /**
+             * Format: int64
+             * @description Number of the turn within the loop, from 1.
+             */
+            turn: number;
+        };
         /**
          * @description Place of work that is not delivered.
          * @enum {string}
@@ -5486,6 +5995,11 @@ export interface components {
             name: string;
             /** @description Where the work is. */
             place: components["schemas"]["UndeliveredPlace"];
+        };
+        /** @description An event that this version cannot read. */
+        Unreadable: {
+            /** @description Type under which it is stored. */
+            kind: string;
         };
         /** @description Changes to an agent. Absent members remain unchanged. */
         UpdateAgent: {
@@ -5634,6 +6148,15 @@ export interface components {
              * @description Number of output tokens.
              */
             totalTokensOutput: number;
+        };
+        /** @description Tokens and costs of a loop so far. */
+        UsageReport: {
+            cost?: components["schemas"]["Cost"] | null;
+            /** @description Runs of the assistant that ended since the last event with any. */
+            runs?: components["schemas"]["Run"][];
+            tokenUsage?: components["schemas"]["TokenUsage"] | null;
+            /** @description The model's responses since the last event with any. */
+            turns?: components["schemas"]["Turn"][];
         };
         /**
          * @description A signed intent: the user signs the essential members of a launch or cancellation instead of the whole
@@ -11096,8 +11619,12 @@ export interface operations {
     loops_events: {
         parameters: {
             query?: {
+                /** @description Returns a range with the last events about this subject. */
+                about?: "errors" | "commands" | "files";
                 /** @description Returns only events after the one with this sequence number, oldest first. */
                 after?: number;
+                /** @description Returns a range with the last events before the one with this sequence number. */
+                before?: number;
                 /**
                  * @description Maximum number of events, 1 to 500; 100 for a page, else 500. A response ends earlier when its events are
                  *     larger than 8 MiB.
@@ -11111,6 +11638,13 @@ export interface operations {
                 sinceId?: string;
                 /** @description Order by sequence, `asc` (default) or `desc`; ignored with `after` and `since`. */
                 sort?: string;
+                /** @description Returns a range with the last events, at most this number, 1 to 500. */
+                tail?: number;
+                /**
+                 * @description Returns a range with the last events that contain this text, also in complete arguments and results of tool calls.
+                 *     Case is ignored.
+                 */
+                text?: string;
                 /** @description Returns only events of this type. */
                 type?: string;
             };
@@ -11212,6 +11746,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_ReceivedView"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                /** @description Position of the event within the loop */
+                sequence: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_StoredEvent"];
                 };
             };
             /** @description The request is invalid; `code` and `details` say why. */

@@ -35,7 +35,8 @@ function Live({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
   const show = (next: LogSearch) =>
     void navigate({
       to: ".",
-      search: (previous) => ({ ...previous, text: undefined, about: undefined, ...next }),
+      search: (search: Record<string, unknown>) =>
+        ({ ...search, text: undefined, about: undefined, ...next }) as never,
       replace: true,
       resetScroll: false,
     });
