@@ -76,7 +76,9 @@ test("comments are sent as one request that starts one loop", async ({ page }) =
   await expect(page.getByRole("button", { name: "Finish review", exact: true })).toBeVisible();
 });
 
-test("comments are posted to the pull request, and one that fails remains", async ({ page }) => {
+test("comments are posted to the pull request, and a comment that fails remains", async ({
+  page,
+}) => {
   await open(page);
   await expect(line(page, "Doubles with each attempt")).toBeVisible();
   await comment(page, "src/webhooks/retry.ts", "Name the limit.");
@@ -201,7 +203,7 @@ test("states without changes say why", async ({ page }) => {
     route.abort(),
   );
   await page.reload();
-  await expect(page.getByText("Access denied")).toBeVisible();
+  await expect(page.getByText(/don.t have access/)).toBeVisible();
 });
 
 test.describe("with 300 files and 50,000 lines", () => {

@@ -14,7 +14,7 @@ async function signIn(page: Page, email: string, password: string): Promise<void
   await page.getByLabel("E-mail address").fill(email);
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
 }
 
 const tab = (page: Page, name: string) =>
@@ -37,7 +37,7 @@ test("member is invited, has limited access and loses it on removal", async ({
   await ben.getByLabel("Last name").fill("Lindqvist");
   await ben.getByLabel("Password").fill("another long password");
   await ben.getByRole("button", { name: "Join" }).click();
-  await expect(ben.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+  await expect(ben.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
 
   await ben.goto(`${team.origin}/acme/settings/audit-log`);
   await expect(ben.getByText("You don't have access")).toBeVisible();

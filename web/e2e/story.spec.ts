@@ -31,7 +31,7 @@ test("request is planned, executed and delivered as a pull request", async ({ pa
 
   await test.step("sign-in with the link", async () => {
     await page.goto(signInUrl);
-    await expect(page.getByRole("heading", { name: "No loops yet" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Describe the first change" })).toBeVisible();
     await expect(page.getByRole("button", { name: /Machines: / })).not.toHaveAccessibleName(
       /No machine/,
     );
@@ -117,10 +117,25 @@ test("request is planned, executed and delivered as a pull request", async ({ pa
     await page.getByRole("button", { name: "Cancel" }).click();
   });
 
-  await test.step("list shows both loops", async () => {
+  await test.step("the change request has one row, and a page with all stages", async () => {
     await page.getByRole("link", { name: "Work" }).click();
-    await expect(page.getByRole("row")).toHaveCount(3);
-    await expect(page.getByRole("link", { name: /Pull request/ })).toBeVisible();
+    const row = page.getByRole("listitem");
+    await expect(row).toHaveCount(1);
+    await expect(row).toContainText("Pull request opened");
+    await row.getByRole("link", { name: request }).click();
+    await expect(page.getByRole("link", { name: "Open pull request" })).toBeVisible();
+    await page.getByRole("tab", { name: "Changes" }).click();
+    await expect(page.getByText("theme.js").first()).toBeVisible();
+    await page.getByRole("tab", { name: "Evidence" }).click();
+    await expect(page.getByRole("list", { name: "Results" })).toBeVisible();
+    await page.getByRole("tab", { name: "History" }).click();
+    await expect(page.getByText("Completed")).toHaveCount(2);
+    await expectAccessible(page);
+  });
+
+  await test.step("nothing needs the person any more", async () => {
+    await page.getByRole("link", { name: /Needs you/ }).click();
+    await expect(page.getByText("Nothing needs you")).toBeVisible();
   });
 
   monitor.expectClean();
@@ -130,7 +145,7 @@ test("used link shows an error", async ({ page, context }) => {
   // The first test may have used the link. After this navigation it is used in any case.
   await page.goto(demo.ready.signInUrl);
   await expect(
-    page.getByText(/No loops yet|This link is no longer valid|Pull request/).first(),
+    page.getByText(/Describe the first change|This link is no longer valid|Needs you/).first(),
   ).toBeVisible();
   await context.clearCookies();
   await page.goto(demo.ready.signInUrl);

@@ -12,7 +12,9 @@ use serde_json::Value;
 use crate::assistant_record::{
     AssistantRecord, Block, Content, RecordKind, SystemEvent, SystemRecord, ToolResult, ToolUse,
 };
-use crate::event_body::{EventBody, Limit, Output, OutputRole, ToolCall, ToolCategory, ToolEnd, ToolStart};
+use crate::event_body::{
+    EventBody, LimitEvent, OutputEvent, OutputRole, ToolCallEvent, ToolCategory, ToolEnd, ToolStart,
+};
 use crate::redact;
 
 /// Size limit of a text, of a result, and of each string in the arguments of a tool call, in bytes. The assistant
@@ -73,7 +75,7 @@ impl AssistantEvents {
             }
             RecordKind::Result(_) => output(OutputRole::Note, "Turn complete").into_iter().collect(),
             RecordKind::System(SystemRecord { event: SystemEvent::WaitingForLimit(message), .. }) => {
-                vec![EventBody::Limit(Limit { text: redact::credentials(message) })]
+                vec![EventBody::Limit(LimitEvent { text: redact::credentials(message) })]
             }
             _ => Vec::new(),
         }
@@ -91,8 +93,11 @@ impl AssistantEvents {
             match block {
                 Block::Text(text) => parts.extend(prose(text, role, parent)),
                 Block::Thinking(_) => {
-                    let text = Output::new(OutputRole::Thinking, "Thinking...");
-                    parts.push(EventBody::Output(Output { parent_id: parent.map(str::to_owned), ..text }));
+                    let text = OutputEvent::new(OutputRole::Thinking, "Thinking...");
+                    parts.push(EventBody::Output(OutputEvent {
+                        parent_id: parent.map(str::to_owned),
+                        ..text
+                    }));
                 }
                 Block::ToolUse(call) => parts.push(self.start(call, parent, now)),
                 Block::ToolResult(result) => parts.push(self.end(result, now)),
@@ -109,7 +114,7 @@ impl AssistantEvents {
             self.open.insert(call.id.clone(), open);
         }
         let (input, is_shortened) = input(call);
-        EventBody::ToolCall(ToolCall::Start(ToolStart {
+        EventBody::ToolCall(ToolCallEvent::Start(ToolStart {
             tool: call.name.clone(),
             call_id: Some(call.id.clone()).filter(|id| !id.is_empty()),
             category: Some(category),
@@ -131,7 +136,7 @@ impl AssistantEvents {
             .as_ref()
             .and_then(|call| Some(now?.saturating_duration_since(call.started?)))
             .and_then(|duration| u64::try_from(duration.as_millis()).ok());
-        EventBody::ToolCall(ToolCall::End(ToolEnd {
+        EventBody::ToolCall(ToolCallEvent::End(ToolEnd {
             tool: call.as_ref().map_or_else(String::new, |call| call.tool.clone()),
             call_id: Some(result.call.clone()).filter(|id| !id.is_empty()),
             category: call.as_ref().map(|call| call.category),
@@ -147,13 +152,15 @@ impl AssistantEvents {
 }
 
 fn output(role: OutputRole, text: &str) -> Option<EventBody> {
-    (!text.trim().is_empty()).then(|| EventBody::Output(Output::new(role, limited(text))))
+    (!text.trim().is_empty()).then(|| EventBody::Output(OutputEvent::new(role, limited(text))))
 }
 
 /// Separates what the driver evaluates from the other text.
 fn prose(text: &str, role: OutputRole, parent: Option<&str>) -> Vec<EventBody> {
     let with_parent = |body| match body {
-        EventBody::Output(text) => EventBody::Output(Output { parent_id: parent.map(str::to_owned), ..text }),
+        EventBody::Output(text) => {
+            EventBody::Output(OutputEvent { parent_id: parent.map(str::to_owned), ..text })
+        }
         other => other,
     };
     let control = CONTROL.find_iter(text).map(|found| found.as_str().trim()).collect::<Vec<_>>().join("\n");

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::event_body::{EventBody, Output, OutputRole, or_absent};
+use crate::event_body::{EventBody, OutputEvent, OutputRole, or_absent};
 use crate::execution_result::ResultEntry;
 use crate::spend::Cost;
 pub use crate::tokens::{ModelTokens, TokenUsage, TokensUsed};
@@ -145,7 +145,7 @@ impl LoopEvent {
     /// Creates the event of a text of Loopgate for the user.
     #[must_use]
     pub fn note(text: &str) -> Self {
-        Self::output(EventBody::Output(Output::new(OutputRole::Note, text)))
+        Self::output(EventBody::Output(OutputEvent::new(OutputRole::Note, text)))
     }
 
     /// Creates an `output` event, in which runners report texts, queue positions, approvals and stalls.

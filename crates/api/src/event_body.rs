@@ -24,23 +24,23 @@ pub enum EventBody {
     /// The loop starts.
     Started(Started),
     /// The loop entered another phase, or completed a task.
-    Progress(Progress),
+    Progress(ProgressEvent),
     /// A text.
-    Output(Output),
+    Output(OutputEvent),
     /// A tool call starts or ends.
-    ToolCall(ToolCall),
+    ToolCall(ToolCallEvent),
     /// Tokens and costs so far.
-    Usage(UsageReport),
+    Usage(LoopUsageReport),
     /// The assistant asks the user, and the loop waits for the answer.
-    Question(Question),
+    Question(QuestionEvent),
     /// The loop waits until a usage limit of the assistant resets.
-    Limit(Limit),
+    Limit(LimitEvent),
     /// The loop waits for the approval of its desktop's owner.
-    Approval(Approval),
+    Approval(ApprovalRequestEvent),
     /// The loop is queued on its desktop.
-    Queue(Queue),
+    Queue(QueueEvent),
     /// The loop has become inactive, or active again.
-    Stall(Stall),
+    Stall(StallEvent),
     /// An artifact was uploaded.
     ArtifactCreated(ArtifactCreated),
     /// Files for support were uploaded.
@@ -76,7 +76,7 @@ pub struct Started {
 /// Content of a `progress` event.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Progress {
+pub struct ProgressEvent {
     /// Completed part in percent.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub percent: Option<f64>,
@@ -85,13 +85,13 @@ pub struct Progress {
     pub stage: Option<String>,
     /// Tasks of the plan; absent without a plan.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
-    pub tasks: Option<Tasks>,
+    pub tasks: Option<TaskCounts>,
 }
 
 /// Tasks of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Tasks {
+pub struct TaskCounts {
     /// Number of completed tasks.
     pub completed: u64,
     /// Number of all tasks.
@@ -122,7 +122,7 @@ pub enum OutputRole {
 /// Content of an `output` event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Output {
+pub struct OutputEvent {
     /// The text. Without a role, the lines of a log.
     pub chunk: String,
     /// Author of the text; absent from runners that do not report it.
@@ -133,21 +133,21 @@ pub struct Output {
     pub parent_id: Option<String>,
     /// Tokens and costs, from runners that report them with a text.
     #[serde(flatten)]
-    pub usage: UsageReport,
+    pub usage: LoopUsageReport,
 }
 
-impl Output {
+impl OutputEvent {
     /// Creates a text with an author.
     #[must_use]
     pub fn new(role: OutputRole, chunk: impl Into<String>) -> Self {
-        Self { chunk: chunk.into(), role: Some(role), parent_id: None, usage: UsageReport::default() }
+        Self { chunk: chunk.into(), role: Some(role), parent_id: None, usage: LoopUsageReport::default() }
     }
 }
 
 /// Tokens and costs of a loop so far.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct UsageReport {
+pub struct LoopUsageReport {
     /// Total tokens.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub token_usage: Option<TokenUsage>,
@@ -179,7 +179,7 @@ pub enum ToolCategory {
 /// Content of a `tool_call` event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "status", rename_all = "lowercase")]
-pub enum ToolCall {
+pub enum ToolCallEvent {
     /// The call starts.
     Start(ToolStart),
     /// The call has ended.
@@ -252,23 +252,23 @@ pub struct ToolEnd {
 
 /// A question to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Question {
+pub struct QuestionEvent {
     /// The question.
     pub text: String,
 }
 
 /// A usage limit that the loop waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Limit {
+pub struct LimitEvent {
     /// Message of the loop's driver, with the time of the reset.
     pub text: String,
 }
 
 /// A pending approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Approval {
+pub struct ApprovalRequestEvent {
     /// The approval.
-    pub approval: PendingApproval,
+    pub approval: ApprovalDetails,
     /// Message for the user.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub chunk: Option<String>,
@@ -277,7 +277,7 @@ pub struct Approval {
 /// Request for the approval of a loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PendingApproval {
+pub struct ApprovalDetails {
     /// Id that the decision refers to.
     pub id: String,
     /// Command line that approves the loop.
@@ -288,7 +288,7 @@ pub struct PendingApproval {
 
 /// A change of a loop's position in the queue of its desktop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Queue {
+pub struct QueueEvent {
     /// The position.
     pub queue: QueuePlace,
     /// Message for the user.
@@ -307,7 +307,7 @@ pub struct QueuePlace {
 
 /// A change of a loop's activity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Stall {
+pub struct StallEvent {
     /// The activity.
     #[serde(alias = "stillness")]
     pub stall: StallState,
@@ -365,13 +365,13 @@ pub struct SupportBundleUploaded {
     pub keys: Vec<String>,
     /// The files, if the runner reports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "or_absent")]
-    pub files: Vec<SupportFile>,
+    pub files: Vec<UploadedSupportFile>,
 }
 
 /// A file for support.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct SupportFile {
+pub struct UploadedSupportFile {
     /// Name of the file.
     pub name: String,
     /// Key in the storage.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_home::Program;
 use loopgate_tools::git::{
-    ChangeKind, ChangeRange, FileChange, GeneratedKind, Git, ObjectHash, PatchOptions, Patches, time,
+    ChangeKind, ChangeRange, ComparedFile, GeneratedKind, Git, ObjectHash, PatchOptions, Patches, time,
 };
 use loopgate_tools::process::Limits;
 use machine::{Machine, write_script};
@@ -64,7 +64,7 @@ impl Code {
         fs::write(path, text).unwrap();
     }
 
-    async fn changes(&self) -> Vec<FileChange> {
+    async fn changes(&self) -> Vec<ComparedFile> {
         self.git.file_changes(&self.clone, &ChangeRange::since(&self.base)).await.unwrap().files
     }
 
@@ -81,8 +81,8 @@ impl Code {
     }
 }
 
-fn summary(files: &[FileChange]) -> Vec<(String, ChangeKind, Option<u64>, Option<u64>)> {
-    let line = |file: &FileChange| {
+fn summary(files: &[ComparedFile]) -> Vec<(String, ChangeKind, Option<u64>, Option<u64>)> {
+    let line = |file: &ComparedFile| {
         (String::from_utf8_lossy(&file.path).into_owned(), file.kind, file.additions, file.deletions)
     };
     files.iter().map(line).collect()

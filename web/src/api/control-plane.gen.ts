@@ -1817,10 +1817,19 @@ export interface components {
              */
             userId: string;
         };
+        /** @description Request for the approval of a loop. */
+        ApprovalDetails: {
+            /** @description Command line that approves the loop. */
+            command: string;
+            /** @description Id that the decision refers to. */
+            id: string;
+            /** @description Expiration of the request, ISO 8601. */
+            waitsUntil: string;
+        };
         /** @description A pending approval. */
-        Approval: {
+        ApprovalRequestEvent: {
             /** @description The approval. */
-            approval: components["schemas"]["PendingApproval"];
+            approval: components["schemas"]["ApprovalDetails"];
             /** @description Message for the user. */
             chunk?: string | null;
         };
@@ -4205,31 +4214,31 @@ export interface components {
         EventBody: (components["schemas"]["Started"] & {
             /** @enum {string} */
             type: "started";
-        }) | (components["schemas"]["Progress"] & {
+        }) | (components["schemas"]["ProgressEvent"] & {
             /** @enum {string} */
             type: "progress";
-        }) | (components["schemas"]["Output"] & {
+        }) | (components["schemas"]["OutputEvent"] & {
             /** @enum {string} */
             type: "output";
-        }) | (components["schemas"]["ToolCall"] & {
+        }) | (components["schemas"]["ToolCallEvent"] & {
             /** @enum {string} */
             type: "tool_call";
-        }) | (components["schemas"]["UsageReport"] & {
+        }) | (components["schemas"]["LoopUsageReport"] & {
             /** @enum {string} */
             type: "usage";
-        }) | (components["schemas"]["Question"] & {
+        }) | (components["schemas"]["QuestionEvent"] & {
             /** @enum {string} */
             type: "question";
-        }) | (components["schemas"]["Limit"] & {
+        }) | (components["schemas"]["LimitEvent"] & {
             /** @enum {string} */
             type: "limit";
-        }) | (components["schemas"]["Approval"] & {
+        }) | (components["schemas"]["ApprovalRequestEvent"] & {
             /** @enum {string} */
             type: "approval";
-        }) | (components["schemas"]["Queue"] & {
+        }) | (components["schemas"]["QueueEvent"] & {
             /** @enum {string} */
             type: "queue";
-        }) | (components["schemas"]["Stall"] & {
+        }) | (components["schemas"]["StallEvent"] & {
             /** @enum {string} */
             type: "stall";
         }) | (components["schemas"]["ArtifactCreated"] & {
@@ -4604,7 +4613,7 @@ export interface components {
             version: number;
         };
         /** @description A usage limit that the loop waits for. */
-        Limit: {
+        LimitEvent: {
             /** @description Message of the loop's driver, with the time of the reset. */
             text: string;
         };
@@ -4852,6 +4861,15 @@ export interface components {
             /** @description Host name of the machine. */
             machineName: string;
         };
+        /** @description Tokens and costs of a loop so far. */
+        LoopUsageReport: {
+            cost?: components["schemas"]["Cost"] | null;
+            /** @description Runs of the assistant that ended since the last event with any. */
+            runs?: components["schemas"]["Run"][];
+            tokenUsage?: components["schemas"]["TokenUsage"] | null;
+            /** @description The model's responses since the last event with any. */
+            turns?: components["schemas"]["Turn"][];
+        };
         /** @description User who started a loop. */
         LoopUser: {
             /** @description URL of the profile picture. */
@@ -4997,7 +5015,7 @@ export interface components {
             slug: string;
         };
         /** @description Content of an `output` event. */
-        Output: components["schemas"]["UsageReport"] & {
+        OutputEvent: components["schemas"]["LoopUsageReport"] & {
             /** @description The text. Without a role, the lines of a log. */
             chunk: string;
             /** @description Id of the tool call that started the subagent whose text this is. */
@@ -5031,17 +5049,8 @@ export interface components {
              */
             password: string;
         };
-        /** @description Request for the approval of a loop. */
-        PendingApproval: {
-            /** @description Command line that approves the loop. */
-            command: string;
-            /** @description Id that the decision refers to. */
-            id: string;
-            /** @description Expiration of the request, ISO 8601. */
-            waitsUntil: string;
-        };
         /** @description Content of a `progress` event. */
-        Progress: {
+        ProgressEvent: {
             /**
              * Format: double
              * @description Completed part in percent.
@@ -5049,7 +5058,7 @@ export interface components {
             percent?: number | null;
             /** @description Name of the phase. */
             stage?: string | null;
-            tasks?: components["schemas"]["Tasks"] | null;
+            tasks?: components["schemas"]["TaskCounts"] | null;
         };
         /** @description Result of a rejection. */
         ProposalRejected: {
@@ -5124,12 +5133,12 @@ export interface components {
         /** @description Value of a query parameter. */
         QueryValue: string | string[];
         /** @description A question to the user. */
-        Question: {
+        QuestionEvent: {
             /** @description The question. */
             text: string;
         };
         /** @description A change of a loop's position in the queue of its desktop. */
-        Queue: {
+        QueueEvent: {
             /** @description Message for the user. */
             chunk?: string | null;
             /** @description The position. */
@@ -5559,7 +5568,7 @@ export interface components {
             perMonthUsd: number | null;
         };
         /** @description A change of a loop's activity. */
-        Stall: {
+        StallEvent: {
             /** @description Message for the user. */
             chunk?: string | null;
             /** @description The activity. */
@@ -5673,21 +5682,9 @@ export interface components {
         /** @description Uploaded files for support. */
         SupportBundleUploaded: {
             /** @description The files, if the runner reports them. */
-            files?: components["schemas"]["SupportFile"][];
+            files?: components["schemas"]["UploadedSupportFile"][];
             /** @description Keys of the files in the storage. */
             keys: string[];
-        };
-        /** @description A file for support. */
-        SupportFile: {
-            /** @description Key in the storage. */
-            key: string;
-            /** @description Name of the file. */
-            name: string;
-            /**
-             * Format: int64
-             * @description Size in bytes; absent if unknown.
-             */
-            sizeBytes?: number | null;
         };
         /** @description Authentication strength of a desktop. */
         TargetSecurity: {
@@ -5699,7 +5696,7 @@ export interface components {
             upgradeSupported: boolean;
         };
         /** @description Tasks of a plan. */
-        Tasks: {
+        TaskCounts: {
             /**
              * Format: int64
              * @description Number of completed tasks.
@@ -5908,7 +5905,7 @@ export interface components {
             outputTokens: number;
         };
         /** @description Content of a `tool_call` event. */
-        ToolCall: (components["schemas"]["ToolStart"] & {
+        ToolCallEvent: (components["schemas"]["ToolStart"] & {
             /** @enum {string} */
             status: "start";
         }) | (components["schemas"]["ToolEnd"] & {
@@ -6098,6 +6095,18 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /** @description A file for support. */
+        UploadedSupportFile: {
+            /** @description Key in the storage. */
+            key: string;
+            /** @description Name of the file. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Size in bytes; absent if unknown.
+             */
+            sizeBytes?: number | null;
+        };
         /** @description Result of an upload. */
         UploadResponse: {
             /** @description Always `true`; failures have an error status. */
@@ -6148,15 +6157,6 @@ export interface components {
              * @description Number of output tokens.
              */
             totalTokensOutput: number;
-        };
-        /** @description Tokens and costs of a loop so far. */
-        UsageReport: {
-            cost?: components["schemas"]["Cost"] | null;
-            /** @description Runs of the assistant that ended since the last event with any. */
-            runs?: components["schemas"]["Run"][];
-            tokenUsage?: components["schemas"]["TokenUsage"] | null;
-            /** @description The model's responses since the last event with any. */
-            turns?: components["schemas"]["Turn"][];
         };
         /**
          * @description A signed intent: the user signs the essential members of a launch or cancellation instead of the whole

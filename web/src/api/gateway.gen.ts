@@ -1901,53 +1901,6 @@ export interface components {
             time: string;
         };
         /**
-         * @description A changed file.
-         * @example {
-         *       "path": "README.md",
-         *       "status": "modified",
-         *       "additions": 1,
-         *       "deletions": 1,
-         *       "binary": false,
-         *       "oldMode": "100644",
-         *       "newMode": "100644",
-         *       "hash": "442f4e2d0d7ac377d770fd7f39d7ed90e3d86ade"
-         *     }
-         */
-        ChangedFile: {
-            /**
-             * Format: int64
-             * @description Added lines; 0 for a binary file.
-             */
-            additions: number;
-            /** @description Whether the file is binary or larger than 2 MiB. Its patch has no lines. */
-            binary: boolean;
-            /**
-             * Format: int64
-             * @description Removed lines; 0 for a binary file.
-             */
-            deletions: number;
-            generated?: components["schemas"]["FileGeneration"] | null;
-            /**
-             * @description Hash of the newer content, which stays the same when the content is committed. Absent for a deleted file, a
-             *     submodule, and a file of more than 5 MiB.
-             */
-            hash?: string | null;
-            /** @description Absent for a deleted file. */
-            newMode?: string | null;
-            /** @description Mode in octal, such as `100644`; absent for a new file. */
-            oldMode?: string | null;
-            /** @description Path before a rename, or of the original of a copy. */
-            oldPath?: string | null;
-            /** @description Path relative to the root. Bytes that are not UTF-8 are replaced with `U+FFFD`. */
-            path: string;
-            /**
-             * Format: int64
-             * @description Size of the newer content in bytes; only for binary files.
-             */
-            size?: number | null;
-            status: components["schemas"]["FileStatus"];
-        };
-        /**
          * @description A message to store, or the message that was posted to the code host. With both, only the message is
          *     stored.
          * @example {
@@ -3557,6 +3510,53 @@ export interface components {
             /** @description Text of the line itself. */
             text: string;
         };
+        /**
+         * @description A changed file.
+         * @example {
+         *       "path": "README.md",
+         *       "status": "modified",
+         *       "additions": 1,
+         *       "deletions": 1,
+         *       "binary": false,
+         *       "oldMode": "100644",
+         *       "newMode": "100644",
+         *       "hash": "442f4e2d0d7ac377d770fd7f39d7ed90e3d86ade"
+         *     }
+         */
+        ListedFile: {
+            /**
+             * Format: int64
+             * @description Added lines; 0 for a binary file.
+             */
+            additions: number;
+            /** @description Whether the file is binary or larger than 2 MiB. Its patch has no lines. */
+            binary: boolean;
+            /**
+             * Format: int64
+             * @description Removed lines; 0 for a binary file.
+             */
+            deletions: number;
+            generated?: components["schemas"]["FileGeneration"] | null;
+            /**
+             * @description Hash of the newer content, which stays the same when the content is committed. Absent for a deleted file, a
+             *     submodule, and a file of more than 5 MiB.
+             */
+            hash?: string | null;
+            /** @description Absent for a deleted file. */
+            newMode?: string | null;
+            /** @description Mode in octal, such as `100644`; absent for a new file. */
+            oldMode?: string | null;
+            /** @description Path before a rename, or of the original of a copy. */
+            oldPath?: string | null;
+            /** @description Path relative to the root. Bytes that are not UTF-8 are replaced with `U+FFFD`. */
+            path: string;
+            /**
+             * Format: int64
+             * @description Size of the newer content in bytes; only for binary files.
+             */
+            size?: number | null;
+            status: components["schemas"]["FileStatus"];
+        };
         /** @description A pull request. */
         ListedPullRequest: {
             /** @description Login of the author; `unknown` for a deleted account. */
@@ -4442,7 +4442,7 @@ export interface components {
             /** @description Number of changed files without that limit. */
             fileCount: number;
             /** @description Changed files in the order of their paths; at most 3000. */
-            files: components["schemas"]["ChangedFile"][];
+            files: components["schemas"]["ListedFile"][];
             /** @description Full hash of HEAD; null without a commit. */
             head: string | null;
             /** @description Full name, else the name of the worktree's directory. */

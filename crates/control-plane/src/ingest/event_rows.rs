@@ -1,7 +1,7 @@
 //! The rows of an event: one for each thing that a runner reports in it, with large values apart.
 
 use loopgate_api::event::code;
-use loopgate_api::event_body::{EventBody, Question};
+use loopgate_api::event_body::{EventBody, QuestionEvent};
 use serde_json::{Map, Value};
 
 use super::runner_event::RunnerEvent;
@@ -119,7 +119,7 @@ fn error(event: RunnerEvent) -> Vec<EventRow> {
     if event.text("code") == Some(code::AWAITING_USER)
         && let Some(text) = event.text("message")
     {
-        let (kind, question) = EventBody::Question(Question { text: text.to_owned() }).into_members();
+        let (kind, question) = EventBody::Question(QuestionEvent { text: text.to_owned() }).into_members();
         let timestamp = event.members.get("timestamp").cloned().unwrap_or_default();
         rows.push(EventRow::new(kind, with_timestamp(question, &timestamp)));
     }

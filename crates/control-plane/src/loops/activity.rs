@@ -49,7 +49,7 @@ pub enum LoopActivity {
 /// The member `stall` of an event.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "state")]
-enum Stall {
+enum ReportedStall {
     WaitingForLimit {
         #[serde(default)]
         until: Option<String>,
@@ -62,16 +62,16 @@ enum Stall {
     Active,
 }
 
-/// Change of the activity by an event.
+/// ActivityChange of the activity by an event.
 #[derive(Debug, PartialEq, Eq)]
-enum Change {
+enum ActivityChange {
     Keep,
     Set(Option<LoopActivity>),
 }
 
 /// Returns what an event says about the activity. Output without such a member says nothing; all other events are
 /// proof that the loop no longer waits.
-fn change(event: &RunnerEvent) -> Change {
+fn change(event: &RunnerEvent) -> ActivityChange {
     let activity = |kind: &str, member: &Value| -> Option<LoopActivity> {
         let mut members = member.as_object()?.clone();
         members.insert("kind".to_owned(), kind.into());
@@ -79,19 +79,21 @@ fn change(event: &RunnerEvent) -> Change {
     };
     let member = |name: &str| event.members.get(name).filter(|member| member.is_object());
     if event.kind != "output" {
-        return Change::Set(None);
+        return ActivityChange::Set(None);
     }
     if let Some(approval) = member("approval") {
-        return Change::Set(activity("approval", approval));
+        return ActivityChange::Set(activity("approval", approval));
     }
     if let Some(queue) = member("queue") {
-        return Change::Set(activity("queue", queue));
+        return ActivityChange::Set(activity("queue", queue));
     }
     match parse_json(member("stall")) {
-        Some(Stall::WaitingForLimit { until }) => Change::Set(Some(LoopActivity::UsageLimit { until })),
-        Some(Stall::Stuck { command }) => Change::Set(Some(LoopActivity::Stuck { command })),
-        Some(Stall::Active) => Change::Set(None),
-        None => Change::Keep,
+        Some(ReportedStall::WaitingForLimit { until }) => {
+            ActivityChange::Set(Some(LoopActivity::UsageLimit { until }))
+        }
+        Some(ReportedStall::Stuck { command }) => ActivityChange::Set(Some(LoopActivity::Stuck { command })),
+        Some(ReportedStall::Active) => ActivityChange::Set(None),
+        None => ActivityChange::Keep,
     }
 }
 
@@ -107,7 +109,7 @@ pub async fn update(
     row: &agent_loop::Model,
     event: &RunnerEvent,
 ) -> Result<bool, DbErr> {
-    let Change::Set(activity) = change(event) else { return Ok(false) };
+    let ActivityChange::Set(activity) = change(event) else { return Ok(false) };
     if activity == parse_json(row.activity.as_ref()) {
         return Ok(false);
     }
@@ -127,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    fn after(body: Value) -> Change {
+    fn after(body: Value) -> ActivityChange {
         change(&RunnerEvent::parse(body, None).unwrap())
     }
 
@@ -136,24 +138,27 @@ mod tests {
         let approval =
             json!({"id": "7f", "command": "loopgate approve 7f", "waitsUntil": "2026-05-11T08:30:00Z"});
         let waits = after(json!({"type": "output", "chunk": "Waiting", "approval": approval}));
-        assert!(matches!(waits, Change::Set(Some(LoopActivity::Approval { id, .. })) if id == "7f"));
+        assert!(matches!(waits, ActivityChange::Set(Some(LoopActivity::Approval { id, .. })) if id == "7f"));
         let queued = after(json!({"type": "output", "chunk": "Queued", "queue": {"place": 2, "waiting": 4}}));
-        assert_eq!(queued, Change::Set(Some(LoopActivity::Queue { place: 2, waiting: 4 })));
+        assert_eq!(queued, ActivityChange::Set(Some(LoopActivity::Queue { place: 2, waiting: 4 })));
         let limit =
             json!({"type": "output", "chunk": "", "stall": {"state": "waiting-for-limit", "until": "15:00"}});
         assert_eq!(
             after(limit),
-            Change::Set(Some(LoopActivity::UsageLimit { until: Some("15:00".to_owned()) }))
+            ActivityChange::Set(Some(LoopActivity::UsageLimit { until: Some("15:00".to_owned()) }))
         );
         let active = json!({"type": "output", "chunk": "", "stall": {"state": "working"}});
-        assert_eq!(after(active), Change::Set(None));
-        assert_eq!(after(json!({"type": "output", "chunk": "text"})), Change::Keep);
-        assert_eq!(after(json!({"type": "started"})), Change::Set(None));
+        assert_eq!(after(active), ActivityChange::Set(None));
+        assert_eq!(after(json!({"type": "output", "chunk": "text"})), ActivityChange::Keep);
+        assert_eq!(after(json!({"type": "started"})), ActivityChange::Set(None));
     }
 
     #[test]
     fn malformed_members_end_the_activity() {
-        assert_eq!(after(json!({"type": "output", "chunk": "", "queue": {"place": "x"}})), Change::Set(None));
-        assert_eq!(after(json!({"type": "output", "chunk": "", "stall": 5})), Change::Keep);
+        assert_eq!(
+            after(json!({"type": "output", "chunk": "", "queue": {"place": "x"}})),
+            ActivityChange::Set(None)
+        );
+        assert_eq!(after(json!({"type": "output", "chunk": "", "stall": 5})), ActivityChange::Keep);
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use futures_util::TryStreamExt as _;
-use loopgate_api::event_body::{EventBody, OutputRole, ToolCall, ToolCategory};
+use loopgate_api::event_body::{EventBody, OutputRole, ToolCallEvent, ToolCategory};
 use sea_orm::prelude::*;
 use sea_orm::{QueryOrder, QuerySelect as _};
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ pub async fn read(store: &Store, loop_id: Uuid, query: &EventQuery) -> Result<Ev
     let (mut rows, before) = if text.is_none() && query.about.is_none() {
         consecutive(store, loop_id, before, limit).await?
     } else {
-        Search { store, text, about: query.about }.run(loop_id, before, limit).await?
+        EventSearch { store, text, about: query.about }.run(loop_id, before, limit).await?
     };
     rows.reverse();
     Ok(EventRange { events: views(rows), last_sequence, before })
@@ -90,14 +90,14 @@ fn preceding(loop_id: Uuid, before: i64) -> Select<loop_event::Entity> {
         .order_by_desc(loop_event::Column::Sequence)
 }
 
-struct Search<'a> {
+struct EventSearch<'a> {
     store: &'a Store,
     /// Lower case.
     text: Option<String>,
     about: Option<EventSubject>,
 }
 
-impl Search<'_> {
+impl EventSearch<'_> {
     async fn run(&self, loop_id: Uuid, mut before: i64, limit: u64) -> Result<Rows, DbErr> {
         let (mut found, mut bytes, mut searched) = (Vec::new(), 0, 0);
         while searched < SEARCH_ROWS {
@@ -156,13 +156,13 @@ fn is_about(body: &EventBody, subject: EventSubject) -> bool {
     match (body, subject) {
         (EventBody::Error(_) | EventBody::Unreadable(_), EventSubject::Errors) => true,
         (EventBody::Output(output), EventSubject::Errors) => output.role == Some(OutputRole::Error),
-        (EventBody::ToolCall(ToolCall::End(end)), EventSubject::Errors) => {
+        (EventBody::ToolCall(ToolCallEvent::End(end)), EventSubject::Errors) => {
             end.is_error || end.exit_code.is_some_and(|code| code != 0)
         }
         (EventBody::ToolCall(call), subject) => {
             let category = match call {
-                ToolCall::Start(start) => start.category,
-                ToolCall::End(end) => end.category,
+                ToolCallEvent::Start(start) => start.category,
+                ToolCallEvent::End(end) => end.category,
             };
             match subject {
                 EventSubject::Commands => category == Some(ToolCategory::Command),
@@ -180,8 +180,10 @@ fn contains(body: &EventBody, text: &str) -> bool {
     let has_any = |own: &Option<String>| own.as_deref().is_some_and(has);
     match body {
         EventBody::Output(output) => has(&output.chunk),
-        EventBody::ToolCall(ToolCall::Start(start)) => has(&start.tool) || value_contains(&start.input, text),
-        EventBody::ToolCall(ToolCall::End(end)) => has(&end.tool) || value_contains(&end.output, text),
+        EventBody::ToolCall(ToolCallEvent::Start(start)) => {
+            has(&start.tool) || value_contains(&start.input, text)
+        }
+        EventBody::ToolCall(ToolCallEvent::End(end)) => has(&end.tool) || value_contains(&end.output, text),
         EventBody::Progress(progress) => has_any(&progress.stage),
         EventBody::Question(question) => has(&question.text),
         EventBody::Limit(limit) => has(&limit.text),

@@ -1,6 +1,6 @@
 //! The log of a loop: its tail, ranges before it, searches, and complete values.
 
-use loopgate_api::event_body::{EventBody, ToolCall};
+use loopgate_api::event_body::{EventBody, ToolCallEvent};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -195,5 +195,5 @@ async fn stored_events_of_earlier_versions_are_typed() {
     assert_eq!(kinds, ["output", "queue", "stall", "tool_call", "unreadable", "error"]);
     assert_eq!((&events[4]["kind"], &events[5]["sequence"]), (&json!("teleported"), &json!(6)));
     let read = serde_json::from_value::<EventBody>(events[3].clone()).unwrap();
-    assert!(matches!(read, EventBody::ToolCall(ToolCall::End(_))), "{read:?}");
+    assert!(matches!(read, EventBody::ToolCall(ToolCallEvent::End(_))), "{read:?}");
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use loopgate_api::event::{AbortReason, ErrorEvent, LoopEvent, code};
-use loopgate_api::event_body::{EventBody, Queue, QueuePlace};
+use loopgate_api::event_body::{EventBody, QueueEvent, QueuePlace};
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_api::redact;
@@ -250,7 +250,7 @@ impl LaunchQueue {
     pub(super) async fn announce_position(&self, QueuePosition { id, position, of }: &QueuePosition) {
         let text = format!("Waiting for a free slot: {position} of {of} in the queue");
         let queue = QueuePlace { place: *position as u64, waiting: *of as u64 };
-        let event = LoopEvent::output(EventBody::Queue(Queue { queue, chunk: Some(text.clone()) }));
+        let event = LoopEvent::output(EventBody::Queue(QueueEvent { queue, chunk: Some(text.clone()) }));
         let stored = self
             .jobs
             .change(*id, |now| {

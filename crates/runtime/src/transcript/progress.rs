@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use loopgate_api::event_body::{Progress, Tasks};
+use loopgate_api::event_body::{ProgressEvent, TaskCounts};
 use loopgate_api::names::{PLAN_JSON, STATE_JSON};
 use loopgate_api::plan;
 use loopgate_home::untrusted;
@@ -15,16 +15,16 @@ pub(crate) struct ProgressReader {
     /// Start of the run: an older state belongs to an earlier run.
     spawned: Option<SystemTime>,
     modified: [Option<SystemTime>; 2],
-    reported: Progress,
+    reported: ProgressEvent,
 }
 
 impl ProgressReader {
     pub fn new(work_dir: PathBuf, spawned: Option<SystemTime>) -> Self {
-        Self { work_dir, spawned, modified: [None; 2], reported: Progress::default() }
+        Self { work_dir, spawned, modified: [None; 2], reported: ProgressEvent::default() }
     }
 
     /// Returns the progress if it has changed since the last call.
-    pub fn read(&mut self) -> Option<Progress> {
+    pub fn read(&mut self) -> Option<ProgressEvent> {
         let modified = [STATE_JSON, PLAN_JSON].map(|name| {
             untrusted::metadata(&self.work_dir.join(name)).and_then(|metadata| metadata.modified()).ok()
         });
@@ -40,7 +40,7 @@ impl ProgressReader {
         Some(progress)
     }
 
-    fn current(&self) -> Progress {
+    fn current(&self) -> ProgressEvent {
         let is_of_run =
             self.modified[0].zip(self.spawned).is_some_and(|(modified, spawned)| modified >= spawned);
         let state: Option<Value> =
@@ -48,7 +48,7 @@ impl ProgressReader {
         let plan = untrusted::read_text(&self.work_dir.join(PLAN_JSON)).ok();
         let tasks = plan.and_then(|text| plan::progress(&plan::parse(&text).ok()?));
         let percent = tasks.as_ref().map_or(0, |(tasks, _)| tasks.completed * 100 / tasks.total.max(1));
-        Progress {
+        ProgressEvent {
             #[expect(clippy::cast_precision_loss, reason = "at most 100")]
             percent: Some(percent as f64),
             stage: state
@@ -56,7 +56,7 @@ impl ProgressReader {
                 .and_then(|state| state.get("phase"))
                 .and_then(Value::as_str)
                 .map(str::to_owned),
-            tasks: tasks.filter(|(tasks, _)| tasks.total > 0).map(|(tasks, current)| Tasks {
+            tasks: tasks.filter(|(tasks, _)| tasks.total > 0).map(|(tasks, current)| TaskCounts {
                 completed: tasks.completed as u64,
                 total: tasks.total as u64,
                 current,
@@ -92,7 +92,7 @@ mod tests {
             json!({"completedTasks": tasks(done), "pendingTasks": tasks(pending)})
         };
         write(PLAN_JSON, plan(&["T-1"], &["T-2", "T-3", "T-4"]));
-        let tasks = |completed, current: Option<&str>| Tasks {
+        let tasks = |completed, current: Option<&str>| TaskCounts {
             completed,
             total: 4,
             current: current.map(str::to_owned),

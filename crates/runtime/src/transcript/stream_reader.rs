@@ -357,7 +357,7 @@ mod tests {
     fn chunks_are_limited_by_their_parts() {
         let large = |text: &str| Chunk {
             text: text.to_owned(),
-            parts: vec![EventBody::Limit(loopgate_api::event_body::Limit {
+            parts: vec![EventBody::Limit(loopgate_api::event_body::LimitEvent {
                 text: "x".repeat(PART_BYTES / 2),
             })],
         };

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use loopgate_api::assistant_stream::StreamSummary;
 use loopgate_api::event::LoopEvent;
-use loopgate_api::event_body::Progress;
+use loopgate_api::event_body::ProgressEvent;
 use loopgate_api::ids::LoopId;
 use serde_json::json;
 use tokio::time::Instant;
@@ -60,14 +60,14 @@ struct Tailer {
     /// `None` while a blocking thread uses it.
     progress: Option<ProgressReader>,
     /// Frame that was read but could not be stored yet.
-    unstored: Option<Frame>,
+    unstored: Option<ReadFrame>,
 }
 
 /// What was read at once.
-struct Frame {
+struct ReadFrame {
     batch: TranscriptBatch,
     /// Phase and tasks, if they have changed.
-    progress: Option<Progress>,
+    progress: Option<ProgressEvent>,
 }
 
 impl Tailer {
@@ -154,7 +154,7 @@ impl Tailer {
         Ok(frame.batch)
     }
 
-    async fn read(&mut self, ended: bool) -> Result<Frame, TailError> {
+    async fn read(&mut self, ended: bool) -> Result<ReadFrame, TailError> {
         // The readers move to a blocking thread and back; a placeholder is left in between.
         let work_dir = self.work_dir.clone();
         let empty = StreamReader::new(work_dir, StreamPosition::default());
@@ -168,10 +168,10 @@ impl Tailer {
         .await
         .map_err(|_| TailError::Stopped)?;
         (self.reader, self.progress) = (reader, progress_reader);
-        Ok(Frame { batch: batch?, progress })
+        Ok(ReadFrame { batch: batch?, progress })
     }
 
-    async fn store(&self, Frame { batch: frame, progress }: &Frame) -> Result<(), StoreError> {
+    async fn store(&self, ReadFrame { batch: frame, progress }: &ReadFrame) -> Result<(), StoreError> {
         let last = frame.chunks.len().saturating_sub(1);
         let output =
             frame.chunks.iter().enumerate().map(|(at, chunk)| output_event(chunk, frame, at == last));

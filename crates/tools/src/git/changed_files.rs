@@ -20,7 +20,7 @@ const MAX_COMMITS: &str = "--max-count=200";
 
 /// A file that differs. Paths are bytes, because file names need not be UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileChange {
+pub struct ComparedFile {
     /// Path relative to the root of the working tree.
     pub path: Vec<u8>,
     /// Path before a rename, or of the original of a copy.
@@ -46,7 +46,7 @@ pub struct FileChange {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileChanges {
     /// At most [`MAX_CHANGED_FILES`].
-    pub files: Vec<FileChange>,
+    pub files: Vec<ComparedFile>,
     /// Number of files without that limit.
     pub count: usize,
 }
@@ -82,7 +82,7 @@ impl Git {
             let change = change.clone();
             let (additions, deletions) = output.lines.get(&change.path).copied().unwrap_or_default();
             let RawChange { path, from, kind, old_mode, new_mode, hash } = change;
-            FileChange {
+            ComparedFile {
                 path,
                 from,
                 kind,
@@ -95,7 +95,7 @@ impl Git {
                 generated,
             }
         });
-        let mut files: Vec<FileChange> = files.collect();
+        let mut files: Vec<ComparedFile> = files.collect();
         self.add_sizes(directory, &mut files).await?;
         let read_files =
             move || files.into_iter().map(|file| with_content(&repository.handles.root, file)).collect();
@@ -105,9 +105,9 @@ impl Git {
     }
 
     /// Adds the sizes of binary files whose content is in the repository.
-    async fn add_sizes(&self, directory: &Path, files: &mut [FileChange]) -> Result<(), GitError> {
-        let is_hashed = |file: &&mut FileChange| file.additions.is_none() && file.hash.is_some();
-        let mut binary: Vec<&mut FileChange> = files.iter_mut().filter(is_hashed).collect();
+    async fn add_sizes(&self, directory: &Path, files: &mut [ComparedFile]) -> Result<(), GitError> {
+        let is_hashed = |file: &&mut ComparedFile| file.additions.is_none() && file.hash.is_some();
+        let mut binary: Vec<&mut ComparedFile> = files.iter_mut().filter(is_hashed).collect();
         let hashes: Vec<String> = binary.iter().filter_map(|file| file.hash.clone()).collect();
         if hashes.is_empty() {
             return Ok(());
@@ -149,7 +149,7 @@ fn parse_commit(record: &[u8]) -> Option<CommitSummary> {
 }
 
 /// Adds hash and size of a file whose content is only in the working tree. Blocks.
-fn with_content(root: &Directory, file: FileChange) -> FileChange {
+fn with_content(root: &Directory, file: ComparedFile) -> ComparedFile {
     let is_complete = file.hash.is_some() && (file.additions.is_some() || file.size.is_some());
     if is_complete || file.new_mode.is_none() {
         return file;
@@ -157,7 +157,7 @@ fn with_content(root: &Directory, file: FileChange) -> FileChange {
     match read_from_disk(root, Path::new(OsStr::from_bytes(&file.path))) {
         Ok(WorktreeEntry::Bytes(bytes)) => {
             let size = file.additions.is_none().then_some(bytes.len() as u64);
-            FileChange { hash: file.hash.or_else(|| Some(blob_hash(&bytes))), size, ..file }
+            ComparedFile { hash: file.hash.or_else(|| Some(blob_hash(&bytes))), size, ..file }
         }
         // A submodule, or a file that vanished or is too large.
         _ => file,

@@ -51,7 +51,7 @@ pub use actions::{Action, BranchDiff, SwitchName, SyncStatus, is_base_name, pars
 pub use branch::{LOOP_NAMESPACE, is_loop_branch};
 pub use branch_status::{BranchStatus, BranchStatusBatch};
 pub use branches::{Branch, BranchListing, Branches, ListedWorktree, Refs, parse_refs, ticket_in};
-pub use changed_files::{CommitSummary, FileChange, FileChanges, MAX_CHANGED_FILES};
+pub use changed_files::{CommitSummary, ComparedFile, FileChanges, MAX_CHANGED_FILES};
 pub use changes::committer_variables;
 pub use checkout::CheckoutKind;
 pub use cleanup::{CleanupOutcome, pull_request_worktrees};

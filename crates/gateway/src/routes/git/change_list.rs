@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use loopgate_tools::git::{ChangeKind, CommitSummary, FileChange, FileChanges, GeneratedKind};
+use loopgate_tools::git::{ChangeKind, CommitSummary, ComparedFile, FileChanges, GeneratedKind};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -29,7 +29,7 @@ pub(crate) struct RepositoryChanges {
     /// Commits since the base, the newest first; at most 200.
     commits: Vec<ChangeCommit>,
     /// Changed files in the order of their paths; at most 3000.
-    files: Vec<ChangedFile>,
+    files: Vec<ListedFile>,
     /// Number of changed files without that limit.
     file_count: usize,
 }
@@ -84,7 +84,7 @@ enum FileGeneration {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"path": "README.md", "status": "modified", "additions": 1, "deletions": 1, "binary": false, "oldMode": "100644", "newMode": "100644", "hash": "442f4e2d0d7ac377d770fd7f39d7ed90e3d86ade"}))]
-pub(crate) struct ChangedFile {
+pub(crate) struct ListedFile {
     /// Path relative to the root. Bytes that are not UTF-8 are replaced with `U+FFFD`.
     path: String,
     /// Path before a rename, or of the original of a copy.
@@ -162,8 +162,8 @@ impl From<CommitSummary> for ChangeCommit {
     }
 }
 
-impl From<FileChange> for ChangedFile {
-    fn from(file: FileChange) -> Self {
+impl From<ComparedFile> for ListedFile {
+    fn from(file: ComparedFile) -> Self {
         let text = |path: Vec<u8>| String::from_utf8_lossy(&path).into_owned();
         Self {
             path: text(file.path),

@@ -116,9 +116,9 @@ async fn changes(
     Path(loop_id): Path<String>,
     query: QueryMembers,
 ) -> JsonResult<LoopChanges> {
-    let range = RequestedRange::parse(query.get("since"), query.get("commit"))?;
+    let range = RequestedComparison::parse(query.get("since"), query.get("commit"))?;
     let wanted = query.get("repository").filter(|name| !name.is_empty());
-    if wanted.is_none() && range != RequestedRange::Base {
+    if wanted.is_none() && range != RequestedComparison::Base {
         return Err(HttpError::missing_field("repository is required with since and commit"));
     }
     let _permit = app.diffs.acquire().await?;
@@ -151,7 +151,7 @@ async fn patches(
     if body.paths.len() > MAX_PATHS || body.paths.iter().any(|path| path.contains('\0')) {
         return Err(HttpError::bad_request(format!("paths must be at most {MAX_PATHS} file names")));
     }
-    let range = RequestedRange::parse(body.since.as_deref(), body.commit.as_deref())?;
+    let range = RequestedComparison::parse(body.since.as_deref(), body.commit.as_deref())?;
     let options = PatchOptions {
         context: body.context.unwrap_or(CONTEXT),
         ignore_white_space: body.ignore_white_space.unwrap_or_default(),
@@ -181,13 +181,13 @@ pub(crate) fn patches_endpoint() -> Endpoint {
 
 /// What a request compares.
 #[derive(Debug, PartialEq, Eq)]
-enum RequestedRange {
+enum RequestedComparison {
     Base,
     Since(ObjectHash),
     Commit(ObjectHash),
 }
 
-impl RequestedRange {
+impl RequestedComparison {
     fn parse(since: Option<&str>, commit: Option<&str>) -> Result<Self, HttpError> {
         let hash = |name: &str, text: &str| {
             ObjectHash::parse(text)
@@ -240,7 +240,7 @@ fn no_worktree() -> HttpError {
 async fn changes_of(
     app: &App,
     repository: &JobRepository,
-    range: &RequestedRange,
+    range: &RequestedComparison,
 ) -> Result<RepositoryChanges, HttpError> {
     let Some(worktree) = worktree_of(app, repository).await? else {
         return Ok(RepositoryChanges::without_worktree(&repository.name));

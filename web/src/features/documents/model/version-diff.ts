@@ -78,7 +78,7 @@ function comparable({ source }: Block): string {
   return /^(```|~~~)/.test(source) ? source : source.replace(/\s+/g, " ");
 }
 
-/** Pairs removed blocks with the added ones that replace them, both in order. */
+/** Pairs removed blocks with the added blocks which replace them, both in order. */
 function paired(removed: Block[], added: Block[]): BlockChange[] {
   const rest = [...added];
   const changes: BlockChange[] = [];
