@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { expect, type Page, type Route, test } from "@playwright/test";
 
-import { type Mock, startMock } from "./mock";
+import { type Mock, startMock, signInTo } from "./mock";
 import { expectAccessible, expectContrast, expectNoHorizontalScroll, PageMonitor } from "./quality";
 
 const id = (n: number) => `01980000-0000-7000-8000-${String(n).padStart(12, "0")}`;
@@ -49,10 +49,7 @@ test.beforeEach(async () => {
 });
 test.afterEach(() => mock.stop());
 
-async function signIn(page: Page): Promise<void> {
-  await page.goto(`${mock.origin}/sign-in?token=mock`);
-  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
-}
+const signIn = (page: Page) => signInTo(mock, page);
 
 const open = (page: Page, path: string) => page.goto(mock.origin + path);
 
