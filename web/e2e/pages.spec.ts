@@ -72,7 +72,7 @@ for (const [name, { path, ready }] of Object.entries(PAGES)) {
   });
 }
 
-test("used link opens the loops for a signed-in user and shows an error otherwise", async ({
+test("used link opens the start page for a signed-in user and shows an error otherwise", async ({
   page,
 }) => {
   await open(page, "/sign-in?token=spent");
@@ -80,7 +80,7 @@ test("used link opens the loops for a signed-in user and shows an error otherwis
   await expectAccessible(page);
   await signIn(page);
   await open(page, "/sign-in?token=spent");
-  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
 });
 
 test("user signs in with a password or through the provider and sees errors", async ({ page }) => {
@@ -165,7 +165,7 @@ test("invitation is accepted with a new account", async ({ page }) => {
   await page.getByLabel("First name").fill("Noor");
   await page.getByLabel("Password").fill("a long password");
   await page.getByRole("button", { name: "Join" }).click();
-  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
 });
 
 test("new password is set with the link of an administrator", async ({ page }) => {
@@ -176,7 +176,7 @@ test("new password is set with the link of an administrator", async ({ page }) =
   await open(page, "/reset-password?token=mock");
   await page.getByLabel("New password").fill("a long password");
   await page.getByRole("button", { name: "Set password" }).click();
-  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
 });
 
 test("browser key is registered and removed", async ({ page }) => {
@@ -220,7 +220,7 @@ test("session survives a reload and a new tab, but requires the session key", as
   await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
   const tab = await context.newPage();
   await open(tab, "/");
-  await expect(tab.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+  await expect(tab.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
   // The cookie alone, as another server on this host could obtain it.
   await tab.evaluate(() => window.localStorage.clear());
   await open(tab, "/");
@@ -258,7 +258,7 @@ test("list of 214 loops is virtualized, paged, searched and filtered by the serv
       requests.push(query);
   });
   try {
-    await page.goto(`${many.origin}/sign-in?token=mock`);
+    await signInTo(many, page);
     await expect(page.getByText("214 loops")).toBeVisible();
     const rows = page.getByRole("row");
     await expect(rows.nth(5)).toBeVisible();

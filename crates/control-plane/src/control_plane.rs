@@ -63,8 +63,8 @@ pub enum ControlPlaneError {
 }
 
 impl ControlPlane {
-    /// Connects to the database, applies migrations, and starts the background tasks: takeover of interrupted
-    /// launches, delivery of commands of other instances, presence of desktops, the reaper, and revocation of desktop credentials.
+    /// Connects to the database, applies migrations, and starts the background tasks: derivation of change requests of
+    /// earlier versions, takeover of interrupted launches, delivery of commands of other instances, presence of desktops, the reaper, and revocation of desktop credentials.
     ///
     /// # Errors
     /// Fails with [`ControlPlaneError`] when the database or the storage directory cannot be used.
@@ -102,7 +102,7 @@ impl ControlPlane {
             // `+ 1` includes desktops that were seen in this very millisecond.
             presence::sweep(&app, now() + 1).await?;
         }
-        change_requests::backfill(&app.store).await?;
+        app.tasks.spawn(change_requests::run_backfill(app.clone()));
         app.tasks.spawn(launch_queue::run(app.clone()));
         app.tasks.spawn(forward::run(app.clone()));
         app.tasks.spawn(presence::run(app.clone()));

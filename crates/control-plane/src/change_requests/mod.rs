@@ -21,6 +21,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use self::standing::{ChangeState, LoopFacts, StateDetails};
+use crate::app::ControlPlaneState;
 use crate::documents;
 use crate::loop_state::status_values;
 use crate::loops::view::LoopError;
@@ -167,6 +168,17 @@ pub async fn refresh_waiting(store: &Store, target_id: Uuid) -> Result<(), DbErr
         tx.commit().await?;
     }
     Ok(())
+}
+
+/// Derives the states of documents from before the table of change requests, in the background: there may be many.
+pub async fn run_backfill(app: ControlPlaneState) {
+    let result = tokio::select! {
+        () = app.shutdown.cancelled() => return,
+        result = backfill(&app.store) => result,
+    };
+    if let Err(error) = result {
+        tracing::error!(%error, "failed to derive the change requests of earlier documents");
+    }
 }
 
 /// Derives the states of documents from before the table of change requests.
