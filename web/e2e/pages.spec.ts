@@ -718,6 +718,8 @@ test("pending requests are counted on every page and listed with their commands"
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await signIn(page);
   await page.getByRole("link", { name: /Needs you/ }).click();
+  await expect(page.getByText("2 requests on this machine need your approval")).toBeVisible();
+  await page.getByRole("link", { name: "Approvals" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Approvals");
   const requests = page.getByRole("list", { name: "Pending requests" }).getByRole("listitem");
   const [first, second] = [requests.first(), requests.nth(1)];
@@ -825,7 +827,7 @@ test("draft survives Back and a failed request, and is hidden from other users",
   await description.press("Control+Enter");
   await expect(page.getByText("No desktop is online.")).toBeVisible();
   await page.getByRole("link", { name: "Work" }).click();
-  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1, name: "Work" })).toBeVisible();
   await page.goBack();
   await expect(description).toHaveValue("Say good morning");
 

@@ -153,6 +153,7 @@ test("keys of the list move, open and search, and the list of shortcuts names th
   page,
 }) => {
   const rows = page.getByRole("row").getByRole("link");
+  await expect(rows.nth(0)).toBeVisible();
   await page.keyboard.press("j");
   await expect(rows.nth(0)).toBeFocused();
   await page.keyboard.press("j");

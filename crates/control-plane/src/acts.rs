@@ -147,7 +147,8 @@ pub const ACTS: &[Act] = {
             Route("GET", "/tickets"), Route("GET", "/tickets/{idOrSlug}"),
             Route("GET", "/change-requests"), Route("GET", "/change-requests/{idOrSlug}"),
             Route("GET", "/loops"), Route("POST", "/loops/summaries"), Route("GET", "/loops/{id}"),
-            Route("GET", "/loops/{id}/events"), Route("GET", "/loops/{id}/stream"),
+            Route("GET", "/loops/{id}/events"), Route("GET", "/loops/{id}/events/{sequence}"),
+            Route("GET", "/loops/{id}/stream"),
         ] },
         Act { name: "read the administration's data", role: Administrator, audit: &[], ways: &[
             Route("GET", "/audit-log"), Route("GET", "/invitations"), Route("GET", "/loops/usage"),
