@@ -129,7 +129,7 @@ test("request is planned, executed and delivered as a pull request", async ({ pa
     await page.getByRole("tab", { name: "Evidence" }).click();
     await expect(page.getByRole("list", { name: "Results" })).toBeVisible();
     await page.getByRole("tab", { name: "History" }).click();
-    await expect(page.getByText("Completed")).toHaveCount(2);
+    await expect(page.getByRole("listitem").filter({ hasText: "Completed" })).toHaveCount(2);
     await expectAccessible(page);
   });
 
