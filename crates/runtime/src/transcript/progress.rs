@@ -47,16 +47,17 @@ impl ProgressReader {
             is_of_run.then(|| untrusted::read_json(&self.work_dir.join(STATE_JSON))).flatten();
         let plan = untrusted::read_text(&self.work_dir.join(PLAN_JSON)).ok();
         let tasks = plan.and_then(|text| plan::progress(&plan::parse(&text).ok()?));
-        let percent = tasks.as_ref().map_or(0, |(tasks, _)| tasks.completed * 100 / tasks.total.max(1));
+        let tasks = tasks.filter(|(tasks, _)| tasks.total > 0);
+        let stage = state.as_ref().and_then(|state| state.get("phase")).and_then(Value::as_str);
+        if tasks.is_none() && stage.is_none() {
+            return ProgressEvent::default();
+        }
+        let percent = tasks.as_ref().map_or(0, |(tasks, _)| tasks.completed * 100 / tasks.total);
         ProgressEvent {
             #[expect(clippy::cast_precision_loss, reason = "at most 100")]
             percent: Some(percent as f64),
-            stage: state
-                .as_ref()
-                .and_then(|state| state.get("phase"))
-                .and_then(Value::as_str)
-                .map(str::to_owned),
-            tasks: tasks.filter(|(tasks, _)| tasks.total > 0).map(|(tasks, current)| TaskCounts {
+            stage: stage.map(str::to_owned),
+            tasks: tasks.map(|(tasks, current)| TaskCounts {
                 completed: tasks.completed as u64,
                 total: tasks.total as u64,
                 current,
@@ -86,6 +87,8 @@ mod tests {
         };
         let mut reader = ProgressReader::new(dir.path().to_owned(), Some(SystemTime::now()));
         assert_eq!(reader.read(), None, "there are no files yet");
+        write(PLAN_JSON, json!({"content": "# Plan"}));
+        assert_eq!(reader.read(), None, "a plan without tasks says nothing");
         write(STATE_JSON, json!({"phase": "build"}));
         let plan = |done: &[&str], pending: &[&str]| {
             let tasks = |ids: &[&str]| ids.iter().map(|id| json!({"id": id})).collect::<Vec<_>>();
