@@ -143,7 +143,7 @@ impl DriverRestarts {
         }
         let text =
             "The loop driver was killed while it waited for a usage limit to reset, and has been restarted";
-        let event = LoopEvent::note(&text);
+        let event = LoopEvent::note(text);
         self.jobs.enqueue_event(job.id, &event).await?;
         Ok(shim)
     }

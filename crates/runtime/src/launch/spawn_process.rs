@@ -154,7 +154,7 @@ impl Launcher {
             self.jobs.store.update(id, warn).await.map_err(LoopRequestError::from)?;
         }
         for note in launch.workspace.notes.iter().chain(&launch.workspace.gaps) {
-            let event = LoopEvent::note(&note);
+            let event = LoopEvent::note(note);
             self.jobs.enqueue_event(id, &event).await.map_err(LoopRequestError::from)?;
         }
         // Only the driver runs the agents of a worktree, which must exist before it starts.
