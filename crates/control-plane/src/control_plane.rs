@@ -64,7 +64,8 @@ pub enum ControlPlaneError {
 
 impl ControlPlane {
     /// Connects to the database, applies migrations, and starts the background tasks: derivation of change requests of
-    /// earlier versions, takeover of interrupted launches, delivery of commands of other instances, presence of desktops, the reaper, and revocation of desktop credentials.
+    /// earlier versions, takeover of interrupted launches, delivery of commands of other instances, presence of desktops,
+    /// the reaper, and revocation of desktop credentials.
     ///
     /// # Errors
     /// Fails with [`ControlPlaneError`] when the database or the storage directory cannot be used.

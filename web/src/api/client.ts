@@ -55,6 +55,12 @@ interface ApiResponse<T> {
   response: Response;
 }
 
+/** Like `unwrap`, for a list whose response has a total beside `data`. */
+export const unwrapPage = <Page extends { data: unknown }>(
+  call: Promise<Omit<ApiResponse<unknown>, "data"> & { data?: Page }>,
+): Promise<Page> =>
+  unwrap(call.then(({ data, ...rest }) => ({ ...rest, ...(data && { data: { data } }) })));
+
 /** Unwraps `{success, data}`. Throws an ApiError for an error response, or when there is no response. */
 export async function unwrap<T>(call: Promise<ApiResponse<T>>): Promise<T> {
   let result: ApiResponse<T>;

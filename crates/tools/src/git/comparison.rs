@@ -182,7 +182,7 @@ impl Git {
         let command = command.env("GIT_INDEX_FILE", directory.path().join("index"));
         // The command stores an empty object for all of them.
         let command = command.env("GIT_OBJECT_DIRECTORY", directory.path().join("objects"));
-        // A file that vanished meanwhile fails the command; the comparison then lacks the untracked files.
+        // The command fails if a file was deleted since it was listed. The result then contains no untracked files.
         let output = finish(&command, &args, time::COMMIT, DropPolicy::Kill).await?;
         Ok(output.status.success().then_some(directory))
     }
@@ -210,8 +210,8 @@ impl Pathspec<'_> {
     }
 }
 
-/// Creates a temporary directory with a directory for objects and a copy of the index, together with its time: git compares the content of files that changed
-/// in the same instant as the index. Blocks.
+/// Creates a temporary directory with a directory for objects and a copy of the index. The copy has the time of the
+/// original, because git compares the content of files that changed in the same instant as the index. Blocks.
 fn copy_index(repository: &Repository) -> io::Result<TempDir> {
     let directory = tempfile::tempdir()?;
     fs::create_dir(directory.path().join("objects"))?;

@@ -1,7 +1,7 @@
 /** Reads change requests, and archives, snoozes and marks them. */
 import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 
-import { unwrap } from "@/api/client";
+import { unwrap, unwrapPage } from "@/api/client";
 import { ApiError } from "@/api/errors";
 import { PAGE_ROWS, usePagedRows } from "@/api/paged-rows";
 import { QUIET_POLL_MS } from "@/api/queries";
@@ -31,8 +31,7 @@ function fetchPage(
     querySerializer: { array: { style: "form", explode: false } },
     signal,
   });
-  // The page with its total, not only the rows in it.
-  return unwrap(page.then(({ data, ...rest }) => ({ ...rest, ...(data && { data: { data } }) })));
+  return unwrapPage(page);
 }
 
 /** The first page, with the number of change requests on all pages. */

@@ -1,7 +1,7 @@
 /** The list of loops. */
 import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
 
-import { unwrap } from "@/api/client";
+import { unwrapPage } from "@/api/client";
 import { PAGE_ROWS, usePagedRows } from "@/api/paged-rows";
 import { QUIET_POLL_MS } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
@@ -23,8 +23,7 @@ function fetchPage(
     querySerializer: { array: { style: "form", explode: false } },
     signal,
   });
-  // The page with its total, not only the rows in it.
-  return unwrap(page.then(({ data, ...rest }) => ({ ...rest, ...(data && { data: { data } }) })));
+  return unwrapPage(page);
 }
 
 /** The first page, with the number of loops on all pages. */
