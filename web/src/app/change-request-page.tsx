@@ -16,7 +16,7 @@ import { DocumentText } from "@/features/documents/views/document-text";
 import { PlanStage } from "@/features/documents/views/plan-stage";
 import { loopQuery } from "@/features/loops/queries";
 import { EvidenceStage, LiveStage } from "@/features/loops/views/stages";
-import { ErrorView } from "@/ui/error-view";
+import { Loaded } from "@/ui/loaded";
 
 export function ChangeRequestWithStages() {
   const { orgSlug } = useParams({ from: "/$orgSlug" });
@@ -47,9 +47,12 @@ export function ChangeRequestWithStages() {
 
 /** Loads a loop with its large values. */
 function WithLoop({ id, children }: { id: string; children: (loop: LoopDetail) => ReactNode }) {
-  const { data: loop, error, refetch } = useQuery(loopQuery(useScope(), id));
-  if (error && !loop) return <ErrorView error={error} onRetry={() => void refetch()} />;
-  return loop ? children(loop) : <DocumentSkeleton />;
+  const query = useQuery(loopQuery(useScope(), id));
+  return (
+    <Loaded query={query} pending={<DocumentSkeleton />}>
+      {children}
+    </Loaded>
+  );
 }
 
 /** Loads a document with its text. */
@@ -60,7 +63,10 @@ function WithDocument({
   slug: string;
   children: (document: Document) => ReactNode;
 }) {
-  const { data: document, error, refetch } = useQuery(documentQuery(useScope(), slug));
-  if (error && !document) return <ErrorView error={error} onRetry={() => void refetch()} />;
-  return document ? children(document) : <DocumentSkeleton />;
+  const query = useQuery(documentQuery(useScope(), slug));
+  return (
+    <Loaded query={query} pending={<DocumentSkeleton />}>
+      {children}
+    </Loaded>
+  );
 }

@@ -7,7 +7,7 @@ import type { LoopDetail } from "@/api/types";
 import { isActive } from "@/model/status";
 import { logSearch, type LogSearch } from "@/routing/log-search";
 import { EmptyState, Panel } from "@/ui/panel";
-import { ErrorView } from "@/ui/error-view";
+import { Loaded } from "@/ui/loaded";
 
 import { resultEntries } from "../model/results";
 import { useLoopStream } from "../model/use-loop-stream";
@@ -22,9 +22,12 @@ import { ResultList } from "./result-list";
 
 /** Log of a loop while it runs and afterwards, with what it needs. For pages whose address contains `LogSearch`. */
 export function LiveStage({ loopId, orgSlug }: { loopId: string; orgSlug: string }) {
-  const { data: loop, error, refetch } = useQuery(loopQuery(useScope(), loopId));
-  if (error && !loop) return <ErrorView error={error} onRetry={() => void refetch()} />;
-  return loop ? <Live loop={loop} orgSlug={orgSlug} /> : <LoadingLoop />;
+  const query = useQuery(loopQuery(useScope(), loopId));
+  return (
+    <Loaded query={query} pending={<LoadingLoop />}>
+      {(loop) => <Live loop={loop} orgSlug={orgSlug} />}
+    </Loaded>
+  );
 }
 
 function Live({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
@@ -82,9 +85,15 @@ function Live({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
 
 /** Results of an execution: pull requests, tests, and work that was not delivered. */
 export function EvidenceStage({ loopId }: { loopId: string }) {
-  const { data: loop, error, refetch } = useQuery(loopQuery(useScope(), loopId));
-  if (error && !loop) return <ErrorView error={error} onRetry={() => void refetch()} />;
-  if (!loop) return <LoadingLoop />;
+  const query = useQuery(loopQuery(useScope(), loopId));
+  return (
+    <Loaded query={query} pending={<LoadingLoop />}>
+      {(loop) => <Evidence loop={loop} />}
+    </Loaded>
+  );
+}
+
+function Evidence({ loop }: { loop: LoopDetail }) {
   const entries = resultEntries(loop);
   return entries.length > 0 ? (
     <ResultList entries={entries} />
