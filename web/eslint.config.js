@@ -1,4 +1,5 @@
 import js from "@eslint/js";
+import tailwind from "eslint-plugin-better-tailwindcss";
 import jsxA11y from "eslint-plugin-jsx-a11y";
 import reactHooks from "eslint-plugin-react-hooks";
 import globals from "globals";
@@ -73,6 +74,12 @@ export default tseslint.config(
     files: ["src/**/*.{ts,tsx}"],
     extends: [reactHooks.configs.flat.recommended, jsxA11y.flatConfigs.strict],
     languageOptions: { globals: globals.browser },
+    plugins: { "better-tailwindcss": tailwind },
+    settings: {
+      "better-tailwindcss": { entryPoint: "src/app/styles.css", detectComponentClasses: true },
+    },
+    // A class without a rule, such as a color that the theme lacks, shows nothing.
+    rules: { "better-tailwindcss/no-unknown-classes": "error" },
   },
   ...folderRules,
   { files: ["scripts/**", "dev/**", "e2e/**", "*.js"], languageOptions: { globals: globals.node } },

@@ -11,18 +11,21 @@ export default defineConfig({
   testDir: "e2e",
   outputDir: "test-results",
   fullyParallel: false,
-  // The tests start servers and browsers that compete for the same cores.
-  workers: 1,
+  // The tests of a file run one after the other. Two files keep two cores busy; more of them compete for the cores.
+  workers: 2,
   // A test that passes only on retry is reported as flaky and does not fail the run.
   retries: 1,
   forbidOnly: !!process.env.CI,
   reporter: "list",
+  // Only the screenshots of the documentation are compared.
+  snapshotPathTemplate: "../docs/images/{arg}{ext}",
   expect: { timeout: 10_000 },
   use: {
     browserName: "chromium",
     launchOptions: { executablePath: BROWSER_PATH, args: [...BROWSER_ARGS] },
     viewport: { width: 1280, height: 860 },
-    trace: "retain-on-failure",
+    // Recording a trace slows each test down.
+    trace: "on-first-retry",
     screenshot: "only-on-failure",
   },
   projects: [

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import type { Plugin } from "vite";
+import type { Plugin, Rolldown } from "vite";
 import { defineConfig } from "vitest/config";
 
 // Control plane to which `npm run dev` proxies API requests.
@@ -49,6 +49,32 @@ const nonceStyles: Plugin = {
   },
 };
 
+/** The package that exports all components: the first page uses two of them, other pages load the others. */
+const isUnusedExport = (file: string, imported: string) =>
+  file.includes("/radix-ui/dist/") && !/\/react-(popover|tooltip)\//.test(imported);
+
+/** Returns a test for the modules that files import at once. */
+function importedBy(
+  ...paths: string[]
+): (id: string, context: Rolldown.ChunkingContext) => boolean {
+  const files = paths.map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  let modules: Set<string> | undefined;
+  return (id, context) => {
+    if (modules) return modules.has(id);
+    modules = new Set(files);
+    // A set also iterates over what is added during the iteration.
+    for (const own of modules) {
+      for (const imported of context.getModuleInfo(own)?.importedIds ?? [])
+        if (!isUnusedExport(own, imported)) modules.add(imported);
+    }
+    return modules.has(id);
+  };
+}
+
+// With the start page, which is loaded on demand like the others.
+const inApp = importedBy("./src/app/main.tsx", "./src/app/inbox-page.tsx");
+const inDiagrams = importedBy("./src/markdown/diagram-frame.ts");
+
 export default defineConfig({
   plugins: [react(), tailwindcss(), nonceStyles],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
@@ -57,7 +83,23 @@ export default defineConfig({
     // The content security policy blocks inline scripts and `data:` fonts, so assets must be files.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: ["index.html", "diagram.html"] },
+    // For scripts/check-budget.mjs, which removes it.
+    manifest: true,
+    rolldownOptions: {
+      input: ["index.html", "diagram.html"],
+      // One file of what the first page needs, not one for each set of pages that share a module.
+      output: {
+        codeSplitting: {
+          groups: [
+            {
+              name: (...module) => (inApp(...module) && inDiagrams(...module) ? "common" : null),
+              priority: 1,
+            },
+            { name: (...module) => (inApp(...module) ? "initial" : null) },
+          ],
+        },
+      },
+    },
     chunkSizeWarningLimit: 900,
   },
   // Workers import the grammars of languages when they need them.

@@ -42,6 +42,59 @@ const SOURCE = [
   " }",
 ];
 
+// One pixel, and a file that only has the name of an image.
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const NO_IMAGE = Buffer.from("\0<script>alert(1)</script>").toString("base64");
+
+/** Returns both versions of an image. All of them are committed. */
+export function versionsOf({ filePath, baseBranch }) {
+  const content = { "public/logo.png": PIXEL, "public/icon.png": NO_IMAGE }[filePath];
+  if (!content || !baseBranch)
+    return { status: 400, body: { error: "File has no changes", code: "invalid_request" } };
+  const isNew = content === NO_IMAGE;
+  return {
+    status: 200,
+    body: {
+      filePath,
+      oldContent: "",
+      newContent: "",
+      isNew,
+      isDeleted: false,
+      isImage: true,
+      mimeType: "image/png",
+      isBinary: true,
+      ...(!isNew && { oldContentBase64: content }),
+      newContentBase64: content,
+    },
+  };
+}
+
+/** Returns the numbers and texts of the lines of a patch on one side. */
+function sideOf(patch, side) {
+  const [, first] = (side === "old" ? /^@@ -(\d+)/m : /^@@ -\S+ \+(\d+)/m).exec(patch) ?? [];
+  const signs = side === "old" ? " -" : " +";
+  const texts = patch.split(/^@@.*@@\n/m)[1]?.split("\n") ?? [];
+  return texts
+    .filter((text) => text !== "" && signs.includes(text[0]))
+    .map((text, index) => ({ line: Number(first) + index, text: text.slice(1).trim() }));
+}
+
+/** Identifies a line, or finds it again. */
+function located(file, { side, line, anchor }) {
+  const lines = file ? sideOf(file.patch, side) : [];
+  if (anchor) {
+    const found = lines.find(({ text }) => text === anchor.text);
+    return { line: found?.line ?? line, outdated: !found };
+  }
+  const text = lines.find((own) => own.line === line)?.text;
+  return {
+    line,
+    outdated: false,
+    ...(text !== undefined && { anchor: { line, before: [], text, after: [] } }),
+  };
+}
+
 /** Returns the changes of a loop: a few of each kind, and `more` files with 167 changed lines each. */
 export function changes(more = 0) {
   const files = [
@@ -61,7 +114,9 @@ export function changes(more = 0) {
       status: "added",
     }),
     changed("src/legacy.ts", ["-export {};"], { status: "deleted" }),
-    changed("public/logo.png", [], { binary: true, size: 12_345 }),
+    changed("public/logo.png", [], { binary: true, size: 70 }),
+    changed("public/icon.png", [], { binary: true, size: 26, status: "added" }),
+    changed("public/font.woff2", [], { binary: true, size: 12_345 }),
     changed("package-lock.json", ['-  "version": "1.0.0"', '+  "version": "1.1.0"'], {
       generated: "lock-file",
     }),
@@ -80,7 +135,7 @@ export function changes(more = 0) {
       repositories: [
         {
           name: "acme/shop",
-          worktree: "/home/sam/src/worktrees/shop-7",
+          worktree: "/home/sam/src/worktrees/shop-loop-plan-7",
           branch: "loopgate/plan-7",
           base: { name: "main", commit: BASE },
           head: HEAD,
@@ -97,7 +152,15 @@ export function changes(more = 0) {
         },
       ],
     },
-    patches: ({ paths }) => ({
+    patches: ({ paths, lines = [] }) => ({
+      ...(lines.length > 0 && {
+        lines: lines.map((line) =>
+          located(
+            files.find(({ file }) => file.path === line.path),
+            line,
+          ),
+        ),
+      }),
       patches: files
         .filter(({ file }) => paths.includes(file.path))
         .map(({ file: { path }, patch }) => ({ path, patch })),

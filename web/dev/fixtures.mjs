@@ -6,6 +6,15 @@ const id = (n) => `01980000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 
 const check = (id, label, fields) => ({ id, label, required: true, passed: true, ...fields });
 
+const mcpServer = () => ({
+  available: false,
+  serverName: null,
+  matchedUrl: null,
+  checkedAt: minutesAgo(0),
+  error: null,
+  loopgateAvailable: false,
+});
+
 const PLAN = `# Print the version with \`--version\`
 
 The command line has no way to say which version it is. This adds a \`--version\` flag that prints the version of \`package.json\` and ends with status 0.
@@ -59,8 +68,18 @@ export function version(argv: string[]): string | undefined {
 
 /** `finished`: number of finished loops in addition to those in all statuses. */
 export function fixtures(finished = 0) {
+  const target = (fields) => ({
+    organizationId: id(1),
+    supportedOperations: [],
+    selectedHarness: "assistant",
+    grantsCommands: false,
+    createdAt: minutesAgo(9999),
+    updatedAt: minutesAgo(0),
+    ...fields,
+  });
+  const protectedBy = (status, reason) => ({ status, reason, upgradeSupported: false });
   const targets = [
-    {
+    target({
       id: id(901),
       machineName: "studio-7",
       platform: "linux",
@@ -68,11 +87,11 @@ export function fixtures(finished = 0) {
       capabilities: {},
       userId: id(2),
       isSharedWithOrg: true,
-      security: { status: "protected" },
+      security: protectedBy("protected", "BOUND_DESKTOP_MANAGED_KEY"),
       isOnline: true,
       lastSeenAt: minutesAgo(0),
-    },
-    {
+    }),
+    target({
       id: id(902),
       machineName: "thinkpad",
       platform: "darwin",
@@ -80,10 +99,10 @@ export function fixtures(finished = 0) {
       userId: id(3),
       ownerName: "Ben Lindqvist",
       isSharedWithOrg: true,
-      security: { status: "legacy_manual" },
+      security: protectedBy("legacy_manual", "NO_BOUND_MANAGED_KEY"),
       isOnline: false,
       lastSeenAt: minutesAgo(190),
-    },
+    }),
   ];
   const repo = { fullName: "acme/shop", branch: "main" };
   const plan = {
@@ -274,7 +293,7 @@ export function fixtures(finished = 0) {
         {
           type: "approval",
           timestamp: minutesAgo(0.2),
-          chunk: "Waiting for approval on the desktop: loopgate approvals approve 00000073",
+          chunk: "Waiting for approval on the machine: loopgate approvals approve 00000073",
           approval: {
             id: id(73),
             command: "loopgate approvals approve 00000073",
@@ -413,6 +432,16 @@ export function fixtures(finished = 0) {
       }),
       check("python3", "python3", { version: "3.13.5" }),
     ],
+    capabilities: {
+      tools: { assistant: false, reviewer: false, git: false, codeHost: false, python3: false },
+      versions: {},
+      commandSigning: true,
+    },
+    mcpServers: { assistant: mcpServer(), reviewer: mcpServer() },
+    branches: [
+      { name: "main", isRemote: false },
+      { name: "release/2031-04", isRemote: true },
+    ],
     repos: [
       {
         path: "~/src/shop",
@@ -431,6 +460,20 @@ export function fixtures(finished = 0) {
       { path: "~/src/scratch", name: "scratch", addedAt: minutesAgo(9999) },
     ],
     documents: [plan, feature],
+    // A ticket is a document with a state: both have the same id.
+    tickets: [
+      {
+        id: feature.id,
+        slug: "ticket-1",
+        title: feature.title,
+        state: "open",
+        repo,
+        additionalRepos: [{ fullName: "acme/checkout-service", branch: "" }],
+        userId: id(2),
+        createdAt: feature.createdAt,
+        updatedAt: feature.updatedAt,
+      },
+    ],
     loops,
     plan,
     script: SCRIPT,

@@ -1,51 +1,35 @@
 // Mock of a control plane and a gateway with fixed data, for development and tests of the pages.
 // Not part of a build. Serves dist/ with the content security policy of the real server, so that
 // tests detect violations; `npm run dev` proxies to it.
-import { randomBytes } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
 import http from "node:http";
-import { extname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 import { changeRequests } from "./change-requests.mjs";
 import { amended, judgesOf } from "./amended-plan.mjs";
-import { changes } from "./changes.mjs";
+import { changes, versionsOf } from "./changes.mjs";
 import { listed, readEvents, store } from "./events.mjs";
 import { fixtures } from "./fixtures.mjs";
+import { pulls } from "./pulls.mjs";
+import { reviewer, stream as streamEvents } from "./reviewer.mjs";
+import { reviewStore } from "./reviews.mjs";
+import { shapeCheck } from "./shapes.mjs";
+import { sendFile } from "./static-files.mjs";
+import { variant } from "./variants.mjs";
 
 const PORT = Number(process.env.PORT ?? 19440);
 const KEEPALIVE_MS = 10_000;
-const DIST = fileURLToPath(new URL("../dist", import.meta.url));
-const policy = (nonce) =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    `style-src 'self' 'nonce-${nonce}'`,
-    "style-src-attr 'unsafe-inline'",
-    "img-src 'self' data:",
-    "font-src 'self'",
-    "connect-src 'self' http://127.0.0.1:*",
-    "worker-src 'self'",
-    "frame-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; ");
-// The sandboxed frame of diagrams has another origin, which may load the app's files.
-const DIAGRAM_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
-const TYPES = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript",
-  ".css": "text/css",
-  ".svg": "image/svg+xml",
-  ".woff2": "font/woff2",
-};
-
+// Between two events of a provider.
+const EVENT_PAUSE_MS = Number(process.env.EVENT_PAUSE_MS ?? 250);
+// The control plane compresses larger responses.
+const UNCOMPRESSED_BYTES = 1_024;
+const present = variant(process.env.VARIANT);
 const state = fixtures(Number(process.env.FINISHED_LOOPS ?? 0));
-const work = changeRequests(state, Number(process.env.FINISHED_LOOPS ?? 0));
+const opened = pulls();
+const work = changeRequests(state, opened, Number(process.env.FINISHED_LOOPS ?? 0));
 const changed = changes(Number(process.env.CHANGED_FILES ?? 0));
+const reviews = reviewStore({ me: state.me, statusOf: (id) => byId(id)?.record.status ?? null });
+const review = reviewer();
 const flags = { "mermaid-enhancements": false };
 const streams = new Map();
 
@@ -57,9 +41,29 @@ for (const loop of state.loops) {
   for (const event of events) store(loop.events, event);
 }
 
+const listStreams = new Set();
+
+/** Announces that lists may have changed, also those that have not. */
+function announceChanges() {
+  const lists = ["change-requests", "loops", "compute-targets"];
+  for (const response of listStreams) response.write(`data: ${JSON.stringify({ lists })}\n\n`);
+}
+
+function listChanges(request, response) {
+  response.writeHead(200, { "Content-Type": "text/event-stream" });
+  response.write(": keepalive\n\n");
+  listStreams.add(response);
+  const keepalive = setInterval(() => response.write(": keepalive\n\n"), KEEPALIVE_MS);
+  request.on("close", () => {
+    clearInterval(keepalive);
+    listStreams.delete(response);
+  });
+}
+
 function emit(loop, event) {
   const stored = store(loop.events, event);
   for (const send of streams.get(loop.record.id) ?? []) send(stored);
+  if (["started", "completed", "error", "cancelled"].includes(event.type)) announceChanges();
 }
 
 // Simulates a loop: starts it, emits output and completes it, unless it is cancelled.
@@ -171,6 +175,7 @@ function detail({ source, plan, history = [], ...document }) {
   return {
     ...document,
     versions,
+    attachments: document.attachments ?? [],
     source: source ? link(source) : null,
     plan: plan ? link(plan) : null,
     loops: state.loops
@@ -197,8 +202,15 @@ function once(key, request, carryOut) {
       });
 }
 
-function createDocument(body) {
+function createDocument({ attachments = [], ...body }) {
   const document = {
+    attachments: attachments.map(({ filename, mimeType, content }) => ({
+      id: crypto.randomUUID(),
+      filename,
+      mimeType,
+      sizeBytes: Buffer.from(content, "base64").length,
+      sha256: "",
+    })),
     ...state.plan,
     source: undefined,
     id: crypto.randomUUID(),
@@ -249,7 +261,27 @@ const byId = (id) => state.loops.find(({ record }) => record.id === id);
 const findDocument = (id) =>
   state.documents.find((document) => document.id === id || document.slug === id);
 const ok = (data) => ({ status: 200, body: { success: true, data } });
-const fail = (status, error, extra = {}) => ({ status, body: { success: false, error, ...extra } });
+const CODES = {
+  401: "unauthorized",
+  403: "forbidden",
+  404: "not_found",
+  409: "conflict",
+  410: "gone",
+};
+const fail = (status, error, extra = {}) => ({
+  status,
+  body: { success: false, error, code: CODES[status] ?? "invalid_request", ...extra },
+});
+
+const shapes = { controlPlane: shapeCheck("control-plane"), gateway: shapeCheck("gateway") };
+
+/** Replaces a response that the real program does not send by an error, so that the test which requests it fails. */
+function checked(check, { method }, pathname, response) {
+  const problem = check(method, pathname, response.status, response.body);
+  if (problem === undefined) return response;
+  console.error(problem);
+  return fail(500, `The mock server has another shape than the interface description: ${problem}`);
+}
 
 const publicKeys = [];
 
@@ -266,7 +298,11 @@ const settings = {
   ],
   keys: [],
   repositories: [{ fullName: "acme/shop", branches: null, source: "machine" }],
-  organization: { maxConcurrentLoops: 4, spendingLimits: { perDayUsd: 50 } },
+  organization: {
+    maxConcurrentLoops: 4,
+    holdPullRequests: false,
+    spendingLimits: { perDayUsd: 50 },
+  },
 };
 
 function user(n, firstName, lastName) {
@@ -316,6 +352,7 @@ const agent = {
   enabled: true,
   currentVersion: 2,
   prompt: "You know the payments of this shop.\n\nEvery amount is in cents.",
+  createdBy: { id: user(1, "Ada", "Okafor").id, firstName: "Ada", lastName: "Okafor" },
   createdAt: now(),
   updatedAt: now(),
 };
@@ -341,9 +378,34 @@ const AUDIT = [
 /** Returns the details of a change request, or 404. */
 const changeRequest = (row) => (row ? ok(work.detail(row)) : fail(404, "Change request not found"));
 
+let savedViews = [];
+
 const routes = [
   ["GET", /^\/change-requests$/, (_, __, query) => ({ status: 200, body: work.list(query) })],
+  ["GET", /^\/change-requests\/groups$/, (_, __, query) => ok(work.groups(query))],
+  ["GET", /^\/change-requests\/views$/, () => ok(savedViews)],
+  ["PUT", /^\/change-requests\/views$/, (_, { views }) => ok((savedViews = views))],
   ["GET", /^\/change-requests\/([^/]+)$/, ([slug]) => changeRequest(work.find(slug))],
+  [
+    "GET",
+    /^\/change-requests\/([^/]+)\/history$/,
+    ([slug]) => {
+      const row = work.find(slug);
+      return row ? ok(work.history(row)) : fail(404, "Change request not found");
+    },
+  ],
+  [
+    "DELETE",
+    /^\/change-requests\/([^/]+)$/,
+    ([slug]) =>
+      work.remove(slug).state === "running"
+        ? fail(
+            409,
+            "A loop of this change request (EXECUTE) is running. Stop it, then delete the change request.",
+          )
+        : ok({ slug, restorableUntil: new Date(Date.now() + 3_600_000).toISOString() }),
+  ],
+  ["POST", /^\/change-requests\/([^/]+)\/restore$/, ([slug]) => changeRequest(work.restore(slug))],
   [
     "PATCH",
     /^\/change-requests\/([^/]+)$/,
@@ -356,6 +418,14 @@ const routes = [
     ([slug], { seen = false, snoozedUntil = null }) =>
       changeRequest(work.update(slug, { isUnread: !seen, snoozedUntil })),
   ],
+  ["GET", /^\/change-requests\/[^/]+\/reviews$/, () => ok(reviews.view())],
+  ["POST", /^\/change-requests\/[^/]+\/reviews$/, (_, body) => ok(reviews.finish(body))],
+  [
+    "PUT",
+    /^\/change-requests\/[^/]+\/comments\/([^/]+)$/,
+    ([id], body) => ok(reviews.store(id, body)),
+  ],
+  ["DELETE", /^\/change-requests\/[^/]+\/comments\/([^/]+)$/, ([id]) => ok(reviews.remove(id))],
   ["POST", /^\/loops\/([^/]+)\/resume$/, ([id], body) => ok(resume(byId(id), body?.prompt))],
   [
     "POST",
@@ -461,7 +531,11 @@ const routes = [
     (_, body) => {
       const url = "http://127.0.0.1/join?token=mock";
       return ok({
-        ...add(settings.invitations, { ...body, expiresAt: now() }),
+        ...add(settings.invitations, {
+          ...body,
+          createdBy: settings.members[0].id,
+          expiresAt: now(),
+        }),
         token: "mock",
         url,
       });
@@ -508,7 +582,12 @@ const routes = [
     /^\/api-keys$/,
     (_, body) =>
       ok({
-        ...add(settings.keys, { ...body, keyPrefix: "lgk_live_" }),
+        ...add(settings.keys, {
+          ...body,
+          organizationId: state.me.organization.id,
+          userId: state.me.id,
+          keyPrefix: "lgk_live_",
+        }),
         plaintext: `lgk_live_${"0".repeat(64)}`,
       }),
   ],
@@ -560,7 +639,16 @@ const routes = [
     "POST",
     /^\/public-keys$/,
     (_, body) => {
-      const key = { id: crypto.randomUUID(), createdAt: now(), ...body };
+      const { id: userId, firstName, lastName, email, organization } = state.me;
+      const key = {
+        id: crypto.randomUUID(),
+        createdAt: now(),
+        userId,
+        organizationId: organization.id,
+        ownerName: `${firstName} ${lastName}`,
+        ownerEmail: email,
+        ...body,
+      };
       publicKeys.push(key);
       return ok(key);
     },
@@ -574,7 +662,14 @@ const routes = [
       return ok({ deleted: at >= 0 });
     },
   ],
-  ["POST", /^\/auth\/sign-out$/, () => ({ ...ok({}), cookie: "session=; Path=/; Max-Age=0" })],
+  [
+    "POST",
+    /^\/auth\/sign-out$/,
+    () => ({
+      ...ok({ signedOut: true }),
+      cookie: "session=; Path=/; Max-Age=0",
+    }),
+  ],
   ["GET", /^\/me$/, () => ok(state.me)],
   ["GET", /^\/feature-flags$/, () => ok({ flags })],
   [
@@ -590,7 +685,7 @@ const routes = [
   [
     "POST",
     /^\/compute-targets\/[^/]+\/commands$/,
-    () => fail(403, "The owner of the desktop does not allow commands."),
+    () => fail(403, "The owner of the machine does not allow commands."),
   ],
   [
     "POST",
@@ -607,7 +702,14 @@ const routes = [
   ],
   ["GET", /^\/loops$/, (_, __, query) => listLoops(query)],
   // The runner of a loop sends its events here.
-  ["POST", /^\/loops\/([^/]+)\/events$/, ([id], event) => ok(emit(byId(id), event))],
+  [
+    "POST",
+    /^\/loops\/([^/]+)\/events$/,
+    ([id], event) => {
+      emit(byId(id), event);
+      return ok({ received: true });
+    },
+  ],
   ["GET", /^\/loops\/([^/]+)\/events$/, ([id], _, query) => ok(readEvents(byId(id).events, query))],
   [
     "GET",
@@ -632,6 +734,20 @@ const routes = [
       return ok(loop.record);
     },
   ],
+  [
+    "POST",
+    /^\/loops\/([^/]+)\/messages$/,
+    ([id], { text }) => {
+      const loop = byId(id);
+      if (loop.record.status !== "RUNNING") return fail(409, "The loop has ended.");
+      const messageId = crypto.randomUUID();
+      const { userId, user } = loop.record;
+      const userName = [user.firstName, user.lastName].filter(Boolean).join(" ");
+      emit(loop, { type: "message", messageId, text, userId, userName });
+      return ok({ messageId, sentAt: now() });
+    },
+  ],
+  ["GET", /^\/tickets$/, () => ok(state.tickets)],
   ["POST", /^\/documents$/, (_, body) => ok(detail(createDocument(body)))],
   [
     "POST",
@@ -669,10 +785,12 @@ const routes = [
   [
     "POST",
     /^\/documents\/([^/]+)\/run-loop$/,
-    ([id], { command, version, repo, prompt }) =>
-      ifCurrent(findDocument(id), version, () =>
-        ok(startLoop(findDocument(id), command, repo, prompt)),
-      ),
+    ([id], { command, version, repo, prompt, review }) =>
+      ifCurrent(findDocument(id), version, () => {
+        const started = startLoop(findDocument(id), command, repo, prompt);
+        if (review) reviews.finish(review, started.loopId);
+        return ok(started);
+      }),
   ],
 ];
 
@@ -683,7 +801,7 @@ function stream(id, request, response) {
   // Also without an event to replay.
   response.flushHeaders();
   const send = (event) =>
-    response.write(`id: ${event.id}\ndata: ${JSON.stringify(listed(event))}\n\n`);
+    response.write(`id: ${event.id}\ndata: ${JSON.stringify(present(listed(event)))}\n\n`);
   const last = request.headers["last-event-id"];
   const from = last ? loop.events.findIndex((event) => event.id === last) + 1 : 0;
   loop.events.slice(from).forEach(send);
@@ -695,21 +813,6 @@ function stream(id, request, response) {
     clearInterval(keepalive);
     set.delete(send);
   });
-}
-
-async function file(path, response) {
-  let target = join(DIST, normalize(path));
-  // Paths without a file are pages: the router in index.html resolves them.
-  const info = await stat(target).catch(() => undefined);
-  if (!info?.isFile()) target = join(DIST, "index.html");
-  const nonce = randomBytes(16).toString("base64");
-  response.writeHead(200, {
-    "Content-Type": TYPES[extname(target)] ?? "application/octet-stream",
-    "Content-Security-Policy": path === "/diagram.html" ? DIAGRAM_POLICY : policy(nonce),
-    ...(path.startsWith("/assets/") && { "Access-Control-Allow-Origin": "*" }),
-  });
-  if (extname(target) !== ".html") return void createReadStream(target).pipe(response);
-  response.end((await readFile(target, "utf8")).replace("__CSP_NONCE__", nonce));
 }
 
 async function readBody(request) {
@@ -727,13 +830,15 @@ http
     const signedIn =
       (request.headers.cookie ?? "").includes("session=mock") &&
       request.headers["x-session-key"] === "mock";
-    if (live && !signedIn) return void response.writeHead(401).end("Unauthorized");
+    const changes = url.pathname === "/organization/changes";
+    if ((live || changes) && !signedIn) return void response.writeHead(401).end("Unauthorized");
+    if (changes) return listChanges(request, response);
     if (live) return stream(live[1], request, response);
     for (const [method, pattern, answer] of routes) {
       const match = request.method === method && pattern.exec(url.pathname);
       if (!match) continue;
       const input = await readBody(request);
-      const { status, body, cookie } =
+      const answered =
         signedIn || open
           ? once(
               request.headers["idempotency-key"],
@@ -741,13 +846,31 @@ http
               () => answer(match.slice(1), input, url.searchParams),
             )
           : fail(401, "Unauthorized");
+      const { status, body, cookie } = checked(
+        shapes.controlPlane,
+        request,
+        url.pathname,
+        answered,
+      );
+      const isChange = method !== "GET" && !url.pathname.endsWith("/events");
+      if (isChange && status === 200) announceChanges();
+      const text = JSON.stringify(present(body));
+      const tag = `W/"${createHash("sha256").update(text).digest("hex").slice(0, 32)}"`;
+      const isTagged = method === "GET" && status === 200;
+      const tags = isTagged && { ETag: tag, "Cache-Control": "private, no-cache" };
+      if (isTagged && request.headers["if-none-match"] === tag) {
+        return response.writeHead(304, tags).end();
+      }
+      const isCompressed = text.length > UNCOMPRESSED_BYTES;
       response.writeHead(status, {
         "Content-Type": "application/json",
+        ...(isCompressed && { "Content-Encoding": "gzip" }),
+        ...tags,
         ...(cookie && { "Set-Cookie": cookie }),
       });
-      return response.end(JSON.stringify(body));
+      return response.end(isCompressed ? gzipSync(text) : text);
     }
-    return file(url.pathname, response);
+    return sendFile(url.pathname, response, gateway.address().port);
   })
   .listen(PORT, "127.0.0.1", function () {
     console.log(`pages: http://127.0.0.1:${this.address().port}/sign-in?token=mock`);
@@ -757,29 +880,118 @@ const headersFor = (request) => ({
   "Content-Type": "application/json",
   "Access-Control-Allow-Origin": request.headers.origin ?? "*",
   "Access-Control-Allow-Headers": "Content-Type,X-Desktop-Session-Token",
+  "Access-Control-Allow-Methods": "GET,POST,PATCH",
   // Chromium requires this for requests from a page to a loopback address.
   "Access-Control-Allow-Private-Network": "true",
 });
 
+/** Knows the clones of the fixtures; `acme/docs` can be cloned, and nothing else exists. */
+function previewRepository(query) {
+  const name = query.get("repoFullName");
+  const path = query.get("repo");
+  const clone = state.repos.find((repo) => repo.fullName === name || repo.path === path);
+  const branch = query.get("branch");
+  const defaultBranch = clone?.defaultBranch ?? "main";
+  const known = {
+    defaultBranch,
+    start: { approval: "none", model: "claude-opus-4-6" },
+    ...(branch && { branchExists: [defaultBranch, "release/1"].includes(branch) }),
+  };
+  if (clone?.fullName) {
+    return { availability: "found", fullName: clone.fullName, path: clone.path, ...known };
+  }
+  if (name === "acme/docs") {
+    return { availability: "cloneable", fullName: name, path: "/home/ada/src/docs", ...known };
+  }
+  return {
+    availability: "unavailable",
+    ...(name && { fullName: name }),
+    reason: `There is no clone of ${name ?? path}. \`gh auth status\` names the account.`,
+  };
+}
+
 const gateway = http.createServer(async (request, response) => {
   const { pathname } = new URL(request.url, "http://mock");
-  if (request.method !== "OPTIONS" && pathname.startsWith("/api/gateway/git/loop-changes/")) {
-    const body = request.method === "GET" ? changed.list : changed.patches(await readBody(request));
-    response.writeHead(200, headersFor(request)).end(JSON.stringify(body));
+  if (request.method === "OPTIONS") {
+    return void response.writeHead(204, headersFor(request)).end();
+  }
+  const isChanges = pathname.startsWith("/api/gateway/git/loop-changes/");
+  const input = await readBody(request);
+  const { searchParams: query } = new URL(request.url, "http://mock");
+  const git = pathname.replace("/api/gateway/git/", "");
+  const pull =
+    git === "diff"
+      ? versionsOf(input)
+      : git === pathname
+        ? undefined
+        : opened.answer(git, query, input);
+  const reviewed = await review(request.method, pathname, query, input);
+  if (reviewed?.events) {
+    const lines = reviewed.events.map((body) => ({ status: 200, body }));
+    const wrong = lines
+      .map((line) => checked(shapes.gateway, request, pathname, line))
+      .find(({ status }) => status !== 200);
+    if (wrong) {
+      response.writeHead(wrong.status, headersFor(request)).end(JSON.stringify(wrong.body));
+      return;
+    }
+    const headers = { ...headersFor(request), "Content-Type": "application/x-ndjson" };
+    return void streamEvents(response.writeHead(200, headers), reviewed.events, EVENT_PAUSE_MS);
+  }
+  if (reviewed) {
+    const { status, body } = checked(shapes.gateway, request, pathname, reviewed);
+    response.writeHead(status, headersFor(request)).end(JSON.stringify(present(body)));
+    return;
+  }
+  if (pull) {
+    const { status, body } = checked(shapes.gateway, request, pathname, pull);
+    response.writeHead(status, headersFor(request)).end(JSON.stringify(body));
     return;
   }
   const answers = {
-    "/health": { status: "ok", machineName: "studio-7", gatewayId: state.targets[0].gatewayId },
+    "/api/gateway/git/repository": previewRepository(query),
+    "/api/gateway/files/search": {
+      files: ["package.json", "src/cli.js", "src/théme.css", "test/cli.test.js"].filter((path) =>
+        path.includes(query.get("query") ?? ""),
+      ),
+      truncated: false,
+    },
+    "/health": {
+      status: "ok",
+      machineName: "studio-7",
+      gatewayId: state.targets[0].gatewayId,
+      capabilities: state.capabilities,
+      onboardingCompleted: true,
+      version: "0.0.0",
+      port: gateway.address().port,
+    },
     "/gateway-auth/exchange": {
       sessionToken: "mock",
       expiresAt: new Date(Date.now() + 600_000).toISOString(),
     },
     "/api/gateway/repos": { repos: state.repos, settings: {} },
-    "/api/gateway/health-check": { checks: state.checks, allRequiredPassed: true },
-    "/api/gateway/approvals": { waiting: state.waiting(), command: "loopgate approvals" },
+    "/api/gateway/health-check": {
+      checks: state.checks,
+      allRequiredPassed: true,
+      mcpServers: state.mcpServers,
+    },
+    "/api/gateway/approvals": {
+      waiting: process.env.APPROVALS === "0" ? [] : state.waiting(),
+      command: "loopgate approvals",
+    },
+    "/api/gateway/git/branches": { defaultBranch: "main", worktrees: [], branches: state.branches },
+    "/api/gateway/orchestrator/kill": { success: true, message: "Process terminated" },
+    "/api/gateway/git/pr/review": { success: true, onLines: true },
+    "/api/gateway/git/pr/inline-comment": { success: true, output: "", placement: "line" },
+    ...(isChanges && {
+      [pathname]: request.method === "GET" ? changed.list : changed.patches(input),
+    }),
   };
-  response.writeHead(request.method === "OPTIONS" ? 204 : 200, headersFor(request));
-  response.end(request.method === "OPTIONS" ? "" : JSON.stringify(answers[pathname] ?? {}));
+  const { status, body } = checked(shapes.gateway, request, pathname, {
+    status: 200,
+    body: answers[pathname] ?? {},
+  });
+  response.writeHead(status, headersFor(request)).end(JSON.stringify(present(body)));
 });
 
 // On a free port, which the mock desktop reports: parallel mocks must not share the default ports.

@@ -2,17 +2,19 @@
 import { expect, type Page, test } from "@playwright/test";
 
 import { type Mock, signInTo, startMock } from "./mock";
-import { expectAccessible, expectContrast, expectNoHorizontalScroll, PageMonitor } from "./quality";
+import { expectAccessible, expectDarkAndNarrow, PageMonitor } from "./quality";
 
 const LOOP = "01980000-0000-7000-8000-000000000011";
+const RUNNING = "01980000-0000-7000-8000-000000000010";
 const CHANGES = "**/api/gateway/git/loop-changes/**";
 
 let mock: Mock;
-test.beforeAll(async () => {
+// One for each test: comments are stored on the server.
+test.beforeEach(async ({ page }) => {
   mock = await startMock();
+  await signInTo(mock, page);
 });
-test.afterAll(() => mock.stop());
-test.beforeEach(({ page }) => signInTo(mock, page));
+test.afterEach(() => mock.stop());
 
 const open = (page: Page, search = "") =>
   page.goto(`${mock.origin}/acme/loops/${LOOP}?tab=changes${search}`);
@@ -40,13 +42,7 @@ test("diff is accessible in both themes, fits a phone, and runs nothing of its f
   // Before the accessibility check, which adds style elements of its own to shadow roots.
   monitor.expectClean();
   await expectAccessible(page);
-  await page.emulateMedia({ colorScheme: "dark" });
-  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
-  await expectContrast(page);
-  for (const width of [390, 320]) {
-    await page.setViewportSize({ width, height: 844 });
-    await expectNoHorizontalScroll(page);
-  }
+  await expectDarkAndNarrow(page);
 });
 
 test("comments are sent as one request that starts one loop", async ({ page }) => {
@@ -66,17 +62,81 @@ test("comments are sent as one request that starts one loop", async ({ page }) =
   await dialog.getByRole("button", { name: "Request changes" }).dblclick();
   await expect(page).not.toHaveURL(new RegExp(LOOP));
   expect(starts).toHaveLength(1);
-  expect(starts[0]).toMatchObject({ command: "execute" });
-  const { prompt } = starts[0] as { prompt: string };
-  expect(prompt).toMatch(
-    /^# Review comments\n\n> Almost done\.\n\n## Comment 1: src\/webhooks\/retry\.ts, line 13\n/,
-  );
-  expect(prompt).toContain("> Was this still used?");
+  expect(starts[0]).toMatchObject({
+    command: "execute",
+    prompt: "Almost done.",
+    review: {
+      summary: "Almost done.",
+      heads: { "acme/shop": "442f4e2d0d7ac377d770fd7f39d7ed90e3d86ade" },
+    },
+  });
+  expect((starts[0] as { review: { commentIds: string[] } }).review.commentIds).toHaveLength(2);
+
+  // The answers are at the lines, and in the list of reviews.
   await open(page);
   await expect(page.getByRole("button", { name: "Finish review", exact: true })).toBeVisible();
+  const reviews = page.getByRole("list", { name: "Reviews" });
+  await expect(reviews).toContainText("2 comments · 1 done · 1 declined", { timeout: 30_000 });
+  const answered = page.getByRole("article", { name: /Comment 1 on src\/webhooks\/retry\.ts/ });
+  await expect(answered.last()).toContainText("Done in 442f4e2: The limit has a name.");
+  await expect(
+    page.getByRole("article", { name: /Comment 2 on src\/legacy\.ts/ }).last(),
+  ).toContainText("Declined: The export still uses it.");
+  await reviews.getByText("Changes requested").click();
+  await expect(reviews.getByRole("article")).toHaveCount(2);
+  await expectAccessible(page);
+  await answered.last().getByRole("button", { name: "442f4e2" }).click();
+  await expect(page).toHaveURL(/range=commit%3A442f4e2d/);
 });
 
-test("comments are posted to the pull request, and a comment that fails remains", async ({
+test("comments survive another browser, and a comment that cannot be stored keeps its text", async ({
+  page,
+  browser,
+}) => {
+  await open(page);
+  await expect(line(page, "Doubles with each attempt")).toBeVisible();
+  await page.route("**/comments/*", (route) => route.fulfill({ status: 500, json: {} }));
+  await page.getByRole("button", { name: "Comment on src/webhooks/retry.ts" }).click();
+  await page.getByRole("textbox", { name: "Comment" }).fill("Name the limit.");
+  await page.getByRole("button", { name: "Add comment" }).click();
+  await expect(page.getByText("The comment could not be stored")).toBeVisible();
+  await expect(page.getByRole("textbox", { name: "Comment" })).toHaveValue("Name the limit.");
+  await page.unroute("**/comments/*");
+  await page.getByRole("button", { name: "Add comment" }).click();
+  await expect(page.getByRole("textbox", { name: "Comment" })).toHaveCount(0);
+
+  const other = await browser.newPage();
+  await signInTo(mock, other);
+  await open(other);
+  await expect(other.getByRole("article", { name: /retry\.ts, line 13/ })).toContainText(
+    "Name the limit.",
+  );
+  await other.close();
+});
+
+test("comment moves with its line", async ({ page }) => {
+  await open(page);
+  await expect(line(page, "Doubles with each attempt")).toBeVisible();
+  await comment(page, "src/webhooks/retry.ts", "Name the limit.");
+  await page.route(CHANGES, async (route) => {
+    const response = await route.fetch();
+    const text = (await response.text())
+      .replace("hash of src/webhooks/retry.ts", "another")
+      .replace("@@ -12,3 +12,4 @@\\n", "@@ -12,3 +12,5 @@\\n+// A new line.\\n");
+    const body = route.request().postDataJSON() as { lines?: unknown[] } | null;
+    const located = body?.lines
+      ? text.replace('"line":13,"outdated":false', '"line":14,"outdated":false')
+      : text;
+    await route.fulfill({ response, body: located });
+  });
+  await page.reload();
+  await expect(line(page, "A new line.")).toBeVisible();
+  const row = page.locator("[data-line='14']").filter({ hasText: "Doubles with each attempt" });
+  await expect(row.first()).toBeVisible();
+  await expect(page.getByRole("article", { name: /retry\.ts, line 13/ })).toBeVisible();
+});
+
+test("comments are posted to the pull request as one review, and remain after a failure", async ({
   page,
 }) => {
   await open(page);
@@ -84,30 +144,37 @@ test("comments are posted to the pull request, and a comment that fails remains"
   await comment(page, "src/webhooks/retry.ts", "Name the limit.");
   await comment(page, "src/legacy.ts", "Was this still used?");
   const posted: unknown[] = [];
-  await page.route("**/api/gateway/git/pr/inline-comment", async (route) => {
+  await page.route("**/api/gateway/git/pr/review", async (route) => {
     if (route.request().method() !== "POST") return route.fallback();
     posted.push(route.request().postDataJSON());
     const response = await route.fetch();
-    if (posted.length === 2)
+    if (posted.length === 1)
       return route.fulfill({ response, status: 500, json: { error: "HTTP 502" } });
-    return route.fulfill({ response, json: { success: true } });
+    return route.fulfill({ response, json: { success: true, onLines: true } });
   });
   await page.getByRole("button", { name: "Finish review (2)" }).click();
   const dialog = page.getByRole("dialog", { name: "Finish review" });
   await dialog.getByRole("button", { name: "Comment only" }).click();
   await expect(dialog.getByText("HTTP 502")).toBeVisible();
-  await expect(dialog.getByRole("article")).toHaveCount(1);
+  await expect(dialog.getByRole("article")).toHaveCount(2);
   await dialog.getByRole("button", { name: "Comment only" }).click();
-  await expect(dialog.getByRole("article")).toHaveCount(0);
-  expect(posted).toHaveLength(3);
-  expect(posted[0]).toMatchObject({
-    path: "src/webhooks/retry.ts",
-    line: 13,
-    body: "Name the limit.",
-  });
-  expect(posted[2]).toMatchObject({
-    path: "src/legacy.ts",
-    body: "src/legacy.ts, line 12 before the change\n\nWas this still used?",
+  await expect(dialog).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Finish review", exact: true })).toBeVisible();
+  await expect(page.getByRole("list", { name: "Reviews" })).toContainText("2 comments");
+  expect(posted).toHaveLength(2);
+  expect(posted[1]).toMatchObject({
+    comments: [
+      {
+        path: "src/webhooks/retry.ts",
+        lines: { side: "new", from: 13, to: 13 },
+        body: "Name the limit.",
+      },
+      {
+        path: "src/legacy.ts",
+        lines: { side: "old", from: 12, to: 12 },
+        body: "Was this still used?",
+      },
+    ],
   });
 });
 
@@ -144,7 +211,7 @@ test("mark of a viewed file is kept until the file changes", async ({ page }) =>
   await expect(line(page, "Doubles with each attempt")).toHaveCount(0);
   await page.reload();
   await expect(viewed).toBeChecked();
-  await expect(page.getByText("1 of 7 viewed")).toBeVisible();
+  await expect(page.getByText("1 of 9 viewed")).toBeVisible();
   await page.route(CHANGES, async (route) => {
     const response = await route.fetch();
     const text = (await response.text()).replace("hash of src/webhooks/retry.ts", "another");
@@ -157,12 +224,28 @@ test("mark of a viewed file is kept until the file changes", async ({ page }) =>
 
 test("lock files are closed, and binary files say what they are", async ({ page }) => {
   await open(page, "&file=package-lock.json");
-  await expect(page.getByText("Binary · 12.3 kB")).toBeVisible();
+  await expect(page.getByText("Binary file · 12.3 kB")).toBeVisible();
   await open(page);
   const lockFile = page.getByRole("button", { name: "package-lock.json", expanded: false });
   await expect(lockFile).toBeVisible();
   await lockFile.click();
   await expect(line(page, '"version": "1.1.0"')).toBeVisible();
+});
+
+test("changed image is shown before and after, and what is no image is not", async ({ page }) => {
+  const monitor = new PageMonitor(page, mock.origin);
+  await open(page, "&file=public/logo.png");
+  for (const name of ["Before", "After"]) {
+    const image = page.getByRole("img", { name: `${name}: public/logo.png` });
+    await expect(image).toBeVisible();
+    expect(await image.evaluate((own: HTMLImageElement) => own.naturalWidth)).toBe(1);
+  }
+  await expect(page.getByText("Before · 70 byte")).toBeVisible();
+  await page.getByRole("button", { name: "icon.png" }).first().click();
+  await expect(page.getByText("Its content is not an image.")).toBeVisible();
+  await expect(page.getByRole("img", { name: /icon\.png/ })).toHaveCount(0);
+  monitor.expectClean();
+  await expectAccessible(page);
 });
 
 test("address names range, view and line", async ({ page }) => {
@@ -204,6 +287,26 @@ test("states without changes say why", async ({ page }) => {
   );
   await page.reload();
   await expect(page.getByText(/don.t have access/)).toBeVisible();
+});
+
+test("loop that is being prepared says so, and requests no changes", async ({ page }) => {
+  const requests: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().includes("/loop-changes/")) requests.push(request.url());
+  });
+  const detail = `**/loops/${RUNNING}`;
+  await page.route(detail, async (route) => {
+    if (route.request().resourceType() === "document") return route.fallback();
+    const response = await route.fetch();
+    const text = await response.text();
+    return route.fulfill({ response, body: text.replace('"RUNNING"', '"CLAIMED"') });
+  });
+  await page.goto(`${mock.origin}/acme/loops/${RUNNING}?tab=changes`);
+  await expect(page.getByText("The loop is being prepared")).toBeVisible();
+  expect(requests).toEqual([]);
+  await page.unroute(detail);
+  await page.reload();
+  await expect(line(page, "Doubles with each attempt")).toBeVisible();
 });
 
 test.describe("with 300 files and 50,000 lines", () => {

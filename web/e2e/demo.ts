@@ -55,25 +55,28 @@ export class Demo {
     return new Demo(await untilReady(file, child), child, folder);
   }
 
-  /** Sends a GET request to the code host's API, past Loopgate. */
-  codeHost(path: string): Promise<unknown> {
+  /** Sends a request to the code host's API, past Loopgate: a POST request with `body`, else a GET request. */
+  codeHost(path: string, body?: object): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const options = {
         socketPath: this.ready.codeHostSocket,
         path,
+        method: body ? "POST" : "GET",
         headers: { Host: "api.github.com", Authorization: "token scripted-token" },
       };
       http
-        .get(options, (response) => {
+        .request(options, (response) => {
           let text = "";
           response.setEncoding("utf8");
           response.on("data", (chunk: string) => (text += chunk));
           response.on("end", () => {
-            if (response.statusCode === 200) resolve(JSON.parse(text));
-            else reject(new Error(`${path} returned status ${response.statusCode ?? 0}: ${text}`));
+            const { statusCode = 0 } = response;
+            if (statusCode === 200 || statusCode === 201) resolve(JSON.parse(text));
+            else reject(new Error(`${path} returned status ${statusCode}: ${text}`));
           });
         })
-        .on("error", reject);
+        .on("error", reject)
+        .end(body && JSON.stringify(body));
     });
   }
 

@@ -56,7 +56,7 @@ test("pages fit 320 px and a zoom of 200 %", async ({ page }) => {
     for (const path of [
       "/acme/inbox",
       "/acme/work",
-      "/acme/loops/new",
+      "/acme/new",
       `/acme/loops/${id(11)}`,
       QUESTION,
       "/acme/implementation-plans/plan-1",
@@ -74,16 +74,27 @@ test("pages fit 320 px and a zoom of 200 %", async ({ page }) => {
 
 test("tab shows in title and icon what needs the person", async ({ page }) => {
   const icon = page.locator("link[rel=icon]");
+  await page.clock.install();
+  await page.reload();
   await expect(page).toHaveTitle("(10) Loops · Loopgate");
   await expect(icon).toHaveAttribute("href", "/favicon-attention.svg");
   await page.route("**/api/gateway/approvals", (route) =>
     route.fulfill({ json: { waiting: [], command: "loopgate approvals" } }),
   );
-  await expect(page).toHaveTitle("(8) Loops · Loopgate", { timeout: 20_000 });
+  // The next poll of the gateway. Its timer starts after the last one.
+  await expect(async () => {
+    await page.clock.fastForward(20_000);
+    await expect(page).toHaveTitle("(8) Loops · Loopgate", { timeout: 500 });
+  }).toPass();
   await page.route("**/change-requests?*attention=true*", (route) =>
     route.fulfill({ json: { success: true, data: [], total: 0 } }),
   );
-  await expect(page).toHaveTitle("Loops · Loopgate", { timeout: 20_000 });
+  // Announces that the list has changed.
+  await page.request.patch(`${mock.origin}/change-requests/feature-101`, {
+    headers: { "x-session-key": "mock" },
+    data: { archived: true },
+  });
+  await expect(page).toHaveTitle("Loops · Loopgate");
   await expect(icon).toHaveAttribute("href", "/favicon.svg");
   const response = await page.request.get(`${mock.origin}/favicon-attention.svg`);
   expect(response.headers()["content-type"]).toBe("image/svg+xml");
@@ -345,7 +356,17 @@ test("notification is offered with the first loop, shown by one hidden tab, and 
   );
   const other = await context.newPage();
   const tabs = [page, other];
-  for (const tab of tabs) await recordNotifications(tab);
+  for (const tab of tabs) {
+    await recordNotifications(tab);
+    await tab.clock.install();
+  }
+  /** Polls the gateway in both tabs until they show the result. */
+  const pollUntil = (title: RegExp) =>
+    // A tab that has not finished its last poll has no timer for the next one.
+    expect(async () => {
+      for (const tab of tabs) await tab.clock.fastForward(20_000);
+      for (const tab of tabs) await expect(tab).toHaveTitle(title, { timeout: 500 });
+    }).toPass();
   await open(page, `/acme/loops/${id(10)}`);
   await page.getByRole("button", { name: "Tell me when it needs me" }).click();
   await expect(page.getByText("Loopgate can notify you")).toBeHidden();
@@ -355,18 +376,17 @@ test("notification is offered with the first loop, shown by one hidden tab, and 
   // Another tab is visible.
   await hide(page);
   waiting.push(approval(71));
-  for (const tab of tabs) await expect(tab).toHaveTitle(/^\(9\)/, { timeout: 20_000 });
+  await pollUntil(/^\(9\)/);
   expect([...(await shown(page)), ...(await shown(other))]).toEqual([]);
 
   await hide(other);
   waiting.push(approval(72));
-  for (const tab of tabs) await expect(tab).toHaveTitle(/^\(10\)/, { timeout: 20_000 });
+  await pollUntil(/^\(10\)/);
   await expect.poll(() => shown(page)).toEqual(["Loop start"]);
   expect(await shown(other)).toEqual([]);
   waiting.pop();
-  await expect
-    .poll(() => shown(page), { timeout: 20_000 })
-    .toEqual(["Loop start", "closed: Loop start"]);
+  await pollUntil(/^\(9\)/);
+  await expect.poll(() => shown(page)).toEqual(["Loop start", "closed: Loop start"]);
 
   await open(page, "/acme/settings/profile");
   await page.getByRole("button", { name: "Turn off notifications" }).click();
@@ -382,6 +402,18 @@ test("declined offer of notifications is not repeated", async ({ page }) => {
   await page.reload();
   await expect(page.getByRole("button", { name: "Cancel loop" })).toBeVisible();
   await expect(page.getByRole("button", { name: "Not now" })).toBeHidden();
+});
+
+test("no property is animated with reduced motion", async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  const height = await page.evaluate(() => {
+    const box = document.body.appendChild(document.createElement("div"));
+    box.style.height = "1px";
+    const before = box.offsetHeight;
+    box.style.height = "100px";
+    return [before, box.offsetHeight];
+  });
+  expect(height).toEqual([1, 100]);
 });
 
 test("texts of people have the direction of their script", async ({ page }) => {
@@ -404,4 +436,32 @@ test("texts of people have the direction of their script", async ({ page }) => {
   expect(await direction("heading")).toBe("rtl");
   await page.setViewportSize({ width: 320, height: 640 });
   await expectNoHorizontalScroll(page);
+  // Requests may be under way when the test ends.
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+});
+
+test("machines are not shown as online while the control plane is unreachable", async ({
+  page,
+  context,
+}) => {
+  const more = page.getByRole("button", { name: /^More/ });
+  await expect(more).toHaveAccessibleName("More. Machines: studio-7");
+  await expect(more.locator(".filled")).toHaveCount(1);
+  await context.setOffline(true);
+  await expect(more).toHaveAccessibleName("More. Machines: Status unknown", { timeout: 25_000 });
+  await expect(more.locator(".filled")).toHaveCount(0);
+  await more.click();
+  await expect(page.getByText("The control plane is not responding")).toBeVisible();
+  await context.setOffline(false);
+  await expect(more).toHaveAccessibleName("More. Machines: studio-7", { timeout: 25_000 });
+});
+
+test("selected theme survives a reload", async ({ page }) => {
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.reload();
+  await page.getByRole("button", { name: /^More/ }).click();
+  await page.getByText("Dark", { exact: true }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await page.reload();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
 });

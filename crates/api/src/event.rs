@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use crate::event_body::{EventBody, OutputEvent, OutputRole, or_absent};
 use crate::execution_result::ResultEntry;
+use crate::review_comments::NumberedAnswer;
 use crate::spend::Cost;
 pub use crate::tokens::{ModelTokens, TokenUsage, TokensUsed};
 
@@ -34,6 +35,9 @@ pub struct Completed {
     /// Schema v2 only: one entry per repository, the primary first.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub results: Option<Vec<ResultEntry>>,
+    /// Answers to the comments of the review that the loop received; absent without a review.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    pub comment_answers: Option<Vec<NumberedAnswer>>,
     /// Problems that did not fail the loop.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "or_absent")]
     pub warnings: Vec<String>,
@@ -108,6 +112,9 @@ pub struct ErrorEvent {
     /// One entry per repository that received a part of the work, the primary first.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     pub results: Option<Vec<ResultEntry>>,
+    /// Answers to the comments of the review that the loop received; absent without a review.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    pub comment_answers: Option<Vec<NumberedAnswer>>,
     /// Why the control plane timed the loop out; absent from runners.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
     #[schema(value_type = Option<Object>)]
@@ -117,7 +124,7 @@ pub struct ErrorEvent {
 /// An event of a loop in flat form: `{"type", …members, "timestamp"}`.
 ///
 /// A runner sends the types `started`, `output`, `progress`, `tool_call`, `artifact_created`,
-/// `support_bundle_uploaded`, `completed`, `error` and `cancelled`.
+/// `support_bundle_uploaded`, `message_delivery`, `completed`, `error` and `cancelled`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LoopEvent {
     /// Type of the event, for example `output`.
@@ -182,4 +189,12 @@ pub mod code {
     pub const ITERATION_LIMIT: &str = "ITERATION_LIMIT";
     pub const SPENDING_LIMIT: &str = "SPENDING_LIMIT";
     pub const STALE_DISPATCH: &str = "STALE_DISPATCH";
+}
+
+/// Subcodes of error events that a desktop reports before a loop starts: what its set-up lacks. The codes are those of
+/// the interface, which name the consequence.
+pub mod subcode {
+    #![allow(missing_docs, reason = "each constant is its own text")]
+    pub const ASSISTANT_MISSING: &str = "ASSISTANT_MISSING";
+    pub const CODE_HOST_NOT_SIGNED_IN: &str = "CODE_HOST_NOT_SIGNED_IN";
 }

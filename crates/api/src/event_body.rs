@@ -37,10 +37,16 @@ pub enum EventBody {
     Limit(LimitEvent),
     /// The loop waits for the approval of its desktop's owner.
     Approval(ApprovalRequestEvent),
+    /// The wait for the approval has ended.
+    ApprovalDecision(ApprovalDecisionEvent),
     /// The loop is queued on its desktop.
     Queue(QueueEvent),
     /// The loop has become inactive, or active again.
     Stall(StallEvent),
+    /// A person has sent a message to the loop.
+    Message(MessageEvent),
+    /// A message was delivered to the assistant, or cannot be.
+    MessageDelivery(MessageDeliveryEvent),
     /// An artifact was uploaded.
     ArtifactCreated(ArtifactCreated),
     /// Files for support were uploaded.
@@ -286,6 +292,40 @@ pub struct ApprovalDetails {
     pub waits_until: String,
 }
 
+/// The end of the wait for an approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalDecisionEvent {
+    /// The decision.
+    pub approval_decision: ApprovalDecision,
+    /// Message for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    pub chunk: Option<String>,
+}
+
+/// Decision about the start of a loop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ApprovalDecision {
+    /// Id of the approval.
+    pub id: String,
+    /// How the wait ended.
+    pub outcome: ApprovalOutcome,
+}
+
+/// How the wait for an approval ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ApprovalOutcome {
+    /// The desktop's owner approved the loop.
+    Approved,
+    /// The desktop's owner denied the loop.
+    Denied,
+    /// The time limit passed without a decision.
+    Expired,
+    /// The owner approved the loop, but it would do something other than what was shown.
+    Outdated,
+}
+
 /// A change of a loop's position in the queue of its desktop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct QueueEvent {
@@ -344,6 +384,36 @@ pub enum StallKind {
     WaitingForLimit,
     /// Nothing has happened for a long time.
     Stuck,
+}
+
+/// A message of a person to the running loop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageEvent {
+    /// Id of the message.
+    pub message_id: String,
+    /// The message, as plain text.
+    pub text: String,
+    /// Id of the user who sent it.
+    pub user_id: String,
+    /// Name of the user who sent it.
+    pub user_name: String,
+}
+
+/// Whether a message has reached the assistant. A message without this event when its loop has ended was not delivered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageDeliveryEvent {
+    /// Id of the message.
+    pub message_id: String,
+    /// Whether the assistant has received the message in its session.
+    pub is_delivered: bool,
+    /// Time of the delivery, ISO 8601; absent if it was not delivered.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    pub delivered_at: Option<String>,
+    /// Why the message cannot be delivered; absent if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_absent")]
+    pub reason: Option<String>,
 }
 
 /// An uploaded artifact.
@@ -486,6 +556,7 @@ fn specific_kind<'a>(kind: &'a str, members: &Map<String, Value>) -> &'a str {
     let has = |name: &str| members.get(name).is_some_and(Value::is_object);
     match kind {
         "output" if has("approval") => "approval",
+        "output" if has("approvalDecision") => "approval_decision",
         "output" if has("queue") => "queue",
         // Earlier versions stored the second name.
         "output" if has("stall") || has("stillness") => "stall",

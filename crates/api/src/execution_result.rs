@@ -17,6 +17,8 @@ use crate::undelivered::{EarlyPush, UndeliveredWork};
 pub enum ResultEntry {
     /// Changes were committed and pushed, and a pull request exists.
     Success(SuccessEntry),
+    /// Changes were committed and pushed. A person has to approve them before the pull request is opened.
+    Held(HeldEntry),
     /// There was nothing to deliver.
     Skipped {
         /// Full name of the repository, `<org>/<repo>`.
@@ -91,6 +93,32 @@ pub struct SuccessEntry {
     pub tests: Option<Box<TestEvidence>>,
 }
 
+/// A repository whose changes wait for a person's approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HeldEntry {
+    /// Full name of the repository, `<org>/<repo>`.
+    pub full_name: String,
+    /// Branch with the changes, as pushed.
+    pub branch_name: String,
+    /// Base branch of the pull request.
+    pub base_branch: String,
+    /// Full hash of the pushed commit.
+    pub commit_sha: String,
+    /// Files excluded from the commit: secrets, dependencies and build output.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_back: Vec<HeldBackFile>,
+    /// Work of the loop that the branch does not contain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undelivered: Vec<UndeliveredWork>,
+    /// Commits of the loop that were pushed before its delivery.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub early_pushes: Vec<EarlyPush>,
+    /// Results of the repository's own tests before and after the changes; absent when the runtime did not run them.
+    #[serde(default, deserialize_with = "if_known", skip_serializing_if = "Option::is_none")]
+    pub tests: Option<Box<TestEvidence>>,
+}
+
 impl SuccessEntry {
     /// Returns the full name of the repository in which the pull request is.
     #[must_use]
@@ -132,6 +160,7 @@ impl ResultEntry {
     /// Replaces the lists of work that is not delivered, and of commits that were pushed early.
     pub fn set_traces(&mut self, found_work: Vec<UndeliveredWork>, pushes: Vec<EarlyPush>) {
         let (Self::Success(SuccessEntry { undelivered, early_pushes, .. })
+        | Self::Held(HeldEntry { undelivered, early_pushes, .. })
         | Self::Skipped { undelivered, early_pushes, .. }
         | Self::Failed { undelivered, early_pushes, .. }) = self;
         (*undelivered, *early_pushes) = (found_work, pushes);
@@ -141,6 +170,7 @@ impl ResultEntry {
     #[must_use]
     pub fn undelivered(&self) -> &[UndeliveredWork] {
         let (Self::Success(SuccessEntry { undelivered, .. })
+        | Self::Held(HeldEntry { undelivered, .. })
         | Self::Skipped { undelivered, .. }
         | Self::Failed { undelivered, .. }) = self;
         undelivered
@@ -151,7 +181,18 @@ impl ResultEntry {
     pub fn full_name(&self) -> &str {
         match self {
             Self::Success(entry) => &entry.full_name,
+            Self::Held(entry) => &entry.full_name,
             Self::Skipped { full_name, .. } | Self::Failed { full_name, .. } => full_name,
+        }
+    }
+
+    /// Returns the pushed commit; `None` when it is unknown, or nothing was pushed.
+    #[must_use]
+    pub fn commit(&self) -> Option<&str> {
+        match self {
+            Self::Success(entry) => entry.commit_sha.as_deref(),
+            Self::Held(entry) => Some(&entry.commit_sha),
+            Self::Skipped { .. } | Self::Failed { .. } => None,
         }
     }
 
@@ -161,7 +202,11 @@ impl ResultEntry {
     /// # Errors
     /// Returns the first member that is not canonical.
     pub fn validate(&self, code_host: Option<&str>) -> Result<(), InvalidEntry> {
-        let Self::Success(entry) = self else { return Ok(()) };
+        let entry = match self {
+            Self::Success(entry) => entry,
+            Self::Held(entry) => return branches(&entry.branch_name, &entry.base_branch),
+            Self::Skipped { .. } | Self::Failed { .. } => return Ok(()),
+        };
         // The assistant can write the result file. The URL of another repository would be shown to users as
         // the pull request of this loop.
         let (repository, number) = (entry.pull_request_repository(), entry.pr_number);
@@ -170,14 +215,18 @@ impl ResultEntry {
         if !is_of_code_host && entry.pr_url != pull_request_url(repository, number) {
             return Err(InvalidEntry::PrUrl);
         }
-        if entry.branch_name.parse::<BranchName>().is_err() {
-            return Err(InvalidEntry::BranchName);
-        }
-        if entry.base_branch.parse::<BranchName>().is_err() {
-            return Err(InvalidEntry::BaseBranch);
-        }
-        Ok(())
+        branches(&entry.branch_name, &entry.base_branch)
     }
+}
+
+fn branches(head: &str, base: &str) -> Result<(), InvalidEntry> {
+    if head.parse::<BranchName>().is_err() {
+        return Err(InvalidEntry::BranchName);
+    }
+    if base.parse::<BranchName>().is_err() {
+        return Err(InvalidEntry::BaseBranch);
+    }
+    Ok(())
 }
 
 /// A member of a [`SuccessEntry`] that is not in canonical form.

@@ -12,6 +12,17 @@ use uuid::Uuid;
 #[error("{0}")]
 pub struct InvalidId(pub &'static str);
 
+/// Longest value of an option, in bytes.
+const OPTION_LIMIT: usize = 200;
+
+/// Returns whether a text, such as the name of a model, can be passed to a program as the value of an option: a single
+/// word of at most 200 bytes that is no option itself.
+#[must_use]
+pub fn is_option_value(text: &str) -> bool {
+    let is_word = !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control());
+    is_word && !text.starts_with('-') && text.len() <= OPTION_LIMIT
+}
+
 /// Id of a loop, assigned by the control plane; primary key of the desktop's job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

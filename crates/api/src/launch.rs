@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use crate::link::canonical_json;
+use crate::review_comments::ReviewComments;
 use crate::usd::Usd;
 
 /// `reason` of the 409 response when the loop already runs or is being started on the desktop. The sender
@@ -93,6 +94,9 @@ pub struct Attachment {
     pub mime_type: String,
     /// Expected size in bytes.
     pub size_bytes: u64,
+    /// SHA-256 of the file in hexadecimal digits; absent when the sender does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
     /// Signed download URL; never logged, because it grants access.
     pub signed_url: String,
     /// Expiry of the signed URL, ISO 8601.
@@ -198,6 +202,9 @@ pub struct LaunchContent {
     /// Id of the document that the loop is about; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary_artifact_id: Option<String>,
+    /// Files of the documents; absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     /// Agent definitions in effect at launch; absent when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentDefinition>,
@@ -207,7 +214,21 @@ pub struct LaunchContent {
     /// Provider that runs the loop; absent for the assistant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub harness: Option<Harness>,
-    /// Spending limit of the loop in US dollars; absent when the organization sets no limit.
+    /// Whether the loop pushes its work without opening pull requests, until a person approves the changes; absent
+    /// otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hold_pull_request: bool,
+    /// Approved commits by repository: the loop changes nothing, and opens the pull requests of a loop that held them.
+    /// Absent for other loops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved_commits: Option<BTreeMap<String, String>>,
+    /// Comments of a review, each of which the loop has to answer; absent without a review.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review_comments: Option<ReviewComments>,
+    /// Model of the assistant; absent for that of the desktop's settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Spending limit of the loop in US dollars; absent when neither its user nor the organization sets one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
     pub max_spend_usd: Option<Usd>,
@@ -228,13 +249,31 @@ pub struct SignedLaunch {
 
 /// Members of a launch request that the control plane assigns at the launch, and the spending limit.
 const WITHOUT_DIGEST: [&str; 5] = ["loopId", "loopgateAuthToken", "apiBaseUrl", "s3StateKey", "maxSpendUsd"];
+/// Member with a list of files, and the members of a file that change with each request. Their `sha256` is signed.
+const ATTACHMENTS: &str = "attachments";
+const WITHOUT_ATTACHMENT_DIGEST: [&str; 2] = ["signedUrl", "signedUrlExpiresAt"];
 
 /// Returns the digest of each member of a launch request that decides what runs: SHA-256 of its canonical JSON
 /// (RFC 8785), in hexadecimal digits.
 #[must_use]
 pub fn launch_digests(body: &Map<String, Value>) -> BTreeMap<String, String> {
     let signed = body.iter().filter(|(name, _)| !WITHOUT_DIGEST.contains(&name.as_str()));
-    signed.map(|(name, value)| (name.clone(), hex::encode(Sha256::digest(canonical_json(value))))).collect()
+    let digest = |value: &Value| hex::encode(Sha256::digest(canonical_json(value)));
+    signed
+        .map(|(name, value)| match name.as_str() {
+            ATTACHMENTS => (name.clone(), digest(&without_urls(value))),
+            _ => (name.clone(), digest(value)),
+        })
+        .collect()
+}
+
+/// Returns the list of files without their URLs.
+fn without_urls(attachments: &Value) -> Value {
+    let mut attachments = attachments.clone();
+    for attachment in attachments.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        attachment.retain(|name, _| !WITHOUT_ATTACHMENT_DIGEST.contains(&name.as_str()));
+    }
+    attachments
 }
 
 /// Returns the names of the digests that differ.
@@ -272,5 +311,16 @@ mod tests {
         changed.insert("prompt".to_owned(), String::new());
         changed.insert("added".to_owned(), String::new());
         assert_eq!(changed_members(&digests, &changed), BTreeSet::from(["added", "prompt", "unknown"]));
+    }
+
+    #[test]
+    fn digest_of_attachments_covers_their_content_but_not_their_urls() {
+        let digest = |sha256: &str, url: &str| {
+            let attachments =
+                json!([{"id": "a", "sha256": sha256, "signedUrl": url, "signedUrlExpiresAt": url}]);
+            launch_digests(&Map::from_iter([("attachments".to_owned(), attachments)]))
+        };
+        assert_eq!(digest("1", "http://a"), digest("1", "http://b"));
+        assert_ne!(digest("1", "http://a"), digest("2", "http://a"));
     }
 }

@@ -44,6 +44,15 @@ pub const PRD_MD: &str = "prd.md";
 pub const OPEN_QUESTIONS: &str = "open-questions.md";
 /// Result of a BOOTSTRAP loop.
 pub const BOOTSTRAP_RESULT: &str = "bootstrap-result.json";
+/// Comments of a review that an EXECUTE loop has to answer, written by the runtime.
+pub const REVIEW_COMMENTS: &str = "review-comments.json";
+/// Answers of the loop to the comments of [`REVIEW_COMMENTS`].
+pub const REVIEW_ANSWERS: &str = "review-answers.json";
+/// Directory with one file per message to the running loop that the assistant has not received. It exists only while there
+/// are such messages, so that hooks need no more than its metadata.
+pub const MESSAGES: &str = ".loopgate/messages";
+/// Directory with one file per message that the assistant has received.
+pub const DELIVERED_MESSAGES: &str = ".loopgate/messages-delivered";
 /// Result of an EXECUTE loop.
 pub const EXECUTION_RESULT: &str = "execution-result.json";
 /// Failure message for the user, signed by the loop driver.

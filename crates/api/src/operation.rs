@@ -1,4 +1,4 @@
-//! The 28 operations of the gateway, as named by approval policies and telemetry, with their risk tiers and
+//! The 29 operations of the gateway, as named by approval policies and telemetry, with their risk tiers and
 //! paths.
 
 use std::fmt;
@@ -30,7 +30,7 @@ macro_rules! operations {
 
         impl OperationId {
             /// All operations in declaration order.
-            pub const ALL: [Self; 28] = [$(Self::$variant),*];
+            pub const ALL: [Self; 29] = [$(Self::$variant),*];
 
             /// Returns the wire identifier, for example `git_action`.
             #[must_use]
@@ -54,6 +54,8 @@ operations! {
     OrchestratorLoop = "orchestrator_loop", Medium;
     /// Cancels a loop of the control plane.
     OrchestratorLoopKill = "orchestrator_loop_kill", Medium;
+    /// Sends a message to a running loop of the control plane.
+    OrchestratorLoopMessage = "orchestrator_loop_message", Medium;
     /// The page's three-step planning flow.
     OrchestratorPlanLoop = "orchestrator_plan_loop", Medium;
     /// Reads the state of a ticket or work directory.
@@ -132,6 +134,7 @@ const RULES: &[(OperationRule, OperationId)] = {
         (Is("orchestrator/launch"), OrchestratorLaunch),
         (Is("orchestrator/loop"), OrchestratorLoop),
         (Is("orchestrator/loop/kill"), OrchestratorLoopKill),
+        (Is("orchestrator/loop/message"), OrchestratorLoopMessage),
         (Below("orchestrator/plan-loop"), OrchestratorPlanLoop),
         (Under("orchestrator/status"), OrchestratorStatus),
         (Is("orchestrator/kill"), OrchestratorKill),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-pub use self::tasks::{PlanTasks, is_fence, reopen, with_checkbox};
+pub use self::tasks::{PlanTasks, is_fence, reopen, with_checkbox, without_ticks};
 
 /// A plan in the form in which it is uploaded and displayed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

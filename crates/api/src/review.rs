@@ -33,9 +33,19 @@ pub struct ReviewFinding {
     /// Suggested change to resolve the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+    /// How sure the reviewer is, from 0 to 1; absent if it did not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
     /// Whether the finding was posted as a comment on the pull request.
     #[schema(required = false)]
     pub commented: bool,
+    /// Whether a person decided against the finding.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub declined: bool,
+    /// Reason for the decision against the finding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decline_reason: Option<String>,
     /// Reworded text for the posted comment; absent until one was generated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub humanized_body: Option<String>,
@@ -76,7 +86,10 @@ impl Default for ReviewFinding {
             line: None,
             message: String::new(),
             suggestion: None,
+            confidence: None,
             commented: false,
+            declined: false,
+            decline_reason: None,
             humanized_body: None,
             anchor: None,
             outdated: false,
@@ -94,9 +107,12 @@ impl From<Map<String, Value>> for ReviewFinding {
         let severity = text("severity").filter(|severity| !severity.is_empty());
         let (priority, file, message) = (text("priority"), text("file"), text("message"));
         let (suggestion, humanized_body) = (text("suggestion"), text("humanizedBody"));
+        let decline_reason = text("declineReason");
+        let confidence = members.shift_remove("confidence").as_ref().and_then(Value::as_f64);
         let line = members.shift_remove("line").as_ref().and_then(line_number);
         let commented = members.shift_remove("commented").as_ref().is_some_and(is_truthy);
         let anchor = members.shift_remove("anchor").and_then(|anchor| serde_json::from_value(anchor).ok());
+        let declined = members.shift_remove("declined") == Some(Value::Bool(true));
         let outdated = members.shift_remove("outdated") == Some(Value::Bool(true));
         Self {
             severity: severity.unwrap_or_else(|| "info".to_owned()),
@@ -105,7 +121,10 @@ impl From<Map<String, Value>> for ReviewFinding {
             line,
             message: message.unwrap_or_default(),
             suggestion,
+            confidence,
             commented,
+            declined,
+            decline_reason,
             humanized_body,
             anchor,
             outdated,

@@ -25,9 +25,27 @@ pub struct TestEvidence {
     /// Changes that may weaken the tests. Reported to the user, without effect on the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<TestFlag>,
+    /// Diffs of the files that `flags` name, from base to head; without files whose diff is too long, see
+    /// [`MAX_DIFF_BYTES`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diffs: Vec<TestFileDiff>,
     /// Reason why the tests were not run or not completed, and a remedy; written for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// Longest diff of a file that a result contains, in bytes.
+pub const MAX_DIFF_BYTES: usize = 32 * 1024;
+/// Longest end of a failed run's output that a result contains, in bytes.
+pub const MAX_OUTPUT_BYTES: usize = 16 * 1024;
+
+/// Diff of a file with tests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TestFileDiff {
+    /// Path of the file, as in the flags.
+    pub path: String,
+    /// Diff in git's unified format.
+    pub diff: String,
 }
 
 /// Outcome of the comparison of base and head.
@@ -65,6 +83,10 @@ pub struct TestRun {
     pub error: Option<String>,
     /// File name of the log in the loop's work directory.
     pub log: String,
+    /// End of the output of a run that did not pass, without terminal sequences, at most [`MAX_OUTPUT_BYTES`]; absent
+    /// otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
 }
 
 impl TestRun {

@@ -25,6 +25,8 @@ pub enum RequiredRole {
     DesktopOperator,
     /// The user who started the loop.
     LoopStarter,
+    /// The author of the document, or an administrator.
+    DocumentAuthor,
     /// The program of the loop, with the loop's token.
     Runner,
     /// A desktop with the API key that is bound to it.
@@ -42,6 +44,7 @@ impl RequiredRole {
             Self::DesktopOwner => "owner of the desktop",
             Self::DesktopOperator => "owner of the desktop; members if the owner grants commands",
             Self::LoopStarter => "user who started the loop",
+            Self::DocumentAuthor => "author of the document, or administrator",
             Self::Runner => "runner of the loop",
             Self::Desktop => "desktop, with its bound key",
             Self::Operator => "operator with access to the data directory or the database",
@@ -89,7 +92,9 @@ pub struct Act {
 #[rustfmt::skip]
 pub const ACTS: &[Act] = {
     use AuditAction as Audit;
-    use RequiredRole::{Administrator, Anyone, Desktop, DesktopOperator, DesktopOwner, LoopStarter, Member, Operator, Runner};
+    use RequiredRole::{
+        Administrator, Anyone, Desktop, DesktopOperator, DesktopOwner, DocumentAuthor, LoopStarter, Member, Operator, Runner,
+    };
     use Way::{Command, Completion, Frame, Route};
     &[
         Act { name: "read the state of the service", role: Anyone, audit: &[], ways: &[
@@ -113,8 +118,14 @@ pub const ACTS: &[Act] = {
             Route("GET", "/me"), Route("GET", "/organizations"), Route("GET", "/sessions"),
             Route("GET", "/api-keys"), Route("GET", "/public-keys"), Route("GET", "/settings/compute-preference"),
         ] },
-        Act { name: "note what one has seen and snoozed", role: Member, audit: &[], ways: &[
+        Act { name: "note what one has seen and snoozed, and save views", role: Member, audit: &[], ways: &[
             Route("PUT", "/change-requests/{idOrSlug}/mark"),
+            Route("GET", "/change-requests/views"), Route("PUT", "/change-requests/views"),
+        ] },
+        Act { name: "write comments on changes", role: Member, audit: &[], ways: &[
+            Route("PUT", "/change-requests/{idOrSlug}/comments/{commentId}"),
+            Route("DELETE", "/change-requests/{idOrSlug}/comments/{commentId}"),
+            Route("POST", "/change-requests/{idOrSlug}/reviews"),
         ] },
         Act { name: "change one's own password", role: Member, audit: &[Audit::PasswordChanged], ways: &[
             Route("PUT", "/auth/password"),
@@ -146,6 +157,8 @@ pub const ACTS: &[Act] = {
             Route("GET", "/documents/{idOrSlug}/versions/{version}"),
             Route("GET", "/tickets"), Route("GET", "/tickets/{idOrSlug}"),
             Route("GET", "/change-requests"), Route("GET", "/change-requests/{idOrSlug}"),
+            Route("GET", "/change-requests/groups"), Route("GET", "/change-requests/{idOrSlug}/history"), Route("GET", "/organization/changes"),
+            Route("GET", "/change-requests/{idOrSlug}/reviews"),
             Route("GET", "/loops"), Route("POST", "/loops/summaries"), Route("GET", "/loops/{id}"),
             Route("GET", "/loops/{id}/events"), Route("GET", "/loops/{id}/events/{sequence}"),
             Route("GET", "/loops/{id}/stream"),
@@ -191,6 +204,10 @@ pub const ACTS: &[Act] = {
             Route("PATCH", "/tickets/{idOrSlug}"), Completion(LoopCommand::Plan),
             Completion(LoopCommand::GeneratePrd),
         ] },
+        Act { name: "delete a change request, or undo it", role: DocumentAuthor,
+            audit: &[Audit::DocumentDeleted, Audit::DocumentRestored], ways: &[
+            Route("DELETE", "/change-requests/{idOrSlug}"), Route("POST", "/change-requests/{idOrSlug}/restore"),
+        ] },
         Act { name: "start a loop", role: Member, audit: &[Audit::LoopStarted], ways: &[
             Route("POST", "/loops"), Route("POST", "/documents/{idOrSlug}/run-loop"),
             Route("POST", "/documents/run-loop"),            Route("POST", "/agents/bootstrap/start"),
@@ -200,6 +217,9 @@ pub const ACTS: &[Act] = {
         ] },
         Act { name: "cancel a loop", role: Member, audit: &[Audit::LoopCancelled], ways: &[
             Route("POST", "/loops/{id}/cancel"), Route("DELETE", "/loops/{id}"),
+        ] },
+        Act { name: "send a message to a running loop", role: LoopStarter, audit: &[Audit::LoopMessageSent], ways: &[
+            Route("POST", "/loops/{id}/messages"),
         ] },
         Act { name: "record the work of a MANUAL loop", role: Member, audit: &[Audit::ManualLoopRecorded], ways: &[
             Route("PATCH", "/loops/{id}"), Route("POST", "/loops/{id}/manual-events"),
@@ -247,6 +267,9 @@ pub const ACTS: &[Act] = {
         ] },
         Act { name: "fetch the launch of a signed loop", role: Desktop, audit: &[], ways: &[
             Route("POST", "/compute-targets/{id}/loops/{loop_id}/execution-credentials"),
+        ] },
+        Act { name: "report the pull requests of a desktop's loops", role: Desktop, audit: &[], ways: &[
+            Route("POST", "/compute-targets/{id}/pull-requests"),
         ] },
         Act { name: "change the approval policies of a desktop", role: Desktop, audit: &[Audit::ApprovalPoliciesReported], ways: &[
             Frame("telemetry"),

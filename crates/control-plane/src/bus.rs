@@ -17,8 +17,8 @@ pub enum Topic {
     Loop(Uuid),
     /// Events of a desktop command.
     Command(Uuid),
-    /// Online state of an organization's desktops.
-    Targets(Uuid),
+    /// Lists of an organization: its change requests, loops and desktops.
+    Organization(Uuid),
     /// Revoked sessions and API keys.
     Credentials,
 }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use loopgate_api::ids::RepoFullName;
 use secrecy::SecretString;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// Settings of a control plane. This crate reads neither files nor environment variables; the binary does.
 #[derive(Debug, Clone)]
@@ -25,6 +27,10 @@ pub struct Config {
     pub web_origin: String,
     /// Base URL for links to the code host in the web app; `None` is `https://github.com`.
     pub code_host_url: Option<String>,
+    /// Port of the gateway in the same process; `None` on a server for several machines.
+    pub gateway_port: Option<u16>,
+    /// What the demonstration can do; `None` outside of it.
+    pub demonstration: Option<Demonstration>,
     /// Additional origins that may send requests from a browser.
     pub trusted_origins: Vec<String>,
     /// Reverse proxies whose `X-Forwarded-For` header is trusted.
@@ -36,6 +42,15 @@ pub struct Config {
     /// OpenID provider for sign-in in addition to local accounts.
     pub oidc: Option<OidcProvider>,
     pub secrets: Secrets,
+}
+
+/// The change that the scripted model of the demonstration implements. The page of a new change request contains it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Demonstration {
+    /// Full name of the repository, `<org>/<repo>`.
+    pub repository: String,
+    /// Text of the request.
+    pub request: String,
 }
 
 /// Credentials and installations of a GitHub App.

@@ -17,7 +17,7 @@ use crate::accounts::{self, FirstOwner, Owner};
 use crate::app::{ControlPlaneParts, ControlPlaneState};
 use crate::audit::Actor;
 use crate::bus::Bus;
-use crate::change_requests;
+use crate::change_requests::{self, deletion};
 use crate::code_host::{CodeHostAppError, InstalledCodeHost};
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
@@ -65,7 +65,7 @@ pub enum ControlPlaneError {
 impl ControlPlane {
     /// Connects to the database, applies migrations, and starts the background tasks: derivation of change requests of
     /// earlier versions, takeover of interrupted launches, delivery of commands of other instances, presence of desktops,
-    /// the reaper, and revocation of desktop credentials.
+    /// the reaper, removal of deleted documents, and revocation of desktop credentials.
     ///
     /// # Errors
     /// Fails with [`ControlPlaneError`] when the database or the storage directory cannot be used.
@@ -108,6 +108,7 @@ impl ControlPlane {
         app.tasks.spawn(forward::run(app.clone()));
         app.tasks.spawn(presence::run(app.clone()));
         app.tasks.spawn(reaper::run(app.clone()));
+        app.tasks.spawn(deletion::run(app.clone()));
         app.tasks.spawn(credentials::run(app.clone()));
         Ok(Self { app })
     }

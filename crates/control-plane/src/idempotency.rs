@@ -86,6 +86,12 @@ pub async fn earlier(db: &impl ConnectionTrait, request: Option<&KeyedRequest>) 
 }
 
 impl KeyedRequest {
+    /// Returns the idempotency key of the command that carries out the request. Keys of users, and of kinds of requests, are
+    /// independent of each other.
+    pub fn command_key(&self, kind: &str) -> String {
+        format!("{kind}:{}:{}", self.user_id, self.key)
+    }
+
     /// Stores what the request created, in its transaction, and removes the expired keys of the user.
     pub async fn store(self, tx: &DatabaseTransaction, created: CreatedRows) -> Result<(), DbErr> {
         keyed_request::Entity::delete_many()

@@ -10,6 +10,7 @@ mod auth;
 mod bus;
 mod change_requests;
 mod code_host;
+mod conditional;
 mod config;
 mod control_plane;
 mod credentials;
@@ -36,12 +37,13 @@ mod storage;
 mod store;
 #[cfg(test)]
 mod tests;
+mod text_search;
 mod tickets;
 mod web;
 
 pub use accounts::{FirstOwner, Owner};
 pub use acts::authorization_page;
 pub use administration::{Administration, AdministrationError, ListedOrganization, ListedUser};
-pub use config::{CodeHostApp, Config, MachineRepositories, OidcProvider, Secrets};
+pub use config::{CodeHostApp, Config, Demonstration, MachineRepositories, OidcProvider, Secrets};
 pub use control_plane::{ControlPlane, ControlPlaneError};
 pub use router::openapi;

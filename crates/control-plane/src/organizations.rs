@@ -3,7 +3,7 @@
 use loopgate_api::usd::Usd;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
-use sea_orm::{DatabaseTransaction, QuerySelect};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, QuerySelect};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -19,6 +19,8 @@ pub struct OrganizationSettings {
     /// Active loops per user, at least 1. Defaults to 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_concurrent_loops: Option<u64>,
+    /// Whether a person has to approve the changes of an EXECUTE before it opens pull requests.
+    pub hold_pull_requests: bool,
     /// Spending limits for loops, in US dollars.
     pub spending_limits: SpendingLimits,
 }
@@ -44,6 +46,15 @@ pub struct SpendingLimits {
 /// Returns the settings of an organization. Settings that cannot be parsed have their default values.
 pub fn settings(row: &organization::Model) -> OrganizationSettings {
     parse_json(Some(&row.settings)).unwrap_or_default()
+}
+
+/// Returns the settings of an organization.
+pub async fn find_settings(
+    db: &impl ConnectionTrait,
+    organization_id: Uuid,
+) -> Result<OrganizationSettings, DbErr> {
+    let row = organization::Entity::find_by_id(organization_id).one(db).await?;
+    Ok(row.as_ref().map(settings).unwrap_or_default())
 }
 
 /// Replaces the settings. Members that this version does not know are preserved.

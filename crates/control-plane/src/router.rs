@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{any, get};
 use axum::{Extension, Router};
@@ -21,12 +21,12 @@ use crate::extract::RouteBodyLimit;
 use crate::routes::{
     agent_proposals, agents, api_keys, audit_log, auth, bootstrap, change_requests, commands,
     compute_preference, compute_targets, documents, events, execution_credentials, feature_flags,
-    github_token, health, health_checks, invitations, link, local_auth, loops, manual_loops, members, oidc,
-    onboarding, organization, organizations, public_keys, repositories, runner, sessions, storage, tickets,
-    usage,
+    github_token, health, health_checks, invitations, link, list_changes, local_auth, loop_messages, loops,
+    manual_loops, members, oidc, onboarding, organization, organizations, public_keys, pull_requests,
+    repositories, reviews, runner, sessions, storage, tickets, usage,
 };
 use crate::storage::OBJECT_LIMIT;
-use crate::{middleware, web};
+use crate::{conditional, middleware, web};
 
 /// The callers that a route accepts. The extractor in the handler's signature enforces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +63,8 @@ const REPORT: RouteBodyLimit = RouteBodyLimit(64 * 1024);
 const PROMPT: RouteBodyLimit = RouteBodyLimit(1024 * 1024);
 /// The content of a document, 1,000,000 characters.
 const DOCUMENT: RouteBodyLimit = RouteBodyLimit(8 * 1024 * 1024);
+/// The content of a document and 10 MiB of files in base64.
+const DOCUMENT_WITH_FILES: RouteBodyLimit = RouteBodyLimit(22 * 1024 * 1024);
 /// Events and artifacts of a loop. The terminal event carries the loop's results.
 const EVENT: RouteBodyLimit = RouteBodyLimit(20_000_000);
 /// Files of a loop.
@@ -108,6 +110,7 @@ fn table() -> Vec<RouteRow> {
         ("GET", "/feature-flags", Person, NONE, routes!(feature_flags::list)),
         ("PUT", "/feature-flags/{key}", Admin, SMALL, routes!(feature_flags::set)),
         ("GET", "/organization/settings", Person, NONE, routes!(organization::get)),
+        ("GET", "/organization/changes", Person, NONE, routes!(list_changes::list_changes)),
         ("GET", "/settings/compute-preference", Person, NONE, routes!(compute_preference::get)),
         ("PUT", "/settings/compute-preference", Person, FORM, routes!(compute_preference::set)),
         ("PUT", "/organization/settings", Admin, FORM, routes!(organization::set)),
@@ -131,6 +134,7 @@ fn table() -> Vec<RouteRow> {
         ("GET", "/compute-targets/{id}/commands/{command_id}/events", Person, NONE, routes!(commands::events)),
         ("POST", "/compute-targets/{id}/commands/{command_id}/cancel", Person, NONE, routes!(commands::cancel)),
         ("POST", "/compute-targets/{id}/loops/{loop_id}/execution-credentials", ApiKey, FORM, routes!(execution_credentials::create)),
+        ("POST", "/compute-targets/{id}/pull-requests", ApiKey, REPORT, routes!(pull_requests::report)),
         ("GET", "/public-keys", Person, NONE, routes!(public_keys::list)),
         ("POST", "/public-keys", Session, FORM, routes!(public_keys::register)),
         ("DELETE", "/public-keys", Session, NONE, routes!(public_keys::delete)),
@@ -153,8 +157,8 @@ fn table() -> Vec<RouteRow> {
         ("DELETE", "/repositories/{owner}/{name}", Admin, NONE, routes!(repositories::forbid)),
         // Documents
         ("GET", "/documents", Person, NONE, routes!(documents::list)),
-        ("POST", "/documents", Person, DOCUMENT, routes!(documents::create)),
-        ("POST", "/documents/run-loop", Person, DOCUMENT, routes!(documents::run_new)),
+        ("POST", "/documents", Person, DOCUMENT_WITH_FILES, routes!(documents::create)),
+        ("POST", "/documents/run-loop", Person, DOCUMENT_WITH_FILES, routes!(documents::run_new)),
         ("GET", "/documents/{idOrSlug}", Person, NONE, routes!(documents::get)),
         ("PATCH", "/documents/{idOrSlug}", Person, DOCUMENT, routes!(documents::update)),
         ("GET", "/documents/{idOrSlug}/versions", Person, NONE, routes!(documents::versions)),
@@ -164,9 +168,19 @@ fn table() -> Vec<RouteRow> {
         ("POST", "/documents/{idOrSlug}/run-loop/preview", Person, PROMPT, routes!(documents::preview_loop)),
         // Change requests
         ("GET", "/change-requests", Person, NONE, routes!(change_requests::list)),
+        ("GET", "/change-requests/groups", Person, NONE, routes!(change_requests::groups)),
+        ("GET", "/change-requests/views", Person, NONE, routes!(change_requests::views)),
+        ("PUT", "/change-requests/views", Person, REPORT, routes!(change_requests::set_views)),
         ("GET", "/change-requests/{idOrSlug}", Person, NONE, routes!(change_requests::get)),
         ("PATCH", "/change-requests/{idOrSlug}", Person, SMALL, routes!(change_requests::update)),
+        ("DELETE", "/change-requests/{idOrSlug}", Person, NONE, routes!(change_requests::delete)),
+        ("GET", "/change-requests/{idOrSlug}/history", Person, NONE, routes!(change_requests::history)),
+        ("POST", "/change-requests/{idOrSlug}/restore", Person, NONE, routes!(change_requests::restore)),
         ("PUT", "/change-requests/{idOrSlug}/mark", Person, SMALL, routes!(change_requests::mark)),
+        ("GET", "/change-requests/{idOrSlug}/reviews", Person, NONE, routes!(reviews::list)),
+        ("POST", "/change-requests/{idOrSlug}/reviews", Person, PROMPT, routes!(reviews::finish)),
+        ("PUT", "/change-requests/{idOrSlug}/comments/{commentId}", Person, PROMPT, routes!(reviews::store_comment)),
+        ("DELETE", "/change-requests/{idOrSlug}/comments/{commentId}", Person, NONE, routes!(reviews::delete_comment)),
         // Tickets
         ("GET", "/tickets", Person, NONE, routes!(tickets::list)),
         ("POST", "/tickets", Person, DOCUMENT, routes!(tickets::create)),
@@ -182,6 +196,7 @@ fn table() -> Vec<RouteRow> {
         ("DELETE", "/loops/{id}", Person, NONE, routes!(loops::delete)),
         ("POST", "/loops/{id}/cancel", Person, FORM, routes!(loops::cancel)),
         ("POST", "/loops/{id}/resume", Person, PROMPT, routes!(loops::resume)),
+        ("POST", "/loops/{id}/messages", Person, PROMPT, routes!(loop_messages::send)),
         ("POST", "/loops/{id}/manual-events", Person, EVENT, routes!(manual_loops::event)),
         ("GET", "/loops/{id}/runtime", AdminSession, NONE, routes!(loops::runtime)),
         ("GET", "/loops/{id}/events", Session, NONE, routes!(events::list)),
@@ -226,6 +241,7 @@ pub fn service(app: ControlPlaneState) -> Router {
         .method_not_allowed_fallback(async || not_implemented())
         .fallback(web::fallback)
         // The last layer is the outermost one: it also covers the fallbacks.
+        .layer(from_fn(conditional::tag))
         .layer(from_fn_with_state(app.clone(), middleware::check))
         .layer(middleware::compression())
         .with_state(app)
@@ -336,7 +352,17 @@ mod tests {
             }
         }
         large.dedup();
-        let with_text = ["commands", "agents", "documents", "tickets", "run-loop", "versions", "loops"];
+        let with_text = [
+            "commands",
+            "agents",
+            "documents",
+            "tickets",
+            "run-loop",
+            "versions",
+            "loops",
+            "reviews",
+            "comments",
+        ];
         let of_runs = ["resume", "events", "upload-artifacts", "upload-urls", "download-urls"];
         for path in large {
             let is_known = with_text.iter().chain(&of_runs).any(|part| path.contains(part));

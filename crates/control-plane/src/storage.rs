@@ -59,8 +59,13 @@ impl Storage {
 
     /// Returns a URL that allows one method on one key for two hours.
     pub fn signed_url(&self, method: &str, key: &str, now_ms: i64) -> ApiResult<String> {
+        self.signed_url_until(method, key, now_ms + TTL_SECONDS * 1000)
+    }
+
+    /// Returns a URL that allows one method on one key until a time, in milliseconds since the epoch.
+    pub fn signed_url_until(&self, method: &str, key: &str, until_ms: i64) -> ApiResult<String> {
         parse(key)?;
-        let expires = now_ms / 1000 + TTL_SECONDS;
+        let expires = until_ms / 1000;
         let signature = self.signature(method, key, expires)?;
         let query = form_urlencoded::Serializer::new(String::new())
             .append_pair("exp", &expires.to_string())

@@ -146,7 +146,8 @@ pub async fn find(
         Ok(id) => tickets.filter(ticket::Column::DocumentId.eq(id)),
         Err(_) => tickets.filter(ticket::Column::Slug.eq(id_or_slug)),
     };
-    query.find_both_related(document::Entity).one(db).await?.ok_or_else(|| not_found("Ticket"))
+    let existing = query.find_both_related(document::Entity).filter(document::Column::DeletedAt.is_null());
+    existing.one(db).await?.ok_or_else(|| not_found("Ticket"))
 }
 
 /// Returns the ticket of a document, or of the document that it was produced from.
@@ -168,7 +169,8 @@ pub async fn list(
     if let Some(state) = state {
         query = query.filter(ticket::Column::State.eq(StoredEnum(state)));
     }
-    Ok(page.select(query.find_both_related(document::Entity))?.all(db).await?)
+    let existing = query.find_both_related(document::Entity).filter(document::Column::DeletedAt.is_null());
+    Ok(page.select(existing)?.all(db).await?)
 }
 
 /// Loads a ticket's text, plan, loops and pull requests.

@@ -6,18 +6,21 @@
 use std::io;
 use std::sync::LazyLock;
 
+use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY, VARY,
-    X_CONTENT_TYPE_OPTIONS,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use loopgate_api::names::GATEWAY_PORTS;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
+use crate::app::ControlPlaneState;
+use crate::conditional;
 use crate::credentials::header::header;
 use crate::error::{ApiError, not_implemented};
 
@@ -37,20 +40,28 @@ const INDEX: &str = "index.html";
 const DIAGRAM_FRAME: &str = "/diagram.html";
 const DIAGRAM_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
-/// What `index.html` contains in place of the nonce.
+/// What `index.html` contains in place of the nonce and of the ports of gateways.
 const NONCE_PLACEHOLDER: &str = "__CSP_NONCE__";
+const PORTS_PLACEHOLDER: &str = "__GATEWAY_PORTS__";
 
-/// Returns the policy of a page: the app's own files, the API on the same origin, and gateways on loopback, whose ports
-/// are not known in advance.
+/// Returns the ports of loopback that a page may connect to. A server for several machines does not know the ports of
+/// their gateways: it allows those that gateways bind by default. The others are reached through the desktop's
+/// connection.
+fn gateway_ports(gateway: Option<u16>) -> Vec<u16> {
+    gateway.map_or(GATEWAY_PORTS.to_vec(), |port| vec![port])
+}
+
+/// Returns the policy of a page: the app's own files, the API on the same origin, and gateways on loopback.
 ///
 /// Style elements need the nonce: diagrams and diffs have some. Style attributes are allowed, because diffs and diagrams
 /// consist of elements that have them; they cannot select other elements, and load only what `img-src` allows.
-fn policy(nonce: Option<&str>) -> String {
+fn policy(nonce: Option<&str>, ports: &[u16]) -> String {
     let nonce = nonce.map(|nonce| format!(" 'nonce-{nonce}'")).unwrap_or_default();
+    let gateways: String = ports.iter().map(|port| format!(" http://127.0.0.1:{port}")).collect();
     format!(
         "default-src 'self'; script-src 'self'; style-src 'self'{nonce}; style-src-attr 'unsafe-inline'; \
          img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self'; \
-         connect-src 'self' http://127.0.0.1:*; object-src 'none'; base-uri 'none'; form-action 'self'; \
+         connect-src 'self'{gateways}; object-src 'none'; base-uri 'none'; form-action 'self'; \
          frame-ancestors 'none'"
     )
 }
@@ -129,7 +140,12 @@ pub fn is_api(path: &str) -> bool {
 }
 
 /// Handles requests that match no route.
-pub async fn fallback(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+pub async fn fallback(
+    State(app): State<ControlPlaneState>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
     let path = uri.path();
     if is_api(path) {
         return not_implemented().into_response();
@@ -144,18 +160,19 @@ pub async fn fallback(method: Method, uri: Uri, headers: HeaderMap) -> Response 
     if !is_navigation(&headers) {
         return not_found();
     }
-    page()
+    page(&gateway_ports(app.config.gateway_port))
 }
 
 /// Returns the page of the app, with a nonce of its own. Not cached: a stored page would have another nonce than the
 /// policy of the response that confirms it.
-fn page() -> Response {
+fn page(ports: &[u16]) -> Response {
     let Some(text) = INDEX_TEXT.as_deref() else {
-        return protect(Html(UNBUILT).into_response(), None);
+        return protect(Html(UNBUILT).into_response(), None, ports);
     };
     let nonce = STANDARD.encode(rand::random::<[u8; 16]>());
-    let page = Html(text.replace(NONCE_PLACEHOLDER, &nonce));
-    protect(([(CACHE_CONTROL, "no-cache")], page).into_response(), Some(&nonce))
+    let named_ports = ports.iter().map(u16::to_string).collect::<Vec<_>>().join(" ");
+    let page = Html(text.replace(NONCE_PLACEHOLDER, &nonce).replace(PORTS_PLACEHOLDER, &named_ports));
+    protect(([(CACHE_CONTROL, "no-cache")], page).into_response(), Some(&nonce), ports)
 }
 
 /// Text of the page. `None` without a built web app.
@@ -187,13 +204,12 @@ impl Asset {
         file.or_else(|| WebAssets::get(path).map(|file| Self { file, is_compressed: false }))
     }
 
-    fn serve(&self, path: &str, headers: &HeaderMap) -> Response {
+    fn serve(self, path: &str, headers: &HeaderMap) -> Response {
         let tag = format!("\"{}\"", hex::encode(&self.file.metadata.sha256_hash()[..16]));
-        let is_current = header(headers, IF_NONE_MATCH.as_str())
-            .is_some_and(|tags| tags.split(',').any(|known| known.trim().trim_start_matches("W/") == tag));
         // The build adds a content hash to the names in this directory, so these files never change.
         let cache = if is_asset(path) { "public, max-age=31536000, immutable" } else { "no-cache" };
-        let mut response = if is_current {
+        let is_compressed = self.is_compressed;
+        let mut response = if conditional::is_current(headers, &tag) {
             StatusCode::NOT_MODIFIED.into_response()
         } else {
             let mut response = self.content(headers);
@@ -202,7 +218,7 @@ impl Asset {
         };
         let set = response.headers_mut();
         set.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
-        if self.is_compressed {
+        if is_compressed {
             set.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
         }
         if let Ok(tag) = HeaderValue::from_str(&tag) {
@@ -214,21 +230,21 @@ impl Asset {
         if path == DIAGRAM_FRAME {
             return with_policy(response, DIAGRAM_POLICY);
         }
-        protect(response, None)
+        protect(response, None, &[])
     }
 
     /// Returns the file compressed to the clients that accept it: to all browsers.
-    fn content(&self, headers: &HeaderMap) -> Response {
+    fn content(self, headers: &HeaderMap) -> Response {
         let accepted = header(headers, ACCEPT_ENCODING.as_str()).unwrap_or_default();
         let accepts_gzip = accepted.split(',').any(|coding| {
             let coding = coding.trim();
             coding.starts_with("gzip") && !coding.ends_with("q=0")
         });
         if !self.is_compressed {
-            return self.file.data.to_vec().into_response();
+            return self.file.data.into_response();
         }
         if accepts_gzip {
-            return ([(CONTENT_ENCODING, "gzip")], self.file.data.to_vec()).into_response();
+            return ([(CONTENT_ENCODING, "gzip")], self.file.data).into_response();
         }
         match self.text() {
             Ok(text) => text.into_response(),
@@ -243,8 +259,8 @@ impl Asset {
     }
 }
 
-fn protect(response: Response, nonce: Option<&str>) -> Response {
-    with_policy(response, &policy(nonce))
+fn protect(response: Response, nonce: Option<&str>, ports: &[u16]) -> Response {
+    with_policy(response, &policy(nonce, ports))
 }
 
 fn with_policy(mut response: Response, policy: &str) -> Response {

@@ -103,6 +103,7 @@ mod tests {
             counts: None,
             error: None,
             log: "l".into(),
+            output: None,
         };
         CompletedRun { run, report }
     }

@@ -162,6 +162,7 @@ mod tests {
             counts: Some(TestCounts { passed, failed, skipped: 0 }),
             error: None,
             log: "tests-head.log".into(),
+            output: None,
         }
     }
 
@@ -177,6 +178,7 @@ mod tests {
                 path: Some("a.test.js".into()),
                 detail: "it.skip('x')".into(),
             }],
+            diffs: Vec::new(),
             note: None,
         }
     }

@@ -187,7 +187,7 @@ pub fn sync_directory(path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 pub(crate) fn sync_names(directory: impl std::os::fd::AsFd) -> io::Result<()> {
     use rustix::io::Errno;
-    match rustix::fs::fsync(directory) {
+    match rustix::io::retry_on_intr(|| rustix::fs::fsync(&directory)) {
         Err(error) if error != Errno::INVAL && error != Errno::NOTSUP => Err(error.into()),
         _ => Ok(()),
     }

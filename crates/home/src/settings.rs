@@ -9,6 +9,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use loopgate_api::ids::is_option_value;
 use loopgate_api::operation::{OperationId, RiskTier};
 use loopgate_api::provider::ProviderId;
 use loopgate_api::usd::Usd;
@@ -252,7 +253,7 @@ impl Settings {
         }
         for (value, name) in [(&self.loop_model, "loop_model"), (&self.loop_effort, "loop_effort")] {
             // Passed to the assistant as the value of an option.
-            if value.is_empty() || value.starts_with('-') || value.contains(char::is_whitespace) {
+            if !is_option_value(value) {
                 return Err(SettingsError::Invalid(format!("{name} must be a single word, not \"{value}\"")));
             }
         }

@@ -51,6 +51,9 @@ enum CliCommand {
     /// Show running and queued loops, and requests that wait for your approval.
     #[cfg(unix)]
     Status(commands::status::StatusArgs),
+    /// List the change requests that need you.
+    #[cfg(unix)]
+    Inbox(commands::inbox::InboxArgs),
     /// Show recent requests to the gateway.
     #[cfg(unix)]
     Activity(commands::activity::ActivityArgs),
@@ -120,6 +123,8 @@ impl Cli {
             CliCommand::Approvals(command) => command.run(),
             #[cfg(unix)]
             CliCommand::Status(command) => command.run(),
+            #[cfg(unix)]
+            CliCommand::Inbox(command) => command.run(),
             #[cfg(unix)]
             CliCommand::Activity(command) => command.run(),
             #[cfg(unix)]

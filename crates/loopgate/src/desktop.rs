@@ -227,6 +227,8 @@ impl Desktop {
             let settings = apply_settings(home.settings.clone(), executor.clone(), client.clone());
             tasks.spawn(until(stop.clone(), settings));
             tasks.spawn(until(stop.clone(), browser_keys.clone().run(client.state())));
+            let pull_requests = reports::pull_requests(self.runtime.pull_requests.clone(), client.state());
+            tasks.spawn(until(stop.clone(), pull_requests));
             let presence =
                 presence::run(self.gateway.clone(), executor.clone(), client.clone(), failed_shutdown);
             tasks.spawn(until(stop.clone(), presence));

@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use loopgate_api::names::CONTROL_PLANE_PORT;
 use loopgate_control_plane::{
-    Administration, CodeHostApp, Config, ControlPlane, FirstOwner, MachineRepositories, OidcProvider, Owner,
-    Secrets,
+    Administration, CodeHostApp, Config, ControlPlane, Demonstration, FirstOwner, MachineRepositories,
+    OidcProvider, Owner, Secrets,
 };
 use loopgate_gateway::{LimitedServer, SignIn};
 use loopgate_home::{DataDir, Program, files, secret_file};
@@ -24,6 +24,10 @@ use tokio_util::sync::CancellationToken;
 /// Environment variable with the base URL of the code host's pages, for links in the web app. Set by the
 /// demo.
 const CODE_HOST_URL_VARIABLE: &str = "LOOPGATE_CODE_HOST_URL";
+
+/// Environment variables with the repository and the request of the demo, which sets them.
+const DEMO_REPOSITORY_VARIABLE: &str = "LOOPGATE_DEMO_REPOSITORY";
+const DEMO_REQUEST_VARIABLE: &str = "LOOPGATE_DEMO_REQUEST";
 
 /// Name of the database file in the data directory.
 pub const DATABASE_FILE: &str = "control-plane.db";
@@ -59,6 +63,8 @@ pub struct ServerOptions {
     pub trusted_proxies: Vec<IpAddr>,
     /// Repositories that the gateway in the same process manages.
     pub machine_repositories: Option<Arc<dyn MachineRepositories>>,
+    /// Port of the gateway in the same process.
+    pub gateway_port: Option<u16>,
     /// Credentials of the App at the code host.
     pub code_host_app: Option<CodeHostApp>,
     /// OpenID Connect provider for sign-in.
@@ -71,6 +77,15 @@ struct ControlPlaneSecretsFile {
     runner_tokens: String,
     local_gateway: String,
     storage_urls: String,
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn demonstration() -> Option<Demonstration> {
+    let (repository, request) = (variable(DEMO_REPOSITORY_VARIABLE)?, variable(DEMO_REQUEST_VARIABLE)?);
+    Some(Demonstration { repository, request })
 }
 
 /// Returns the URL of a SQLite file with permissions for its owner only.
@@ -100,7 +115,9 @@ impl EmbeddedControlPlane {
             storage_dir: dir.file(STORAGE_DIR),
             api_origin: api_origin.to_owned(),
             web_origin: web_origin.to_owned(),
-            code_host_url: std::env::var(CODE_HOST_URL_VARIABLE).ok().filter(|url| !url.is_empty()),
+            code_host_url: variable(CODE_HOST_URL_VARIABLE),
+            gateway_port: options.gateway_port,
+            demonstration: demonstration(),
             trusted_origins: Vec::new(),
             trusted_proxies: options.trusted_proxies.clone(),
             machine_repositories: options.machine_repositories,

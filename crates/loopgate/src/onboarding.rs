@@ -83,7 +83,7 @@ pub async fn claim(
             }
             _ => "",
         };
-        bail!("the control plane refused to issue a key for this desktop ({code}){hint}");
+        bail!("the control plane refused to issue a key for this machine ({code}){hint}");
     }
     let key: ClaimedKey =
         response.json().await.context("the response of the control plane contains no key")?;

@@ -1,7 +1,7 @@
 //! Reports of this desktop to the control plane, in addition to the events of its loops.
 //!
 //! Forwards telemetry and analytics of the components to the link, which buffers or drops them. Components
-//! never wait for it.
+//! never wait for it. Pull requests are reported while the link is online.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use jiff::Timestamp;
 use loopgate_api::link::{Analytics, Telemetry};
 use loopgate_api::time::now_iso;
 use loopgate_gateway::{ApprovalEvent, Decision, ResolvedApproval};
-use loopgate_link::client::Client;
+use loopgate_link::client::{Client, LinkState};
 use loopgate_link::executor::Executor;
+use loopgate_runtime::PullRequestReports;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::sync::watch;
@@ -51,6 +52,26 @@ pub async fn approvals(mut events: Receiver<ApprovalEvent>, client: Arc<Client>)
                 tracing::info!(dropped, "dropped approval analytics: too many events")
             }
             Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+/// Reports the standing of pull requests while the link is online, until the link has ended.
+pub async fn pull_requests(reports: PullRequestReports, mut link: watch::Receiver<LinkState>) {
+    loop {
+        let online = match *link.borrow_and_update() {
+            LinkState::Online { target_id, .. } => Some(target_id),
+            _ => None,
+        };
+        let reporting = async {
+            match online {
+                Some(target_id) => reports.run(target_id).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            changed = link.changed() => if changed.is_err() { return },
+            () = reporting => {}
         }
     }
 }

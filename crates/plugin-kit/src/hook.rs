@@ -11,6 +11,7 @@ mod foreign_agents;
 mod git_call;
 mod hook_record;
 mod input;
+mod messages;
 mod page;
 mod permission;
 mod project_scripts;
@@ -28,8 +29,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::console::{print_line, print_result};
+use crate::messages::PendingMessages;
 use crate::variables as var;
 use input::HookInput;
+use messages::Delivery;
 
 pub(crate) use permission::refusal_of_command;
 
@@ -53,6 +56,10 @@ pub enum HookCommand {
     SubagentStart,
     /// Deny access to credentials and delivery by the assistant, allow the loop's files
     PreToolUse,
+    /// Pass messages of the user to the assistant
+    PostToolUse,
+    /// Continue a session that is about to end with messages of the user
+    Stop,
     /// Send a looping subagent back to work until it keeps its promise
     SubagentStop,
 }
@@ -71,18 +78,28 @@ impl HookCommand {
         let input = read.ok().and_then(|_| serde_json::from_slice::<HookInput>(&text).ok());
         let input = input
             .map(|input| HookInput { project_dir: var::text(var::PROJECT_DIR).map(PathBuf::from), ..input });
-        if let Some(answer) = input.and_then(|input| self.answer(&input)) {
+        if let Some(Delivery { answer, messages }) = input.and_then(|input| self.delivery(&input)) {
             print_line(answer);
+            // After the answer: a hook that dies between both delivers the messages again.
+            messages.into_iter().for_each(PendingMessages::settle);
         }
         ExitCode::SUCCESS
     }
 
-    fn answer(self, input: &HookInput) -> Option<Value> {
+    fn delivery(self, input: &HookInput) -> Option<Delivery> {
         match self {
             Self::SessionStart => {
                 hook_record::store(input);
-                None
+                messages::at_start(input)
             }
+            Self::PostToolUse => messages::after_tool(input),
+            Self::Stop => messages::at_stop(input),
+            _ => Some(Delivery { answer: self.answer(input)?, messages: None }),
+        }
+    }
+
+    fn answer(self, input: &HookInput) -> Option<Value> {
+        match self {
             Self::PromptExpansion => page::prepare(input),
             Self::SubagentStart => subagent::start(input),
             Self::PreToolUse => permission::decide(input, delivery::is_by_runtime()),
@@ -91,8 +108,8 @@ impl HookCommand {
                 session::end(input);
                 None
             }
-            // Has no input.
-            Self::Page => None,
+            // The page has no input; the others deliver messages.
+            Self::Page | Self::SessionStart | Self::PostToolUse | Self::Stop => None,
         }
     }
 }

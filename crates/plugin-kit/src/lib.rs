@@ -12,6 +12,7 @@ pub mod hook;
 pub mod judges;
 pub mod loop_cancel;
 pub mod loop_run;
+mod messages;
 mod perf;
 pub mod perf_summary;
 pub mod plan;

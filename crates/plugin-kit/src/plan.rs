@@ -18,6 +18,7 @@ pub(crate) mod evaluation;
 mod markdown;
 mod paths;
 mod proof;
+mod review_answer;
 mod rounds;
 mod scratch_copy;
 mod state;
@@ -47,6 +48,7 @@ pub(crate) use agreement::{changed_tasks, completed_in_loop, is_recorded, record
 pub use amend::AmendCommand;
 pub(crate) use amend::prepare as prepare_amendment;
 pub(crate) use document::PlanLock;
+pub use review_answer::AnswerArgs;
 pub use state::SetStateArgs;
 pub(crate) use state::{await_user, record_phase, set_waiting_until};
 pub(crate) use statements::AgentStatement;
@@ -80,6 +82,8 @@ pub enum PlanCommand {
     Run(RunArgs),
     /// Run the tests of a task on the files at its start, where they must fail, and on the current files
     Prove(TickArgs),
+    /// Answer a comment of a review, and list the comments without an answer
+    Answer(AnswerArgs),
     /// Run the project's tests before anything is changed, and record the results
     Baseline(WorkdirArgs),
     /// Run the project's tests and compare them with the baseline
@@ -215,6 +219,7 @@ impl PlanCommand {
             Self::Restore(args) => task_changes::restore(&args.place.workdir, &args.task, &args.paths),
             Self::Run(args) => proof::run(&args.workdir, &args.task, &args.shell_command()),
             Self::Prove(args) => proof::prove(&args.place.workdir, &args.task),
+            Self::Answer(args) => args.apply(),
             Self::Baseline(args) => validation::baseline(&args.workdir),
             Self::Test(args) => validation::validate(&args.workdir),
             Self::Round(args) => rounds::next(&args.place.workdir, &args.step, args.max),
@@ -266,11 +271,16 @@ pub(crate) fn sync(workdir: &Path) -> Result<String, String> {
 }
 
 /// Deletes the records of an earlier loop on a work directory: its rounds, the trees and the evidence of its tasks, and its
-/// blocked tasks. Derives the lists of the plan from its text, and records which tasks are completed already.
+/// blocked tasks. Derives the lists of the plan from its text, and records which tasks are completed already: those of an
+/// earlier loop, if a checking agent completed them.
 ///
 /// # Errors
 /// Returns the line to print.
 pub(crate) fn start_over(workdir: &Path) -> Result<(), String> {
+    if is_recorded(workdir) && sync::is_unchanged(workdir) {
+        // A loop that was killed could not take back its unchecked ticks.
+        agreement::reopen_unchecked(workdir, None)?;
+    }
     for record in [rounds::record(workdir), task_changes::record(workdir), proof::record(workdir)] {
         match untrusted::remove(&record) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -45,6 +45,9 @@ pub const PROGRAM: &str = "LOOPGATE_BIN";
 /// File in which the hook of a session's start records that hooks run; set by the driver.
 pub const HOOK_RECORD: &str = "LOOPGATE_HOOK_RECORD";
 
+/// Directory of the messages that the session has to receive; set by the driver for its iterations.
+pub const MESSAGES: &str = "LOOPGATE_MESSAGES";
+
 /// Id of a run of a test command; identifies the processes that the command started.
 pub const TEST_RUN: &str = "LOOPGATE_TEST_RUN";
 

@@ -112,14 +112,17 @@ impl SourceTree {
 }
 
 /// Lines of a text with an index by content.
-struct SourceLines<'a> {
+#[derive(Debug)]
+pub struct SourceLines<'a> {
     lines: Vec<&'a str>,
     /// Positions by text, in ascending order.
     positions: HashMap<&'a str, Vec<usize>>,
 }
 
 impl<'a> SourceLines<'a> {
-    fn new(text: &'a str) -> Self {
+    /// Indexes the lines of a text.
+    #[must_use]
+    pub fn new(text: &'a str) -> Self {
         let lines: Vec<&str> = text.lines().map(comparable).collect();
         let mut positions: HashMap<&str, Vec<usize>> = HashMap::new();
         for (position, line) in lines.iter().enumerate() {
@@ -129,7 +132,8 @@ impl<'a> SourceLines<'a> {
     }
 
     /// Returns the anchor of a line, or `None` if there is no such line.
-    fn anchor(&self, line: u64) -> Option<LineAnchor> {
+    #[must_use]
+    pub fn anchor(&self, line: u64) -> Option<LineAnchor> {
         let position = usize::try_from(line).ok()?.checked_sub(1)?;
         let text = (*self.lines.get(position)?).to_owned();
         let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
@@ -141,7 +145,8 @@ impl<'a> SourceLines<'a> {
     /// Locates an anchor. Among the lines with its text, the one with the most matching context lines wins,
     /// then the one nearest to the old position. A line without matching context is accepted only at the old
     /// position or if its text is unique.
-    fn find(&self, anchor: &LineAnchor) -> Option<u64> {
+    #[must_use]
+    pub fn find(&self, anchor: &LineAnchor) -> Option<u64> {
         let positions = self.positions.get(anchor.text.as_str())?;
         let old = usize::try_from(anchor.line).ok()?.saturating_sub(1);
         let middle = positions.partition_point(|position| *position < old);

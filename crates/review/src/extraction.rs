@@ -166,6 +166,7 @@ fn into_findings(entries: Vec<ReviewEntry>, worktree: &Path) -> Vec<ReviewFindin
             line: entry.line,
             message: parts.collect::<Vec<_>>().join("\n"),
             suggestion: entry.suggestion,
+            confidence: entry.confidence,
             ..ReviewFinding::default()
         }
     };
@@ -267,7 +268,8 @@ mod tests {
                 "message": "Overflow\nWraps.", "commented": false},
             {"severity": "low", "priority": "P3", "message": "Only a title", "suggestion": "rename",
                 "commented": false},
-            {"severity": "low", "priority": "P3", "message": "Only details", "commented": false},
+            {"severity": "low", "priority": "P3", "message": "Only details", "confidence": 0.5,
+                "commented": false},
         ]);
         let example = fenced(&json!([{"severity": "critical|high|medium|low", "title": "…"}]));
         assert_eq!(extract(&format!("The format is {example}Then:\n{}Done.", fenced(&array))), expected);

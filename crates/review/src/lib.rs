@@ -22,6 +22,7 @@ mod structured_output;
 mod verdict;
 mod worktree;
 
+pub use anchors::SourceLines;
 pub use chat::ReviewerChatRequest;
 pub use debate::{DebateRequest, DebateStream, MAX_ROUNDS};
 pub use duplicates::{Comparison, DuplicatePair, compare_findings, resolve_uncertain_pairs};

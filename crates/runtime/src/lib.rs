@@ -5,6 +5,7 @@ mod delivery;
 pub mod error;
 pub mod jobs;
 mod launch;
+mod messages;
 mod notifications;
 mod process;
 mod recovery;
@@ -23,11 +24,13 @@ mod transcript;
 mod workspace;
 
 pub use error::LoopRequestError;
-pub use launch::{Launcher, LoopStart};
+pub use launch::{Launcher, LoopStart, Unapproved};
+pub use messages::LoopMessages;
 pub use notifications::{ApprovalNotice, Notifications};
 pub use process::stall_detection::{Activity, ActivityState, StallDetector};
 pub use recovery::Recovery;
 pub use reporting::control_plane::{CallError, ControlPlaneClient};
+pub use reporting::pull_requests::PullRequestReports;
 pub use reporting::telemetry::TelemetrySender;
 pub use request::LoopHeaders;
 pub use runtime::{ProcessServices, Runtime, RuntimeConfig, RuntimeError};
@@ -42,6 +45,7 @@ pub use tickets::plan_loop::{
 };
 pub use timing::RuntimeTiming;
 pub use transcript::stream_file::resolve as stream_of_work_dir;
+pub use workspace::repository::ClonePlace;
 pub use workspace::saved_work::{RestoredWork, SavedEntry, SavedError, SavedWorkStore};
 pub use workspace::worktree_gc::{
     GcReport, LoopWorktree, RemovalFailure, RetainReason, WorktreeGc, WorktreeListError,

@@ -1,6 +1,8 @@
 //! Refused launches: the error for the caller and the event for the control plane.
 
-use loopgate_api::event::code;
+use loopgate_api::event::{ErrorEvent, code};
+use loopgate_api::redact;
+use serde_json::json;
 
 use crate::error::LoopRequestError;
 
@@ -12,20 +14,53 @@ pub(crate) const CANCELLED: &str = "Loop cancelled";
 pub(crate) struct Refusal {
     /// Response to the caller of the launch.
     pub error: LoopRequestError,
-    /// Code and message of the event for the control plane; `None` sends no event.
-    pub event: Option<(&'static str, String)>,
+    /// Event for the control plane; `None` sends no event.
+    pub event: Option<RefusalEvent>,
+}
+
+/// The event of a refused launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RefusalEvent {
+    pub code: &'static str,
+    /// What this machine lacks, see [`loopgate_api::event::subcode`].
+    pub subcode: Option<&'static str>,
+    pub message: String,
+}
+
+impl RefusalEvent {
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, subcode: None, message: message.into() }
+    }
+
+    /// Returns the event for the control plane.
+    pub fn error(&self) -> ErrorEvent {
+        ErrorEvent {
+            code: self.code.to_owned(),
+            message: redact::message(&self.message),
+            result: self.subcode.and_then(|subcode| json!({"subcode": subcode}).as_object().cloned()),
+            ..ErrorEvent::default()
+        }
+    }
 }
 
 impl Refusal {
     /// Creates a refusal with separate texts for the response and the event.
     pub fn with_event(error: LoopRequestError, code: &'static str, message: impl Into<String>) -> Self {
-        Self { error, event: Some((code, message.into())) }
+        Self { error, event: Some(RefusalEvent::new(code, message)) }
     }
 
     /// Creates a refusal with one text for the response and the event.
     pub fn with_same_event(error: LoopRequestError, code: &'static str) -> Self {
         let message = error.message.clone();
         Self::with_event(error, code, message)
+    }
+
+    /// Adds what this machine lacks to the event.
+    pub fn lacking(mut self, subcode: &'static str) -> Self {
+        if let Some(event) = &mut self.event {
+            event.subcode = Some(subcode);
+        }
+        self
     }
 
     /// Creates the refusal of a loop that was cancelled during its preparation.
@@ -35,7 +70,7 @@ impl Refusal {
 
     /// Returns whether this is [`Refusal::cancelled`].
     pub fn is_cancelled(&self) -> bool {
-        self.event.as_ref().is_some_and(|(code, _)| *code == code::CANCELLED)
+        self.event.as_ref().is_some_and(|event| event.code == code::CANCELLED)
     }
 }
 

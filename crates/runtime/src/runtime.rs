@@ -22,6 +22,7 @@ use crate::launch::Launcher;
 use crate::launch::driver_restart::DriverRestarts;
 use crate::launch::launch_queue::LaunchQueue;
 use crate::launch::queue::QueueEntries;
+use crate::messages::LoopMessages;
 use crate::notifications::Notifications;
 use crate::process::stall_detection::{Activities, StallDetector};
 use crate::recovery::Recovery;
@@ -29,6 +30,7 @@ use crate::reporting::control_plane::ControlPlaneClient;
 use crate::reporting::ended_loops::{EndedLoops, stop_ended};
 use crate::reporting::heartbeat::HeartbeatSender;
 use crate::reporting::outbox::Outbox;
+use crate::reporting::pull_requests::PullRequestReports;
 use crate::reporting::telemetry::TelemetrySender;
 use crate::reporting::tokens::Tokens;
 use crate::snapshot::Snapshots;
@@ -96,6 +98,8 @@ pub struct Runtime {
     pub launcher: Arc<Launcher>,
     /// Terminates loops and other processes that Loopgate started.
     pub stopper: Arc<Stopper>,
+    /// Accepts messages to running loops.
+    pub messages: LoopMessages,
     /// Recovers the loops of an earlier process.
     pub recovery: Arc<Recovery>,
     /// Detects loops that are stuck.
@@ -118,6 +122,8 @@ pub struct Runtime {
     pub support_reports: SupportReports,
     /// Diagnostics for the control plane.
     pub telemetry: TelemetrySender,
+    /// Reports the standing of the loops' pull requests.
+    pub pull_requests: PullRequestReports,
     /// Detects the MCP servers that loops expect; clones share its cache.
     pub mcp: Detector,
     /// Starts and finds programs, for services other than loops.
@@ -173,8 +179,18 @@ impl Runtime {
         let cloud = ControlPlaneClient::new(settings.clone(), api_origin, credentials.clone());
         let tokens = Tokens::new(store.clone(), cloud.clone());
         let (ended, ended_ids) = EndedLoops::new();
-        let outbox =
-            Outbox::new(store.clone(), cloud.clone(), tokens.clone(), timing, tasks.clone(), ended.clone());
+        let git = Git::new(programs.clone(), sandbox.clone());
+        let code_host = CodeHost::new(programs.clone(), git.clone());
+        let pull_requests = PullRequestReports::new(cloud.clone(), code_host.clone());
+        let outbox = Outbox::new(
+            store.clone(),
+            cloud.clone(),
+            tokens.clone(),
+            timing,
+            tasks.clone(),
+            ended.clone(),
+            pull_requests.clone(),
+        );
         let heartbeat = HeartbeatSender::new(
             cloud.clone(),
             tokens.clone(),
@@ -188,8 +204,6 @@ impl Runtime {
             move |id| outbox.wake(id)
         });
 
-        let git = Git::new(programs.clone(), sandbox.clone());
-        let code_host = CodeHost::new(programs.clone(), git.clone());
         let mcp = Detector::new(programs.clone(), sandbox.clone());
         let environment = ProcessEnvironment::new(programs.clone(), git.clone(), sandbox.clone());
         let shims = Shims::new(loopgate_exe, sockets);
@@ -368,6 +382,7 @@ impl Runtime {
             learning_programs,
             command_log,
             support_reports: SupportReports { store },
+            messages: LoopMessages { jobs: jobs.clone() },
             jobs,
             launcher,
             stopper,
@@ -377,6 +392,7 @@ impl Runtime {
             saved_work,
             tickets,
             telemetry,
+            pull_requests,
             mcp,
             process_services,
             tasks,

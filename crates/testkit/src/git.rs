@@ -177,6 +177,46 @@ impl GitRemotes {
         git(&self.bare(full_name), &["diff", "-M", &format!("{base}...{head}"), "--"])
     }
 
+    /// Returns whether a branch can be merged into another one without conflicts.
+    #[must_use]
+    pub fn merges_cleanly(&self, full_name: &str, base: &str, head: &str) -> bool {
+        git(&self.bare(full_name), &["merge-tree", "--write-tree", base, head]).is_ok()
+    }
+
+    /// Adds the commits of a ref to a branch in the way of a merge method, `merge`, `squash` or `rebase`. Fails on
+    /// conflicts. Returns the previous commit of the branch.
+    pub fn merge(
+        &self,
+        full_name: &str,
+        (head, branch): (&str, &str),
+        method: &str,
+        message: &str,
+    ) -> anyhow::Result<String> {
+        let work = tempfile::tempdir()?;
+        let (dir, bare) = (work.path(), self.bare(full_name));
+        git(dir, &["clone", "--quiet", "--no-checkout", &bare.to_string_lossy(), "."])?;
+        git(dir, &["fetch", "--quiet", "origin", head])?;
+        let onto = format!("origin/{branch}");
+        let before = git(dir, &["rev-parse", &onto])?.trim().to_owned();
+        match method {
+            "squash" => {
+                git(dir, &["checkout", "--quiet", "--detach", &onto])?;
+                git(dir, &["merge", "--quiet", "--squash", "FETCH_HEAD"])?;
+                git(dir, &["commit", "--quiet", "-m", message])?;
+            }
+            "rebase" => {
+                git(dir, &["checkout", "--quiet", "--detach", "FETCH_HEAD"])?;
+                git(dir, &["rebase", "--quiet", &onto])?;
+            }
+            _ => {
+                git(dir, &["checkout", "--quiet", "--detach", &onto])?;
+                git(dir, &["merge", "--quiet", "--no-ff", "-m", message, "FETCH_HEAD"])?;
+            }
+        }
+        git(dir, &["push", "--quiet", "origin", &format!("HEAD:refs/heads/{branch}")])?;
+        Ok(before)
+    }
+
     /// Returns the text of a file on a branch.
     pub fn file(&self, full_name: &str, branch: &str, path: &str) -> anyhow::Result<String> {
         git(&self.bare(full_name), &["show", &format!("{branch}:{path}")])

@@ -18,6 +18,10 @@ pub const TITLE: &str = "Add a dark-mode switch";
 pub const PLAN: &str = "plan";
 /// Conversation of the execution loop.
 pub const EXECUTE: &str = "execute";
+/// Conversation of the loop that answers a review with these two comments.
+pub const ANSWERS: &str = "answers";
+/// Comments that the script answers: the first is done, the second is declined.
+pub const COMMENTS: [&str; 2] = ["Make the dark paper darker.", "Give the storage key a longer name."];
 /// Body of the pull request, without its footer.
 pub const PULL_REQUEST: &str = "The page gets a dark theme and a button in the header that switches to it. The choice is \
     kept in the browser; until there is one, the page follows the system.\n\nTested with `npm test`.";
@@ -52,8 +56,9 @@ const LOOP_PROMPT: [&str; 2] = ["# Coding loop", r#"LOOPGATE_WORKDIR="(?P<workdi
 #[must_use]
 pub fn script() -> Script {
     let writers = [plan_writer(), plan_writer_for_other_requests()];
-    let subagents = [explorer(), colours(), rules(), button(), tests(), reviewer()];
-    let mut script = Script::new([plan(), execute()].into_iter().chain(writers).chain(subagents));
+    let subagents = [explorer(), colours(), rules(), button(), tests(), reviewer(), darker(), same_key()];
+    let loops = [plan(), answers(), answers_to_other_comments(), execute()];
+    let mut script = Script::new(loops.into_iter().chain(writers).chain(subagents));
     script.otherwise = Some("Nothing to add.".to_owned());
     script
 }
@@ -139,10 +144,7 @@ fn writer(name: &str, plan: &str) -> Conversation {
 
 /// Execution loop: implements the tasks one by one, then validates the project.
 fn execute() -> Conversation {
-    let mut conversation = in_loop(EXECUTE, "EXECUTE").turn([
-        ModelStep::text("The plan is approved."),
-        ModelStep::bash("loopgate plan validate '{{workdir}}' | head -c 400"),
-    ]);
+    let mut conversation = in_loop(EXECUTE, "EXECUTE").turn(beginning());
     for (task, description) in TASKS {
         let implementing = format!("{} --task {task}", state("Phase 3: Implementation", "IN_PROGRESS"));
         let prompt = format!("Implement {task} in '{{{{cwd}}}}': {description}");
@@ -170,6 +172,81 @@ fn execute() -> Conversation {
             json!({"subject": TITLE, "body": "The page follows the system until there is a choice.",
                 "pullRequest": PULL_REQUEST})
         ))
+}
+
+/// First turn of every execution. Its result contains the comments of a review, if there is one.
+fn beginning() -> [ModelStep; 2] {
+    [
+        ModelStep::text("The plan is approved."),
+        ModelStep::bash(
+            "loopgate plan validate '{{workdir}}' | head -c 400; \
+             test ! -f '{{workdir}}/review-comments.json' || cat '{{workdir}}/review-comments.json'",
+        ),
+    ]
+}
+
+/// Execution loop that answers [`COMMENTS`].
+fn answers() -> Conversation {
+    let comment = |number: u32| {
+        let prompt =
+            format!("Answer comment {number} of '{{{{workdir}}}}/review-comments.json' in '{{{{cwd}}}}'.");
+        subagent("code:repair-subagent", &format!("Comment {number}"), &prompt)
+    };
+    let answer = |number: u32, answer: &str| {
+        ModelStep::bash(&format!("loopgate plan answer {number} {answer} '{{{{workdir}}}}'"))
+    };
+    in_loop(ANSWERS, "EXECUTE")
+        .after_result(&regex::escape(COMMENTS[0]))
+        .after_result(&regex::escape(COMMENTS[1]))
+        .turn(beginning())
+        .turn([
+            ModelStep::text("Two comments of a review. I answer each of them."),
+            ModelStep::bash(&state("Phase 3.5: Review comments", "IN_PROGRESS")),
+        ])
+        .turn([comment(1)])
+        .turn([answer(1, "done 'The dark paper is darker.'")])
+        .turn([comment(2)])
+        .turn([answer(2, "declined 'The key is already kept in browsers under this name.'")])
+        .turn([ModelStep::bash(&format!(
+            "{}; loopgate plan test '{{{{workdir}}}}'",
+            state("Phase 5: Tests and validation", "IN_PROGRESS")
+        ))])
+        .turn([
+            ModelStep::text("Both comments are answered and the tests pass."),
+            ModelStep::bash(&state("Phase 7: Completion", "COMPLETED")),
+        ])
+        .says(&format!(
+            "The dark paper is darker. The key keeps its name.\n\n<delivery>{}</delivery>\n\n<promise>COMPLETE</promise>",
+            json!({"subject": "Make the dark paper darker", "body": "As requested in the review.",
+                "pullRequest": PULL_REQUEST})
+        ))
+}
+
+/// Execution loop for any other review: declines its comments, because the demo is scripted.
+fn answers_to_other_comments() -> Conversation {
+    let reason = "This demonstration follows a script and changes nothing for other comments.";
+    in_loop("answers without a script", "EXECUTE")
+        .after_result(r#""number": 1"#)
+        .turn(beginning())
+        .turn([ModelStep::bash(&format!(
+            "for number in $(grep -o '\"number\": [0-9]*' '{{{{workdir}}}}/review-comments.json' | grep -o '[0-9]*'); \
+             do loopgate plan answer \"$number\" declined '{reason}' '{{{{workdir}}}}'; done"
+        ))])
+        .turn([ModelStep::bash(&state("Phase 7: Completion", "COMPLETED"))])
+        .says(&format!("{reason}\n\n<promise>COMPLETE</promise>"))
+}
+
+fn darker() -> Conversation {
+    Conversation::when("comment 1", r"Answer comment 1 of '[^']+' in '(?P<root>[^']+)'")
+        .turn([read("{{root}}/styles.css")])
+        .turn([edit("styles.css", "--paper: #161d15;", "--paper: #0d120c;")])
+        .says("REPAIRED\nThe dark paper is darker.")
+}
+
+fn same_key() -> Conversation {
+    Conversation::when("comment 2", r"Answer comment 2 of '[^']+' in '(?P<root>[^']+)'")
+        .turn([read("{{root}}/theme.js")])
+        .says("NOT_REPAIRED\nThe key is already kept in browsers under this name.")
 }
 
 fn colours() -> Conversation {

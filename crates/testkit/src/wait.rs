@@ -100,7 +100,7 @@ pub async fn lines_of(path: &Path) -> anyhow::Result<String> {
 #[cfg(target_os = "linux")]
 pub async fn until_exited(pid: u32) -> anyhow::Result<()> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::io::Errno;
+    use rustix::io::{Errno, retry_on_intr};
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
     let id = i32::try_from(pid).ok().and_then(Pid::from_raw).context("the process id is out of range")?;
@@ -113,7 +113,8 @@ pub async fn until_exited(pid: u32) -> anyhow::Result<()> {
     // poll(2) blocks, so it must not run on a worker thread of the runtime.
     let poll_result = tokio::task::spawn_blocking(move || {
         let limit = Timespec::try_from(LIMIT).ok();
-        poll(&mut [PollFd::new(&process, PollFlags::IN)], limit.as_ref())
+        // Unlike most calls, poll(2) is not restarted after a signal handler, here that of SIGCHLD.
+        retry_on_intr(|| poll(&mut [PollFd::new(&process, PollFlags::IN)], limit.as_ref()))
     });
     if poll_result.await?? == 0 { bail!("process {pid} did not exit within {LIMIT:?}") } else { Ok(()) }
 }

@@ -117,6 +117,11 @@ impl Programs {
         }
     }
 
+    /// Returns the PATH that is searched for programs.
+    pub async fn search_path(&self) -> Arc<str> {
+        self.login_path.resolve().await
+    }
+
     /// Returns the environment of every program: the inherited one with the login shell's PATH, without
     /// variables that break version managers and without Loopgate's own API keys.
     pub async fn environment(&self) -> BTreeMap<OsString, OsString> {

@@ -22,6 +22,12 @@ if [ -z "$LOOPGATE_RUN_ID$LOOPGATE_LOOP_ID" ] &&
     exec cat >/dev/null
 fi
 
+# These two only deliver messages of the user. The directory exists only while there are any, so that no program is started
+# after each tool.
+case "$1" in
+post-tool-use | stop) [ -d "$LOOPGATE_MESSAGES" ] || exec cat >/dev/null ;;
+esac
+
 if command -v "$program" >/dev/null 2>&1; then
     "$program" hook "$1" && exit 0
     echo "The hook $1 of the plugin 'code' failed." >&2

@@ -33,7 +33,15 @@ export function clientOf(organization?: string): Api {
 /** Fails when the response has not arrived in time. */
 export function fetchWithTimeout(request: Request): Promise<Response> {
   const isUpload = !(request.headers.get("Content-Type") ?? "json").includes("json");
-  const timeout = AbortSignal.timeout(isUpload ? UPLOAD_TIMEOUT_MS : TIMEOUT_MS);
+  return fetchWithin(request, isUpload ? UPLOAD_TIMEOUT_MS : TIMEOUT_MS);
+}
+
+/** For JSON that contains files. */
+export const fetchUpload = (request: Request): Promise<Response> =>
+  fetchWithin(request, UPLOAD_TIMEOUT_MS);
+
+function fetchWithin(request: Request, timeoutMs: number): Promise<Response> {
+  const timeout = AbortSignal.timeout(timeoutMs);
   return fetch(request, { signal: AbortSignal.any([request.signal, timeout]) });
 }
 

@@ -420,11 +420,50 @@ export interface paths {
         get: operations["change_requests_get"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Deletes a change request with its documents. Its loops remain. The author and administrators can undo this within an
+         *     hour. Returns 409 while one of its loops is active.
+         */
+        delete: operations["change_requests_delete"];
         options?: never;
         head?: never;
         /** Archives a change request, or returns it to the lists. */
         patch: operations["change_requests_update"];
+        trace?: never;
+    };
+    "/change-requests/{idOrSlug}/comments/{commentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Creates a comment of the caller, or changes it. It is a draft until a review contains it. The client chooses the id. */
+        put: operations["change_requests_store_comment"];
+        post?: never;
+        /** Deletes a comment of the caller that is not sent yet. */
+        delete: operations["change_requests_delete_comment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/change-requests/{idOrSlug}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns what happened to a change request, newest first: texts, loops, decisions, requests to persons, pull requests. */
+        get: operations["change_requests_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/change-requests/{idOrSlug}/mark": {
@@ -437,6 +476,76 @@ export interface paths {
         get?: never;
         /** Notes for the caller that the state of a change request was seen, and until when it is snoozed. */
         put: operations["change_requests_mark"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/change-requests/{idOrSlug}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undoes the deletion of a change request. */
+        post: operations["change_requests_restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/change-requests/{idOrSlug}/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the comments on the changes of a change request: those of the caller that are not sent yet, and all reviews. */
+        get: operations["change_requests_change_reviews"];
+        put?: never;
+        /** Finishes a review without starting a loop: its comments are notes, or were posted to a pull request. */
+        post: operations["change_requests_finish_review"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/change-requests/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the groups of a list: for each value of `by`, how many change requests there are on all pages. */
+        get: operations["change_requests_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/change-requests/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the views of the list that the caller has saved. */
+        get: operations["change_requests_views"];
+        /** Replaces the views of the list that the caller has saved. */
+        put: operations["change_requests_set_views"];
         post?: never;
         delete?: never;
         options?: never;
@@ -610,6 +719,26 @@ export interface paths {
          *     key.
          */
         post: operations["execution_credentials_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/{id}/pull-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stores the standing of pull requests that loops of a desktop opened, and returns those that are open. Only the desktop
+         *     itself reports them: it authenticates with the API key that is bound to its public key.
+         */
+        post: operations["pull_requests_report"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1037,7 +1166,10 @@ export interface paths {
         /** Lists the loops of the organization, newest first. */
         get: operations["loops_list"];
         put?: never;
-        /** Creates a loop without launching it. */
+        /**
+         * Creates a loop without launching it. With the header `Idempotency-Key`, a repeated request within 24 hours returns
+         *     the loop of the first one.
+         */
         post: operations["loops_create"];
         delete?: never;
         options?: never;
@@ -1191,6 +1323,27 @@ export interface paths {
          *     same members as a runner's events. Returns 403 for a loop with another command.
          */
         post: operations["loops_manual_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends a message to the assistant of a running loop, which receives it within its session. Only the user who started the
+         *     loop may send messages. With the header `Idempotency-Key`, a repeated request returns the message of the first one.
+         *     Returns 409 when the assistant does not run.
+         */
+        post: operations["loops_send_loop_message"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1413,6 +1566,26 @@ export interface paths {
          *     409 for a person who also belongs to another organization, or signs in at the OpenID provider.
          */
         post: operations["members_reset_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organization/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Streams the names of lists that have changed, as server-sent events: each `data` field is one `ListChanges`. Events are
+         *     not stored: a client that connects again reads its lists again.
+         */
+        get: operations["organization_list_changes"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1817,6 +1990,20 @@ export interface components {
              */
             userId: string;
         };
+        /** @description Decision about the start of a loop. */
+        ApprovalDecision: {
+            /** @description Id of the approval. */
+            id: string;
+            /** @description How the wait ended. */
+            outcome: components["schemas"]["ApprovalOutcome"];
+        };
+        /** @description The end of the wait for an approval. */
+        ApprovalDecisionEvent: {
+            /** @description The decision. */
+            approvalDecision: components["schemas"]["ApprovalDecision"];
+            /** @description Message for the user. */
+            chunk?: string | null;
+        };
         /** @description Request for the approval of a loop. */
         ApprovalDetails: {
             /** @description Command line that approves the loop. */
@@ -1826,12 +2013,24 @@ export interface components {
             /** @description Expiration of the request, ISO 8601. */
             waitsUntil: string;
         };
+        /**
+         * @description How the wait for an approval ended.
+         * @enum {string}
+         */
+        ApprovalOutcome: "approved" | "denied" | "expired" | "outdated";
         /** @description A pending approval. */
         ApprovalRequestEvent: {
             /** @description The approval. */
             approval: components["schemas"]["ApprovalDetails"];
             /** @description Message for the user. */
             chunk?: string | null;
+        };
+        /** @description The changes that a user approves. */
+        ApprovedChanges: {
+            /** @description Approved commit of each repository, by name. A repository at another commit is not delivered. */
+            heads: {
+                [key: string]: string;
+            };
         };
         /** @description A document that is passed to a loop. */
         Artifact: {
@@ -1858,6 +2057,26 @@ export interface components {
          * @enum {string}
          */
         ArtifactType: "PRD" | "IMPLEMENTATION_PLAN" | "FEATURE";
+        /** @description A file to download before the loop starts. */
+        Attachment: {
+            /** @description File name as uploaded. */
+            filename: string;
+            /** @description Id of the attachment in the control plane. */
+            id: string;
+            /** @description Media type, for example `image/png`. */
+            mimeType: string;
+            /** @description SHA-256 of the file in hexadecimal digits; absent when the sender does not know it. */
+            sha256?: string | null;
+            /** @description Signed download URL; never logged, because it grants access. */
+            signedUrl: string;
+            /** @description Expiry of the signed URL, ISO 8601. */
+            signedUrlExpiresAt: string;
+            /**
+             * Format: int64
+             * @description Expected size in bytes.
+             */
+            sizeBytes: number;
+        };
         /**
          * @description Outcome of an attempt to enable or update plugins.
          * @enum {string}
@@ -1874,12 +2093,12 @@ export interface components {
          * @description What a change request needs from a person.
          * @enum {string}
          */
-        Attention: "plan" | "question" | "approval" | "delivery" | "findings" | "limit" | "machine_offline" | "failure";
+        Attention: "plan" | "question" | "approval" | "delivery" | "changes" | "findings" | "checks" | "comments" | "limit" | "machine_offline" | "failure";
         /**
          * @description A security-relevant action in the audit log.
          * @enum {string}
          */
-        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "password_reset_created" | "sign_in_link_created" | "organization_created" | "organization_selected" | "key_created" | "key_revoked" | "desktop_permitted" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_joined" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "critic_gates_set" | "agents_proposed" | "agent_proposal_accepted" | "agent_proposal_rejected" | "loop_started" | "loop_cancelled" | "manual_loop_recorded" | "document_created" | "document_updated" | "document_version_added" | "command_sent" | "command_cancelled" | "compute_preference_set" | "target_registered" | "target_updated" | "approval_policies_reported" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "browser_key_registered" | "browser_key_removed" | "organization_settings_set" | "feature_flag_set";
+        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "password_reset_created" | "sign_in_link_created" | "organization_created" | "organization_selected" | "key_created" | "key_revoked" | "desktop_permitted" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_joined" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "critic_gates_set" | "agents_proposed" | "agent_proposal_accepted" | "agent_proposal_rejected" | "loop_started" | "loop_cancelled" | "loop_message_sent" | "manual_loop_recorded" | "document_created" | "document_updated" | "document_version_added" | "document_deleted" | "document_restored" | "command_sent" | "command_cancelled" | "compute_preference_set" | "target_registered" | "target_updated" | "approval_policies_reported" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "browser_key_registered" | "browser_key_removed" | "organization_settings_set" | "feature_flag_set";
         /** @description An entry of the audit log. */
         AuditEntry: {
             /** @description The action that was performed. */
@@ -1974,6 +2193,18 @@ export interface components {
             /** @description Pull requests of the loops, newest first. */
             pullRequests: components["schemas"]["PullRequest"][];
         };
+        /** @description A group of a list. */
+        ChangeRequestGroup: {
+            /**
+             * Format: int64
+             * @description Number of its change requests.
+             */
+            count: number;
+            /** @description Name of the group: of the person, of the repository, or of the state. */
+            name: string;
+            /** @description Value of the parameter that selects the group: `state`, `repo` or `person`. */
+            value: string;
+        };
         /** @description What a user notes about a change request. Absent members are reset. */
         ChangeRequestMark: {
             /** @description Whether the user has seen the current state. */
@@ -2021,9 +2252,46 @@ export interface components {
             snoozedUntil?: string | null;
             /** @description Stage of the work. */
             stage: components["schemas"]["ChangeStage"];
+            /** @description Stages that the work has reached, in their order; a review only if there was one. */
+            stages: components["schemas"]["ChangeStage"][];
             /** @description State of the work. */
             state: components["schemas"]["ChangeState"];
+            tasks?: components["schemas"]["TaskCounts"] | null;
             user?: components["schemas"]["LoopUser"] | null;
+        };
+        /** @description A finished review. */
+        ChangeReview: {
+            /** @description The comments in the order of their numbers. */
+            comments: components["schemas"]["SubmittedComment"][];
+            /** @description Time of the review, ISO 8601. */
+            createdAt: string;
+            /** @description Reviewed commit of each repository, by name. */
+            heads: {
+                [key: string]: string;
+            };
+            /**
+             * Format: uuid
+             * @description Id of the review.
+             */
+            id: string;
+            /** @description Result of the review. */
+            kind: components["schemas"]["ReviewKind"];
+            /**
+             * Format: uuid
+             * @description Id of the loop that answers the comments; null without one.
+             */
+            loopId?: string | null;
+            loopStatus?: components["schemas"]["LoopStatus"] | null;
+            /** @description What the author says about the change as a whole; null without it. */
+            summary?: string | null;
+            user?: components["schemas"]["LoopUser"] | null;
+        };
+        /** @description Comments on the changes of a change request. */
+        ChangeReviews: {
+            /** @description Comments of the caller that are not sent yet, oldest first. */
+            drafts: components["schemas"]["CommentDraft"][];
+            /** @description Newest 50 reviews of all users, newest first. */
+            reviews: components["schemas"]["ChangeReview"][];
         };
         /**
          * @description Stage of a change request.
@@ -2034,7 +2302,7 @@ export interface components {
          * @description State of a change request.
          * @enum {string}
          */
-        ChangeState: "not_started" | "starting" | "machine_offline" | "waiting_for_approval" | "queued" | "waiting_for_limit" | "running" | "stalled" | "question" | "plan_ready" | "changes_requested" | "reviewed" | "pull_request_open" | "done" | "limit_reached" | "delivery_failed" | "failed" | "stopped";
+        ChangeState: "not_started" | "starting" | "machine_offline" | "waiting_for_approval" | "queued" | "waiting_for_limit" | "running" | "stalled" | "question" | "plan_ready" | "changes_ready" | "comments_unanswered" | "changes_requested" | "reviewed" | "pull_request_open" | "checks_failing" | "merged" | "closed" | "done" | "limit_reached" | "delivery_failed" | "failed" | "stopped";
         /** @description Request to claim an attempt. */
         ClaimRequest: {
             /**
@@ -2156,6 +2424,66 @@ export interface components {
              */
             tokensOutput: number;
         };
+        /** @description How a loop answered a comment. */
+        CommentAnswer: {
+            /** @description Commit that contains the change, set by the runtime; absent when the work was not committed. */
+            commit?: string | null;
+            /** @description What was changed; absent without an explanation. */
+            note?: string | null;
+            /** @enum {string} */
+            status: "done";
+        } | {
+            /** @description Why not. */
+            reason: string;
+            /** @enum {string} */
+            status: "declined";
+        };
+        /** @description A comment that its author has not sent yet. */
+        CommentDraft: components["schemas"]["CommentPlace"] & {
+            /** @description Text of the comment. */
+            body: string;
+            /** @description Time at which the comment was created, ISO 8601. */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description Id of the comment.
+             */
+            id: string;
+        };
+        /** @description The lines that a comment is about. */
+        CommentLines: {
+            anchor?: components["schemas"]["LineAnchor"] | null;
+            /**
+             * Format: int64
+             * @description Number of the first line, from 1.
+             */
+            from: number;
+            /** @description Side of the comparison that the numbers refer to. */
+            side: components["schemas"]["CommentSide"];
+            /**
+             * Format: int64
+             * @description Number of the last line.
+             */
+            to: number;
+        };
+        /** @description What a comment is about: lines of a file, or the file. */
+        CommentPlace: {
+            lines?: components["schemas"]["CommentLines"] | null;
+            /** @description Path of the file in the repository. */
+            path: string;
+            /** @description Name of the repository, as the list of the changes has it. */
+            repository: string;
+        };
+        /**
+         * @description Side of a comparison.
+         * @enum {string}
+         */
+        CommentSide: "old" | "new";
+        /** @description The text of a comment, and what it is about. */
+        CommentText: components["schemas"]["CommentPlace"] & {
+            /** @description Text of the comment, at most 10,000 characters. */
+            body: string;
+        };
         /** @description Author and committer identity for commits. */
         Committer: {
             /** @description Email address, as in git's `user.email`. */
@@ -2167,6 +2495,8 @@ export interface components {
         Completed: {
             /** @description Source of the assistant's API key, as it reports it; absent when it does not. */
             apiKeySource?: string | null;
+            /** @description Answers to the comments of the review that the loop received; absent without a review. */
+            commentAnswers?: components["schemas"]["NumberedAnswer"][] | null;
             cost?: components["schemas"]["Cost"] | null;
             /**
              * @description Outcome of the loop; an open object (`exitCode`, `subtype`, `prUrl`, `prNumber`, `branchName`,
@@ -2383,6 +2713,8 @@ export interface components {
         };
         /** @description Request to create a document. */
         CreateDocument: {
+            /** @description Images and texts for its loops: at most 10, with 10 MiB in total. */
+            attachments?: components["schemas"]["NewAttachment"][];
             /** @description Text in Markdown, at least one character. */
             content: string;
             repo?: components["schemas"]["RepoRef"] | null;
@@ -2605,6 +2937,21 @@ export interface components {
             success: boolean;
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_ChangeReviews: {
+            /** @description Comments on the changes of a change request. */
+            data: {
+                /** @description Comments of the caller that are not sent yet, oldest first. */
+                drafts: components["schemas"]["CommentDraft"][];
+                /** @description Newest 50 reviews of all users, newest first. */
+                reviews: components["schemas"]["ChangeReview"][];
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_CommandCreated: {
             /** @description A created or deduplicated command. */
             data: {
@@ -2657,6 +3004,26 @@ export interface components {
                 startedAt?: string | null;
                 /** @description Current status of the command. */
                 status: components["schemas"]["CommandStatus"];
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_CommentDraft: {
+            /** @description A comment that its author has not sent yet. */
+            data: components["schemas"]["CommentPlace"] & {
+                /** @description Text of the comment. */
+                body: string;
+                /** @description Time at which the comment was created, ISO 8601. */
+                createdAt: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the comment.
+                 */
+                id: string;
             };
             /**
              * @description Always `true` in a successful response.
@@ -2790,6 +3157,21 @@ export interface components {
             success: boolean;
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_DeletedChangeRequest: {
+            /** @description A deletion that can be undone. */
+            data: {
+                /** @description Time until which it can be restored, ISO 8601. */
+                restorableUntil: string;
+                /** @description Slug of the document that it begins with. */
+                slug: string;
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_DeleteResponse: {
             /** @description Response to a deletion. */
             data: {
@@ -2806,6 +3188,8 @@ export interface components {
         Data_DocumentDetail: {
             /** @description A document with its text, loops and pull requests. */
             data: components["schemas"]["DocumentRecord"] & {
+                /** @description Files that its user added. */
+                attachments: components["schemas"]["DocumentAttachment"][];
                 /** @description Current text in Markdown. */
                 content: string;
                 /** @description Loops on the document, newest first. */
@@ -3101,6 +3485,7 @@ export interface components {
                 avatarUrl?: string | null;
                 /** @description Base URL of the code host; absent for `https://github.com`. */
                 codeHostUrl?: string | null;
+                demonstration?: components["schemas"]["Demonstration"] | null;
                 /** @description E-mail address of the user. */
                 email: string;
                 firstName?: string | null;
@@ -3201,6 +3586,11 @@ export interface components {
         Data_OrganizationSettings: {
             /** @description Settings of an organization. */
             data: {
+                /**
+                 * @description Whether a person has to approve the changes of an EXECUTE before it opens pull requests.
+                 * @default false
+                 */
+                holdPullRequests: boolean;
                 /**
                  * Format: int64
                  * @description Active loops per user, at least 1. Defaults to 10.
@@ -3387,6 +3777,24 @@ export interface components {
                 status: components["schemas"]["LoopStatus"];
                 /** @description Expiry of the runner token, ISO 8601. */
                 tokenExpiresAt?: string | null;
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_SentMessage: {
+            /** @description A stored message. Events of the loop with its id report the message and its delivery. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the message.
+                 */
+                messageId: string;
+                /** @description Time at which the message was stored, ISO 8601. */
+                sentAt: string;
             };
             /**
              * @description Always `true` in a successful response.
@@ -3626,6 +4034,25 @@ export interface components {
             success: boolean;
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_Vec_ChangeRequestGroup: {
+            data: {
+                /**
+                 * Format: int64
+                 * @description Number of its change requests.
+                 */
+                count: number;
+                /** @description Name of the group: of the person, of the repository, or of the state. */
+                name: string;
+                /** @description Value of the parameter that selects the group: `state`, `repo` or `person`. */
+                value: string;
+            }[];
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_CommandEventRecord: {
             data: {
                 /**
@@ -3830,6 +4257,19 @@ export interface components {
             success: boolean;
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_Vec_HistoryEntry: {
+            data: (components["schemas"]["Happening"] & {
+                /** @description Time, ISO 8601. */
+                at: string;
+                user?: components["schemas"]["LoopUser"] | null;
+            })[];
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_Invitation: {
             data: {
                 /** @description Creation time, ISO 8601. */
@@ -3921,6 +4361,20 @@ export interface components {
             success: boolean;
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_Vec_SavedView: {
+            data: {
+                /** @description Name, 1 to 60 characters, unique. */
+                name: string;
+                /** @description Search and grouping, as in the address of the page, at most 300 characters. */
+                search: string;
+            }[];
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_Vec_SessionRecord: {
             data: {
                 /** @description IP address at sign-in. */
@@ -3997,6 +4451,19 @@ export interface components {
              */
             success: boolean;
         };
+        /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_WatchedPullRequests: {
+            /** @description What a desktop has to watch. */
+            data: {
+                /** @description Newest 50 pull requests of the desktop's loops that are not known to be merged or closed. */
+                open: components["schemas"]["WatchedPullRequest"][];
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
         /** @description Usage of the loops created on one day. */
         DayUsage: {
             /** @description Day in UTC, for example `2026-11-27`. */
@@ -4022,13 +4489,48 @@ export interface components {
              */
             tokensOutput: number;
         };
+        /** @description A deletion that can be undone. */
+        DeletedChangeRequest: {
+            /** @description Time until which it can be restored, ISO 8601. */
+            restorableUntil: string;
+            /** @description Slug of the document that it begins with. */
+            slug: string;
+        };
         /** @description Response to a deletion. */
         DeleteResponse: {
             /** @description Always `true`; failures have another status. */
             deleted: boolean;
         };
+        /** @description The change that the scripted model of the demonstration implements. The page of a new change request contains it. */
+        Demonstration: {
+            /** @description Full name of the repository, `<org>/<repo>`. */
+            repository: string;
+            /** @description Text of the request. */
+            request: string;
+        };
+        /** @description A file of a document. */
+        DocumentAttachment: {
+            /** @description File name as uploaded. */
+            filename: string;
+            /**
+             * Format: uuid
+             * @description Id of the file.
+             */
+            id: string;
+            /** @description Media type, for example `image/png`. */
+            mimeType: string;
+            /** @description SHA-256 of the content, in hexadecimal digits. */
+            sha256: string;
+            /**
+             * Format: int64
+             * @description Size in bytes.
+             */
+            sizeBytes: number;
+        };
         /** @description A document with its text, loops and pull requests. */
         DocumentDetail: components["schemas"]["DocumentRecord"] & {
+            /** @description Files that its user added. */
+            attachments: components["schemas"]["DocumentAttachment"][];
             /** @description Current text in Markdown. */
             content: string;
             /** @description Loops on the document, newest first. */
@@ -4180,6 +4682,8 @@ export interface components {
             branchName?: string | null;
             /** @description Error code of the loop, for example `PROCESS_FAILED`. */
             code?: string;
+            /** @description Answers to the comments of the review that the loop received; absent without a review. */
+            commentAnswers?: components["schemas"]["NumberedAnswer"][] | null;
             cost?: components["schemas"]["Cost"] | null;
             /** @description Version of the diagnostic members, `"2"`; absent from older desktops. */
             diagnosticsVersion?: string | null;
@@ -4235,12 +4739,21 @@ export interface components {
         }) | (components["schemas"]["ApprovalRequestEvent"] & {
             /** @enum {string} */
             type: "approval";
+        }) | (components["schemas"]["ApprovalDecisionEvent"] & {
+            /** @enum {string} */
+            type: "approval_decision";
         }) | (components["schemas"]["QueueEvent"] & {
             /** @enum {string} */
             type: "queue";
         }) | (components["schemas"]["StallEvent"] & {
             /** @enum {string} */
             type: "stall";
+        }) | (components["schemas"]["MessageEvent"] & {
+            /** @enum {string} */
+            type: "message";
+        }) | (components["schemas"]["MessageDeliveryEvent"] & {
+            /** @enum {string} */
+            type: "message_delivery";
         }) | (components["schemas"]["ArtifactCreated"] & {
             /** @enum {string} */
             type: "artifact_created";
@@ -4362,6 +4875,112 @@ export interface components {
             additionalRepoTokens: components["schemas"]["RepoToken"][];
             /** @description Token for the primary repository. */
             token: string;
+        };
+        /** @description What happened. */
+        Happening: {
+            /** @description The document. */
+            document: components["schemas"]["LoopDocument"];
+            /** @enum {string} */
+            kind: "version";
+            /**
+             * Format: uuid
+             * @description Loop that wrote it; null for a person.
+             */
+            loopId?: string | null;
+            /**
+             * Format: int64
+             * @description Number of the version, from 1.
+             */
+            version: number;
+        } | {
+            command: components["schemas"]["LoopCommand"];
+            /** @enum {string} */
+            kind: "loop_started";
+            /** Format: uuid */
+            loopId: string;
+            /** @description First 200 characters of the message; null without one. */
+            message?: string | null;
+            /**
+             * Format: int64
+             * @description Version of the document that the loop works on; null without a document.
+             */
+            version?: number | null;
+        } | {
+            /** @description Error code; null without an error. */
+            code?: string | null;
+            command: components["schemas"]["LoopCommand"];
+            /** @enum {string} */
+            kind: "loop_ended";
+            /** Format: uuid */
+            loopId: string;
+            status: components["schemas"]["LoopStatus"];
+        } | {
+            /** @enum {string} */
+            kind: "loop_cancelled";
+            /** Format: uuid */
+            loopId: string;
+        } | {
+            /** @enum {string} */
+            kind: "approval_requested";
+            /** Format: uuid */
+            loopId: string;
+            /** @description Message with the reason. */
+            message?: string | null;
+        } | {
+            /** @enum {string} */
+            kind: "approval_decided";
+            /** Format: uuid */
+            loopId: string;
+            outcome: components["schemas"]["ApprovalOutcome"];
+        } | {
+            /** @enum {string} */
+            kind: "question";
+            /** Format: uuid */
+            loopId: string;
+            message: string;
+        } | {
+            /** @description Time at which the assistant received the message, ISO 8601; null if it has not, or if the time is not known. */
+            deliveredAt?: string | null;
+            delivery: components["schemas"]["MessageState"];
+            /** @enum {string} */
+            kind: "message";
+            /** Format: uuid */
+            loopId: string;
+            messageId: string;
+            /** @description Why the machine refused the message; null if it did not. */
+            reason?: string | null;
+            text: string;
+        } | {
+            /** @enum {string} */
+            kind: "changes_approved";
+            /**
+             * Format: uuid
+             * @description Loop that opens the pull requests.
+             */
+            loopId: string;
+        } | {
+            /** @description Full name of the repository, `<org>/<repo>`. */
+            fullName: string;
+            /** @enum {string} */
+            kind: "pull_request";
+            /** Format: int64 */
+            number: number;
+            url: string;
+        } | {
+            /** @enum {string} */
+            kind: "changed";
+        } | {
+            /** @enum {string} */
+            kind: "archived";
+        } | {
+            /** @enum {string} */
+            kind: "unarchived";
+        } | {
+            /** @enum {string} */
+            kind: "deleted";
+        } | {
+            /** @enum {string} */
+            kind: "restored";
         };
         /**
          * @description Provider that runs a loop.
@@ -4489,6 +5108,30 @@ export interface components {
          * @enum {string}
          */
         HeldBackReason: "secret" | "generated";
+        /** @description A repository whose changes wait for a person's approval. */
+        HeldEntry: {
+            /** @description Base branch of the pull request. */
+            baseBranch: string;
+            /** @description Branch with the changes, as pushed. */
+            branchName: string;
+            /** @description Full hash of the pushed commit. */
+            commitSha: string;
+            /** @description Commits of the loop that were pushed before its delivery. */
+            earlyPushes?: components["schemas"]["EarlyPush"][];
+            /** @description Full name of the repository, `<org>/<repo>`. */
+            fullName: string;
+            /** @description Files excluded from the commit: secrets, dependencies and build output. */
+            heldBack?: components["schemas"]["HeldBackFile"][];
+            tests?: components["schemas"]["TestEvidence"] | null;
+            /** @description Work of the loop that the branch does not contain. */
+            undelivered?: components["schemas"]["UndeliveredWork"][];
+        };
+        /** @description An entry of the history. */
+        HistoryEntry: components["schemas"]["Happening"] & {
+            /** @description Time, ISO 8601. */
+            at: string;
+            user?: components["schemas"]["LoopUser"] | null;
+        };
         /** @description An agent with the outcome of the ingestion. */
         IngestedAgent: components["schemas"]["AgentSummary"] & {
             /** @description Outcome for this agent. */
@@ -4566,21 +5209,37 @@ export interface components {
             additionalRepos?: components["schemas"]["RepoRef"][];
             /** @description Agent definitions in effect at launch; absent when there are none. */
             agents?: components["schemas"]["AgentDefinition"][];
+            /**
+             * @description Approved commits by repository: the loop changes nothing, and opens the pull requests of a loop that held them.
+             *     Absent for other loops.
+             */
+            approvedCommits?: {
+                [key: string]: string;
+            } | null;
             /** @description Documents for the loop. */
             artifacts: components["schemas"]["Artifact"][];
             /** @description Slug of the document, used in names of the worktree and the branch. */
             artifactSlug?: string | null;
+            /** @description Files of the documents; absent when there are none. */
+            attachments?: components["schemas"]["Attachment"][];
             /** @description Name of the loop command, for example `PLAN`. */
             command: string;
             committer?: components["schemas"]["Committer"] | null;
             harness?: components["schemas"]["Harness"] | null;
+            /**
+             * @description Whether the loop pushes its work without opening pull requests, until a person approves the changes; absent
+             *     otherwise.
+             */
+            holdPullRequest?: boolean;
             /** @description Path of a local clone of the primary repository; null when unknown. */
             localRepoPath?: string | null;
             /**
              * Format: double
-             * @description Spending limit of the loop in US dollars; absent when the organization sets no limit.
+             * @description Spending limit of the loop in US dollars; absent when neither its user nor the organization sets one.
              */
             maxSpendUsd?: number | null;
+            /** @description Model of the assistant; absent for that of the desktop's settings. */
+            model?: string | null;
             /** @description Branch of the parent loop; null without one. */
             parentBranchName?: string | null;
             /** @description Id of the loop whose work is continued; null without one. */
@@ -4594,6 +5253,7 @@ export interface components {
             repo?: components["schemas"]["RepoRef"] | null;
             /** @description Critic gates of the loop's repositories; absent when there are none. */
             repoConfigs?: components["schemas"]["RepoConfig"][];
+            reviewComments?: components["schemas"]["ReviewComments"] | null;
             /** @description Text appended to the requirements of a PLAN loop; absent without one. */
             userContext?: string | null;
         };
@@ -4617,6 +5277,25 @@ export interface components {
             /** @description Message of the loop's driver, with the time of the reset. */
             text: string;
         };
+        /** @description A line of a file with its surrounding lines, each without leading and trailing whitespace. */
+        LineAnchor: {
+            /** @description Following lines in file order. */
+            after?: string[];
+            /** @description Preceding lines in file order. */
+            before?: string[];
+            /**
+             * Format: int64
+             * @description Line number when the finding was stored, from 1.
+             */
+            line: number;
+            /** @description Text of the line itself. */
+            text: string;
+        };
+        /** @description Content of an event. */
+        ListChanges: {
+            /** @description Lists that may have changed since the last event. */
+            lists: components["schemas"]["ListName"][];
+        };
         /** @description A browser key with its owner. */
         ListedPublicKey: components["schemas"]["PublicKeyRecord"] & {
             /** @description E-mail address of the owner. */
@@ -4625,30 +5304,19 @@ export interface components {
             ownerName: string;
             targetContext?: components["schemas"]["KeyTargetContext"] | null;
         };
+        /**
+         * @description A list of the organization.
+         * @enum {string}
+         */
+        ListName: "change-requests" | "loops" | "compute-targets";
         /** @description What a loop waits for. */
-        LoopActivity: {
-            /** @description Shell command with which the owner approves the loop. */
-            command: string;
-            /** @description Id of the approval. */
-            id: string;
+        LoopActivity: (components["schemas"]["ApprovalDetails"] & {
             /** @enum {string} */
             kind: "approval";
-            /** @description Time at which the approval request expires, ISO 8601. */
-            waits_until: string;
-        } | {
+        }) | (components["schemas"]["QueuePlace"] & {
             /** @enum {string} */
             kind: "queue";
-            /**
-             * Format: int64
-             * @description Position in the queue, from 1.
-             */
-            place: number;
-            /**
-             * Format: int64
-             * @description Length of the queue.
-             */
-            waiting: number;
-        } | {
+        }) | {
             /** @enum {string} */
             kind: "usage_limit";
             /** @description Time of the reset, ISO 8601; absent when unknown. */
@@ -4815,6 +5483,7 @@ export interface components {
             startedAt?: string | null;
             /** @description Current status of the loop. */
             status: components["schemas"]["LoopStatus"];
+            tasks?: components["schemas"]["TaskCounts"] | null;
             /**
              * Format: int64
              * @description Number of input tokens so far.
@@ -4903,6 +5572,7 @@ export interface components {
             avatarUrl?: string | null;
             /** @description Base URL of the code host; absent for `https://github.com`. */
             codeHostUrl?: string | null;
+            demonstration?: components["schemas"]["Demonstration"] | null;
             /** @description E-mail address of the user. */
             email: string;
             firstName?: string | null;
@@ -4951,6 +5621,33 @@ export interface components {
             /** @description First segment of the web app's paths, and value of the `X-Org-Slug` header. */
             slug: string;
         };
+        /** @description Whether a message has reached the assistant. A message without this event when its loop has ended was not delivered. */
+        MessageDeliveryEvent: {
+            /** @description Time of the delivery, ISO 8601; absent if it was not delivered. */
+            deliveredAt?: string | null;
+            /** @description Whether the assistant has received the message in its session. */
+            isDelivered: boolean;
+            /** @description Id of the message. */
+            messageId: string;
+            /** @description Why the message cannot be delivered; absent if it was. */
+            reason?: string | null;
+        };
+        /** @description A message of a person to the running loop. */
+        MessageEvent: {
+            /** @description Id of the message. */
+            messageId: string;
+            /** @description The message, as plain text. */
+            text: string;
+            /** @description Id of the user who sent it. */
+            userId: string;
+            /** @description Name of the user who sent it. */
+            userName: string;
+        };
+        /**
+         * @description Whether the assistant has received a message.
+         * @enum {string}
+         */
+        MessageState: "pending" | "delivered" | "not_delivered";
         /** @description Token counts of one model. */
         ModelTokens: {
             /**
@@ -4974,6 +5671,23 @@ export interface components {
              */
             output: number;
         };
+        /** @description A file to store with a new document. */
+        NewAttachment: {
+            /** @description Content in base64. */
+            content: string;
+            /** @description File name, 1 to 200 characters. */
+            filename: string;
+            /** @description `image/png`, `image/jpeg`, `image/gif`, `image/webp` or `text/plain`. */
+            mimeType: string;
+        };
+        /** @description The answer to one comment of a review. */
+        NumberedAnswer: components["schemas"]["CommentAnswer"] & {
+            /**
+             * Format: int32
+             * @description Number of the comment.
+             */
+            number: number;
+        };
         /** @description A one-time permission to connect a desktop. */
         OnboardingAttempt: {
             /** @description Expiry, ISO 8601; one hour after creation. */
@@ -4990,6 +5704,11 @@ export interface components {
         };
         /** @description Settings of an organization. */
         OrganizationSettings: {
+            /**
+             * @description Whether a person has to approve the changes of an EXECUTE before it opens pull requests.
+             * @default false
+             */
+            holdPullRequests: boolean;
             /**
              * Format: int64
              * @description Active loops per user, at least 1. Defaults to 10.
@@ -5114,11 +5833,29 @@ export interface components {
              * @description Number at the code host.
              */
             number: number;
+            /** @description Time of that report, ISO 8601. */
+            reportedAt?: string | null;
+            standing?: components["schemas"]["ReportedStanding"] | null;
             /** @description Title of the pull request. */
             title: string;
             /** @description URL of its page at the code host. */
             url: string;
         };
+        /** @description Report of a desktop about a pull request. */
+        PullRequestReport: components["schemas"]["ReportedStanding"] & {
+            /** @description Full name of the repository, `<org>/<repo>`. */
+            fullName: string;
+            /**
+             * Format: int64
+             * @description Number of the pull request.
+             */
+            number: number;
+        };
+        /**
+         * @description State of a pull request.
+         * @enum {string}
+         */
+        PullRequestState: "open" | "merged" | "closed";
         /** @description Health check to store. */
         PutHealthCheck: {
             /** @description URL of the MCP server that was searched for. */
@@ -5244,6 +5981,38 @@ export interface components {
             /** @description Full name of the repository, `<org>/<repo>`. */
             fullName: string;
         };
+        /** @description What a desktop has read at the code host. */
+        ReportedPullRequests: {
+            /** @description At most 100. Those that no loop of the desktop opened are ignored. */
+            pullRequests: components["schemas"]["PullRequestReport"][];
+        };
+        /** @description Standing of a pull request, as far as it determines the state of its change request. */
+        ReportedStanding: {
+            /**
+             * Format: int64
+             * @description Number of failed checks of the head commit.
+             */
+            failingChecks: number;
+            /** @description Whether it conflicts with the base branch. */
+            hasConflicts: boolean;
+            /** @description Whether it is marked as not ready for review. */
+            isDraft: boolean;
+            /** @description Time of the newest comment or review of another account than the desktop's, ISO 8601; absent without one. */
+            lastCommentAt?: string | null;
+            /**
+             * Format: int64
+             * @description Number of its checks that are not completed.
+             */
+            pendingChecks: number;
+            reviewDecision?: components["schemas"]["ReviewDecision"] | null;
+            /** @description Whether it is open, merged or closed. */
+            state: components["schemas"]["PullRequestState"];
+            /**
+             * Format: int64
+             * @description Number of unresolved threads.
+             */
+            unresolvedThreads: number;
+        };
         /**
          * @description The reason why a repository is allowed.
          * @enum {string}
@@ -5272,6 +6041,9 @@ export interface components {
         ResultEntry: (components["schemas"]["SuccessEntry"] & {
             /** @enum {string} */
             status: "success";
+        }) | (components["schemas"]["HeldEntry"] & {
+            /** @enum {string} */
+            status: "held";
         }) | {
             /** @description Commits of the loop that were pushed before its delivery. */
             earlyPushes?: components["schemas"]["EarlyPush"][];
@@ -5304,6 +6076,44 @@ export interface components {
             computeTargetId?: string | null;
             /** @description Prompt that replaces the previous one. */
             prompt?: string | null;
+        };
+        /** @description A comment of a review. */
+        ReviewComment: components["schemas"]["CommentPlace"] & {
+            /** @description Text of the comment. */
+            body: string;
+            /**
+             * Format: int32
+             * @description Number of the comment in its review, from 1, by which it is answered.
+             */
+            number: number;
+        };
+        /** @description All comments of a review. Content of `review-comments.json` in the work directory of the loop that answers them. */
+        ReviewComments: {
+            /** @description The comments in the order of their numbers. */
+            comments: components["schemas"]["ReviewComment"][];
+            /** @description What the person says about the change as a whole; absent without it. */
+            summary?: string | null;
+        };
+        /**
+         * @description Decision of the reviewers of a pull request.
+         * @enum {string}
+         */
+        ReviewDecision: "approved" | "changes_requested" | "review_required";
+        /**
+         * @description Result of a review of changes.
+         * @enum {string}
+         */
+        ReviewKind: "request_changes" | "approve" | "comment";
+        /** @description What a user sends at the end of a review. */
+        ReviewSubmission: {
+            /** @description Ids of drafts of the user in the order of their numbers, at most 200. */
+            commentIds: string[];
+            /** @description Reviewed commit of each repository, by name. */
+            heads?: {
+                [key: string]: string;
+            };
+            /** @description What the user says about the change as a whole, at most 10,000 characters. */
+            summary?: string | null;
         };
         /**
          * @description Role of a member in an organization.
@@ -5364,6 +6174,12 @@ export interface components {
         RunLoop: {
             /** @description Peer repositories, at most 5; by default those of the ticket or of the earlier loops. */
             additionalRepos?: components["schemas"]["RepoRef"][] | null;
+            /**
+             * @description Slugs of the agents for the loop; by default those of the loop whose work is continued, else all that apply to its
+             *     repositories.
+             */
+            agents?: string[] | null;
+            approve?: components["schemas"]["ApprovedChanges"] | null;
             /** @description Allows another desktop than that of the parent loop, whose worktree is then not available. */
             backendOverride?: boolean | null;
             /** @description Command to run on the document. */
@@ -5375,9 +6191,21 @@ export interface components {
              */
             computeTargetId?: string | null;
             launch?: components["schemas"]["SignedLaunch"] | null;
+            /**
+             * Format: double
+             * @description Spending limit of the loop in US dollars, in addition to those of the organization and the desktop; by default
+             *     that of the loop whose work is continued.
+             */
+            maxSpendUsd?: number | null;
+            /**
+             * @description Model of the assistant, for example `opus`; by default that of the loop whose work is continued, else of the
+             *     desktop's settings.
+             */
+            model?: string | null;
             /** @description Additional request in natural language, at most 100,000 characters. */
             prompt?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
+            review?: components["schemas"]["ReviewSubmission"] | null;
             userIntentSignature?: components["schemas"]["UserIntentSignature"] | null;
             /**
              * Format: int64
@@ -5386,6 +6214,8 @@ export interface components {
              *     the current version.
              */
             version?: number | null;
+            /** @description Allows EXECUTE on a document without a plan: the loop plans and implements it. */
+            withoutPlan?: boolean | null;
         };
         /** @description Capabilities of a runner. */
         RunnerCapabilities: {
@@ -5428,6 +6258,13 @@ export interface components {
             /** @description Expiry of the runner token, ISO 8601. */
             tokenExpiresAt?: string | null;
         };
+        /** @description A search with a name. */
+        SavedView: {
+            /** @description Name, 1 to 60 characters, unique. */
+            name: string;
+            /** @description Search and grouping, as in the address of the page, at most 300 characters. */
+            search: string;
+        };
         /**
          * @description Scope of an API key. No scope includes another.
          * @enum {string}
@@ -5437,6 +6274,22 @@ export interface components {
         SelectOrganization: {
             /** @description Slug of the organization. */
             slug: string;
+        };
+        /** @description A message to a running loop. */
+        SendMessage: {
+            /** @description The message as plain text, 1 to 10,000 bytes. */
+            text: string;
+            userIntentSignature?: components["schemas"]["UserIntentSignature"] | null;
+        };
+        /** @description A stored message. Events of the loop with its id report the message and its delivery. */
+        SentMessage: {
+            /**
+             * Format: uuid
+             * @description Id of the message.
+             */
+            messageId: string;
+            /** @description Time at which the message was stored, ISO 8601. */
+            sentAt: string;
         };
         /** @description Capabilities that the control plane offers on this connection; only a literal `true` enables one. */
         ServerCapabilities: {
@@ -5477,6 +6330,11 @@ export interface components {
         SetFlag: {
             /** @description Whether the feature is on. */
             enabled: boolean;
+        };
+        /** @description Views of the list. */
+        SetSavedViews: {
+            /** @description All views of the user in their order, at most 50. */
+            views: components["schemas"]["SavedView"][];
         };
         /** @description Sharing of a desktop. */
         SharedTarget: {
@@ -5613,8 +6471,18 @@ export interface components {
             activity?: components["schemas"]["LoopActivity"] | null;
             /** @description Error code of the loop; absent unless it ended with an error. */
             code?: string | null;
+            /**
+             * Format: int64
+             * @description Number of failed checks of the open pull requests; absent unless one has failed.
+             */
+            failingChecks?: number | null;
             /** @description Number of open questions of the plan; absent without any. */
             questions?: number | null;
+            /**
+             * Format: int64
+             * @description Number of comments of a review without an answer; absent in other states.
+             */
+            unanswered?: number | null;
         };
         /** @description A stored event in flat form. */
         StoredEvent: components["schemas"]["EventBody"] & {
@@ -5637,6 +6505,15 @@ export interface components {
         StoredObject: {
             /** @description Always `true`; failures have an error status. */
             stored: boolean;
+        };
+        /** @description A comment of a review. */
+        SubmittedComment: components["schemas"]["ReviewComment"] & {
+            answer?: components["schemas"]["CommentAnswer"] | null;
+            /**
+             * Format: uuid
+             * @description Id of the comment.
+             */
+            id: string;
         };
         /** @description A repository whose changes are in a pull request. */
         SuccessEntry: {
@@ -5733,6 +6610,11 @@ export interface components {
             base?: components["schemas"]["TestRun"] | null;
             /** @description Test command that was run or would have been run; absent when none is known. */
             command?: string | null;
+            /**
+             * @description Diffs of the files that `flags` name, from base to head; without files whose diff is too long, see
+             *     [`MAX_DIFF_BYTES`].
+             */
+            diffs?: components["schemas"]["TestFileDiff"][];
             /** @description Changes that may weaken the tests. Reported to the user, without effect on the outcome. */
             flags?: components["schemas"]["TestFlag"][];
             head?: components["schemas"]["TestRun"] | null;
@@ -5745,6 +6627,13 @@ export interface components {
             note?: string | null;
             /** @description Comparison of the two runs. */
             outcome: components["schemas"]["TestOutcome"];
+        };
+        /** @description Diff of a file with tests. */
+        TestFileDiff: {
+            /** @description Diff in git's unified format. */
+            diff: string;
+            /** @description Path of the file, as in the flags. */
+            path: string;
         };
         /** @description A change that may weaken the tests. */
         TestFlag: {
@@ -5784,6 +6673,11 @@ export interface components {
             exitCode?: number | null;
             /** @description File name of the log in the loop's work directory. */
             log: string;
+            /**
+             * @description End of the output of a run that did not pass, without terminal sequences, at most [`MAX_OUTPUT_BYTES`]; absent
+             *     otherwise.
+             */
+            output?: string | null;
         };
         /** @description A ticket with its text, plan, loops and pull requests. */
         TicketDetail: components["schemas"]["TicketRecord"] & {
@@ -6245,6 +7139,21 @@ export interface components {
              * @description Lifetime of the gateway's session, in seconds.
              */
             sessionTtlSeconds: number;
+        };
+        /** @description A pull request whose standing a desktop reports. */
+        WatchedPullRequest: {
+            /** @description Full name of the repository, `<org>/<repo>`. */
+            fullName: string;
+            /**
+             * Format: int64
+             * @description Number of the pull request.
+             */
+            number: number;
+        };
+        /** @description What a desktop has to watch. */
+        WatchedPullRequests: {
+            /** @description Newest 50 pull requests of the desktop's loops that are not known to be merged or closed. */
+            open: components["schemas"]["WatchedPullRequest"][];
         };
     };
     responses: never;
@@ -8074,7 +8983,9 @@ export interface operations {
                 limit?: number;
                 /** @description Returns only change requests of the caller. */
                 mine?: boolean;
-                /** @description Returns only change requests of this repository, `<org>/<repo>`. */
+                /** @description Returns only change requests of this user: an id or an e-mail address. */
+                person?: string;
+                /** @description Returns only change requests of this repository, `<org>/<repo>`; those without a repository if it is empty. */
                 repo?: string;
                 /** @description Returns only change requests in one of these states, separated by commas. */
                 state?: components["schemas"]["ChangeState"][];
@@ -8229,6 +9140,81 @@ export interface operations {
             };
         };
     };
+    change_requests_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_DeletedChangeRequest"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     change_requests_update: {
         parameters: {
             query?: never;
@@ -8308,6 +9294,237 @@ export interface operations {
             };
         };
     };
+    change_requests_store_comment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                commentId: string;
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentText"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_CommentDraft"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    change_requests_delete_comment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                commentId: string;
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_DeleteResponse"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    change_requests_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_HistoryEntry"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     change_requests_mark: {
         parameters: {
             query?: never;
@@ -8329,6 +9546,486 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_ChangeRequestDetail"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    change_requests_restore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ChangeRequestDetail"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    change_requests_change_reviews: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ChangeReviews"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    change_requests_finish_review: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewSubmission"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ChangeReviews"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    change_requests_groups: {
+        parameters: {
+            query: {
+                /** @description Returns archived change requests instead of the others. */
+                archived?: boolean;
+                /** @description Returns only change requests that need a person, and that the caller has not snoozed. */
+                attention?: boolean;
+                /** @description Returns only change requests that changed before this time: `changedAt` of the last row of the previous page. */
+                before?: string;
+                /** @description Id of the document of that row, the tie-break of equal times. */
+                beforeId?: string;
+                /** @description What the list is grouped by. */
+                by: "state" | "repository" | "person";
+                /** @description Whether to count the change requests of all pages. */
+                count?: boolean;
+                /** @description Rows per page, 1 to 200; 50 by default. */
+                limit?: number;
+                /** @description Returns only change requests of the caller. */
+                mine?: boolean;
+                /** @description Returns only change requests of this user: an id or an e-mail address. */
+                person?: string;
+                /** @description Returns only change requests of this repository, `<org>/<repo>`; those without a repository if it is empty. */
+                repo?: string;
+                /** @description Returns only change requests in one of these states, separated by commas. */
+                state?: components["schemas"]["ChangeState"][];
+                /**
+                 * @description Returns only change requests whose title, slug or repository contains this text, at most 200 characters.
+                 *     Not case-sensitive.
+                 */
+                text?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_ChangeRequestGroup"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    change_requests_views: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_SavedView"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    change_requests_set_views: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetSavedViews"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_SavedView"];
                 };
             };
             /** @description The request is invalid; `code` and `details` say why. */
@@ -9255,6 +10952,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_ExecutionCredentials"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    pull_requests_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportedPullRequests"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_WatchedPullRequests"];
                 };
             };
             /** @description The request is invalid; `code` and `details` say why. */
@@ -12132,6 +13908,85 @@ export interface operations {
             };
         };
     };
+    loops_send_loop_message: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendMessage"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_SentMessage"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     runner_refresh: {
         parameters: {
             query?: never;
@@ -13023,6 +14878,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    organization_list_changes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ListChanges"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
         };

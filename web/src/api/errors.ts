@@ -24,6 +24,12 @@ export class ApiError extends Error {
   }
 }
 
+/** Returns the HTTP status of an error response of the control plane or a gateway; 0 without a response. */
+export function statusOf(error: unknown): number | undefined {
+  const status = error instanceof Error && "status" in error ? error.status : undefined;
+  return typeof status === "number" ? status : undefined;
+}
+
 /** Returns the message to show for any thrown value. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError && typeof error.data.message === "string")

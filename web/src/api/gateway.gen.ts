@@ -448,6 +448,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/git/pr/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Merge a pull request */
+        post: operations["merge_pull_request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/git/pr/reply": {
         parameters: {
             query?: never;
@@ -459,6 +476,26 @@ export interface paths {
         put?: never;
         /** Comment on a pull request, reply to a comment, or request changes */
         post: operations["reply_to_pull_request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/pr/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post a review with comments on lines
+         * @description One request to the code host posts the review with all comments. It neither approves nor requests changes.
+         */
+        post: operations["post_review"];
         delete?: never;
         options?: never;
         head?: never;
@@ -482,6 +519,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/git/pr/standing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the standing of a pull request
+         * @description Cached for a few seconds, unless `refresh` is `true`. The control plane receives the state of a pull request that one
+         *     of this machine's loops opened.
+         */
+        get: operations["pull_request_standing"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/pr/update-branch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Update the branch of a pull request
+         * @description Merges the base branch into the head branch, at the code host. It may complete this after the response.
+         */
+        post: operations["update_pull_request_branch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/git/repo-path": {
         parameters: {
             query?: never;
@@ -491,6 +569,27 @@ export interface paths {
         };
         /** Find the clone of a repository */
         get: operations["git_repo_path"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/repository": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview a repository for a loop
+         * @description Finds the clone that a loop would use, by the repository's name or the path of a clone. For a repository without a
+         *     clone, and for branches that the clone does not have, asks the code host with the account of this machine.
+         */
+        get: operations["preview_repository"];
         put?: never;
         post?: never;
         delete?: never;
@@ -862,6 +961,27 @@ export interface paths {
         put?: never;
         /** Cancel a loop and terminate its processes */
         post: operations["end_loop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/loop/message": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message to the assistant of a running loop
+         * @description Only the control plane sends messages, which records them: the id of its command is the id of the message. An event of
+         *     the loop reports when the assistant has received it.
+         */
+        post: operations["send_loop_message"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1744,6 +1864,31 @@ export interface components {
             /** @description Session of the review, which is resumed. */
             sessionId: string;
         };
+        /** @description A file to download before the loop starts. */
+        Attachment: {
+            /** @description File name as uploaded. */
+            filename: string;
+            /** @description Id of the attachment in the control plane. */
+            id: string;
+            /** @description Media type, for example `image/png`. */
+            mimeType: string;
+            /** @description SHA-256 of the file in hexadecimal digits; absent when the sender does not know it. */
+            sha256?: string | null;
+            /** @description Signed download URL; never logged, because it grants access. */
+            signedUrl: string;
+            /** @description Expiry of the signed URL, ISO 8601. */
+            signedUrlExpiresAt: string;
+            /**
+             * Format: int64
+             * @description Expected size in bytes.
+             */
+            sizeBytes: number;
+        };
+        /**
+         * @description Whether a loop can use a repository.
+         * @enum {string}
+         */
+        Availability: "found" | "cloneable" | "unavailable";
         /**
          * @description Configured program paths by `assistant`, `codeHost`, `reviewer`, `python3` and `git`. Symbolic links are
          *     resolved.
@@ -2135,6 +2280,11 @@ export interface components {
             version?: string | null;
         };
         /**
+         * @description Outcome of a check.
+         * @enum {string}
+         */
+        CheckOutcome: "pending" | "passed" | "failed" | "skipped";
+        /**
          * @description Paths of the worktrees that were removed and of those that were kept.
          * @example {
          *       "removed": [
@@ -2178,6 +2328,22 @@ export interface components {
             /** @description Web address of the comment at the code host. */
             url?: string | null;
         };
+        /** @description The lines that a comment is about. */
+        CommentLines: {
+            anchor?: components["schemas"]["LineAnchor"] | null;
+            /**
+             * Format: int64
+             * @description Number of the first line, from 1.
+             */
+            from: number;
+            /** @description Side of the comparison that the numbers refer to. */
+            side: components["schemas"]["CommentSide"];
+            /**
+             * Format: int64
+             * @description Number of the last line.
+             */
+            to: number;
+        };
         /** @description A message to the assistant about a comment. */
         CommentMessageBody: {
             /**
@@ -2219,6 +2385,14 @@ export interface components {
             /** @description Path of the clone. */
             repoPath: string;
         };
+        /** @description What a comment is about: lines of a file, or the file. */
+        CommentPlace: {
+            lines?: components["schemas"]["CommentLines"] | null;
+            /** @description Path of the file in the repository. */
+            path: string;
+            /** @description Name of the repository, as the list of the changes has it. */
+            repository: string;
+        };
         /** @description A reply to a review comment. */
         CommentReply: {
             /** @description Login of the reply's author. */
@@ -2226,6 +2400,11 @@ export interface components {
             /** @description Text of the reply, as Markdown. */
             body?: string;
         };
+        /**
+         * @description Side of a comparison.
+         * @enum {string}
+         */
+        CommentSide: "old" | "new";
         /** @description A generated commit message. */
         CommitMessage: {
             description: string;
@@ -2674,6 +2853,25 @@ export interface components {
         DiscardAnswer: {
             /** @description Names of the removed files. */
             deleted: string[];
+        };
+        /**
+         * @description A pull request, as the user has seen it.
+         * @example {
+         *       "repoFullName": "acme/shop",
+         *       "prNumber": 1,
+         *       "headSha": "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+         *     }
+         */
+        DisplayedPullRequest: {
+            /** @description Full hash of the head commit that the user has seen. The request is refused when it is no longer the head. */
+            headSha: string;
+            /**
+             * Format: int64
+             * @description Number of the pull request.
+             */
+            prNumber: number;
+            /** @description Full name of the repository. */
+            repoFullName: string;
         };
         /**
          * @description Acknowledgement of a change.
@@ -3235,21 +3433,37 @@ export interface components {
             additionalRepos?: components["schemas"]["RepoRef"][];
             /** @description Agent definitions in effect at launch; absent when there are none. */
             agents?: components["schemas"]["AgentDefinition"][];
+            /**
+             * @description Approved commits by repository: the loop changes nothing, and opens the pull requests of a loop that held them.
+             *     Absent for other loops.
+             */
+            approvedCommits?: {
+                [key: string]: string;
+            } | null;
             /** @description Documents for the loop. */
             artifacts: components["schemas"]["Artifact"][];
             /** @description Slug of the document, used in names of the worktree and the branch. */
             artifactSlug?: string | null;
+            /** @description Files of the documents; absent when there are none. */
+            attachments?: components["schemas"]["Attachment"][];
             /** @description Name of the loop command, for example `PLAN`. */
             command: string;
             committer?: components["schemas"]["Committer"] | null;
             harness?: components["schemas"]["Harness"] | null;
+            /**
+             * @description Whether the loop pushes its work without opening pull requests, until a person approves the changes; absent
+             *     otherwise.
+             */
+            holdPullRequest?: boolean;
             /** @description Path of a local clone of the primary repository; null when unknown. */
             localRepoPath?: string | null;
             /**
              * Format: double
-             * @description Spending limit of the loop in US dollars; absent when the organization sets no limit.
+             * @description Spending limit of the loop in US dollars; absent when neither its user nor the organization sets one.
              */
             maxSpendUsd?: number | null;
+            /** @description Model of the assistant; absent for that of the desktop's settings. */
+            model?: string | null;
             /** @description Branch of the parent loop; null without one. */
             parentBranchName?: string | null;
             /** @description Id of the loop whose work is continued; null without one. */
@@ -3263,6 +3477,7 @@ export interface components {
             repo?: components["schemas"]["RepoRef"] | null;
             /** @description Critic gates of the loop's repositories; absent when there are none. */
             repoConfigs?: components["schemas"]["RepoConfig"][];
+            reviewComments?: components["schemas"]["ReviewComments"] | null;
             /** @description Text appended to the requirements of a PLAN loop; absent without one. */
             userContext?: string | null;
         };
@@ -3580,6 +3795,29 @@ export interface components {
             /** @description Last component of the path. */
             name: string;
         };
+        /**
+         * @description Where a line is now.
+         * @example {
+         *       "line": 1,
+         *       "outdated": false,
+         *       "anchor": {
+         *         "line": 1,
+         *         "before": [],
+         *         "text": "# The shop",
+         *         "after": []
+         *       }
+         *     }
+         */
+        LocatedLine: {
+            anchor?: components["schemas"]["LineAnchor"] | null;
+            /**
+             * Format: int64
+             * @description Number of the line in the comparison.
+             */
+            line: number;
+            /** @description Whether the file no longer contains the line. */
+            outdated: boolean;
+        };
         /** @description Last lines of a log, in the log's format. */
         LogTail: {
             /** @description Always true: the log exists. */
@@ -3684,6 +3922,10 @@ export interface components {
             /** @description Key prefix for support files in the object store; absent without one. */
             s3StateKey?: string | null;
         };
+        /** @description Acceptance of a message. */
+        LoopMessageAccepted: {
+            success: boolean;
+        };
         /**
          * @description The patch of a file.
          * @example {
@@ -3709,6 +3951,8 @@ export interface components {
          *     }
          */
         LoopPatches: {
+            /** @description The requested lines, in the order of the request. */
+            lines?: components["schemas"]["LocatedLine"][];
             /** @description Patches in the order of the list. A file that no longer differs has none. */
             patches: components["schemas"]["LoopPatch"][];
             /** @description Paths of files whose patches have to be requested again, because the response would be too large. */
@@ -3727,6 +3971,19 @@ export interface components {
             success: boolean;
             /** @description Path of the loop's worktree; null while `pid` is null, and for a loop without a worktree. */
             worktreePath: string | null;
+        };
+        /** @description What would apply to a loop that the control plane starts. */
+        LoopStartPreview: {
+            approval: components["schemas"]["StartApproval"];
+            /**
+             * Format: double
+             * @description Spending limit of this machine in US dollars; absent without one.
+             */
+            maxSpendUsd?: number | null;
+            /** @description Model of the assistant, unless the loop names another one. */
+            model: string;
+            /** @description Why the loop is held. */
+            reason?: string | null;
         };
         /** @description A repository in `repos.json`. */
         ManagedRepo: {
@@ -3807,6 +4064,29 @@ export interface components {
             repoPath: string;
         };
         /**
+         * @description How commits of a pull request are added to its base branch.
+         * @enum {string}
+         */
+        MergeMethod: "merge" | "squash" | "rebase";
+        /**
+         * @description Why a pull request cannot be merged.
+         * @enum {string}
+         */
+        MergeObstacle: "not_open" | "permission" | "draft" | "conflicts" | "behind" | "blocked" | "unknown";
+        /**
+         * @description The pull request to merge.
+         * @example {
+         *       "repoFullName": "acme/shop",
+         *       "prNumber": 1,
+         *       "headSha": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+         *       "method": "squash"
+         *     }
+         */
+        MergePullRequest: components["schemas"]["DisplayedPullRequest"] & {
+            /** @description How the commits are added to the base branch. */
+            method: components["schemas"]["MergeMethod"];
+        };
+        /**
          * @description Origin of a commit message.
          * @enum {string}
          */
@@ -3842,6 +4122,39 @@ export interface components {
             role: components["schemas"]["ChatRole"];
             sender?: components["schemas"]["ProviderId"] | null;
             timestamp: string;
+        };
+        /**
+         * @description The review to post.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "prNumber": 1,
+         *       "comments": [
+         *         {
+         *           "path": "README.md",
+         *           "lines": {
+         *             "side": "new",
+         *             "from": 1,
+         *             "to": 1
+         *           },
+         *           "body": "Why this name?"
+         *         }
+         *       ]
+         *     }
+         */
+        NewPullRequestReview: {
+            /** @description Text of the review in Markdown. Required without comments. */
+            body?: string | null;
+            /** @description At most 200 comments. */
+            comments?: components["schemas"]["ReviewedPlace"][];
+            /** @description Hash of the reviewed commit. */
+            commitSha?: string | null;
+            /**
+             * Format: int64
+             * @description Number of the pull request.
+             */
+            prNumber: number;
+            /** @description Path of the clone. */
+            repoPath: string;
         };
         /** @description A session to record. Optional members that are absent keep their stored values. */
         NoteSession: {
@@ -3912,7 +4225,7 @@ export interface components {
          * @description Identifier of an operation of the gateway.
          * @enum {string}
          */
-        OperationId: "orchestrator_launch" | "orchestrator_loop" | "orchestrator_loop_kill" | "orchestrator_plan_loop" | "orchestrator_status" | "orchestrator_kill" | "orchestrator_chat" | "orchestrator_comment_chat" | "orchestrator_commit_message" | "orchestrator_sessions" | "orchestrator_plan" | "orchestrator_judges" | "orchestrator_logs" | "orchestrator_chat_history" | "terminal_chat" | "ticket_chat" | "run_viewer_chat" | "reviewer_review" | "reviewer_argue" | "git_action" | "git_pr" | "git_branch_worktree" | "health_check" | "repos_config" | "deploy" | "learnings" | "filesystem" | "binary_paths_settings";
+        OperationId: "orchestrator_launch" | "orchestrator_loop" | "orchestrator_loop_kill" | "orchestrator_loop_message" | "orchestrator_plan_loop" | "orchestrator_status" | "orchestrator_kill" | "orchestrator_chat" | "orchestrator_comment_chat" | "orchestrator_commit_message" | "orchestrator_sessions" | "orchestrator_plan" | "orchestrator_judges" | "orchestrator_logs" | "orchestrator_chat_history" | "terminal_chat" | "ticket_chat" | "run_viewer_chat" | "reviewer_review" | "reviewer_argue" | "git_action" | "git_pr" | "git_branch_worktree" | "health_check" | "repos_config" | "deploy" | "learnings" | "filesystem" | "binary_paths_settings";
         /** @description Pagination of the list. */
         PageInfo: {
             /** @description Always null: further pages cannot be requested. */
@@ -3938,6 +4251,8 @@ export interface components {
             context?: number | null;
             /** @description Whether lines that differ only in white space count as equal; false by default. */
             ignoreWhiteSpace?: boolean | null;
+            /** @description At most 200 lines of comments to find in the comparison. */
+            lines?: components["schemas"]["RequestedLine"][];
             /** @description Paths of at most 40 files, as the list has them. For a renamed file, both of its paths. */
             paths: string[];
             /** @description Name of the repository, as the list has it. */
@@ -4047,6 +4362,18 @@ export interface components {
             /** @description Path of the ticket's worktree, which may not exist yet. */
             worktreeDir: string;
         };
+        /**
+         * @description The review that was posted.
+         * @example {
+         *       "success": true,
+         *       "onLines": true
+         *     }
+         */
+        PostedReview: {
+            /** @description Whether the comments are on their lines. Otherwise the code host rejected a line, and all are in the text. */
+            onLines: boolean;
+            success: boolean;
+        };
         /** @description The ticket or document to plan. */
         PreparePlan: {
             /** @description Branch to start from; the checked-out branch when it is missing. */
@@ -4080,6 +4407,28 @@ export interface components {
         Pulled: {
             message: string;
             success: boolean;
+        };
+        /**
+         * @description The change of a pull request was accepted.
+         * @example {
+         *       "success": true
+         *     }
+         */
+        PullRequestChanged: {
+            success: boolean;
+        };
+        /** @description A check of the head commit: a check run, or a commit status. */
+        PullRequestCheck: {
+            /** @description Conclusion of the code host, such as `SUCCESS` or `TIMED_OUT`; null while it is not completed. */
+            conclusion: string | null;
+            /** @description Name of the check run, or context of the status. */
+            name: string;
+            /** @description Both in one word. */
+            outcome: components["schemas"]["CheckOutcome"];
+            /** @description Status of the code host: of a check run `QUEUED`, `IN_PROGRESS`, `COMPLETED`, …; of a commit status its state. */
+            status: string;
+            /** @description HTTP(S) URL of its details; null without one. */
+            url: string | null;
         };
         /** @description A comment of a pull request. */
         PullRequestComment: {
@@ -4278,6 +4627,78 @@ export interface components {
             /** @description Latest review of each author. */
             reviews: components["schemas"]["PullRequestReview"][];
         };
+        /**
+         * @description Standing of a pull request.
+         * @example {
+         *       "state": "open",
+         *       "isDraft": false,
+         *       "title": "Add a dark theme",
+         *       "url": "https://github.com/acme/shop/pull/42",
+         *       "headBranch": "dark-theme",
+         *       "headSha": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+         *       "baseBranch": "main",
+         *       "hasConflicts": false,
+         *       "reviewDecision": "approved",
+         *       "checks": [
+         *         {
+         *           "name": "test",
+         *           "status": "COMPLETED",
+         *           "conclusion": "SUCCESS",
+         *           "outcome": "passed",
+         *           "url": "https://github.com/acme/shop/actions/runs/1"
+         *         }
+         *       ],
+         *       "checksTruncated": false,
+         *       "unresolvedThreads": 1,
+         *       "lastCommentAt": "2030-01-02T08:30:00Z",
+         *       "mergeObstacle": null,
+         *       "mergeMethods": [
+         *         "squash",
+         *         "merge"
+         *       ],
+         *       "canUpdateBranch": false
+         *     }
+         */
+        PullRequestStanding: {
+            /** @description Branch to merge into. */
+            baseBranch: string;
+            /** @description Whether the base branch has newer commits, and the account may merge them into the head branch. */
+            canUpdateBranch: boolean;
+            /** @description The first hundred checks of the head commit. */
+            checks: components["schemas"]["PullRequestCheck"][];
+            /** @description Whether the head commit has more checks. */
+            checksTruncated: boolean;
+            /** @description Whether it conflicts with the base branch; false while the code host has not determined it. */
+            hasConflicts: boolean;
+            /** @description Branch with the proposed commits. */
+            headBranch: string;
+            /** @description Full hash of the head commit. */
+            headSha: string;
+            /** @description Whether it is marked as not ready for review. */
+            isDraft: boolean;
+            /** @description Time of the newest comment or review of another account, ISO 8601; null without one. */
+            lastCommentAt: string | null;
+            /** @description Methods that the repository allows, the account's usual one first. */
+            mergeMethods: components["schemas"]["MergeMethod"][];
+            mergeObstacle: components["schemas"]["MergeObstacle"] | null;
+            reviewDecision: components["schemas"]["ReviewDecision"] | null;
+            /** @description Whether it is open, merged or closed. */
+            state: components["schemas"]["PullRequestState"];
+            /** @description Its title as text. */
+            title: string;
+            /**
+             * Format: int64
+             * @description Number of unresolved threads among the newest hundred.
+             */
+            unresolvedThreads: number;
+            /** @description URL of its page at the code host. */
+            url: string;
+        };
+        /**
+         * @description State of a pull request.
+         * @enum {string}
+         */
+        PullRequestState: "open" | "merged" | "closed";
         /** @description `push`: the branch that was pushed to `origin`. */
         Pushed: {
             message: string;
@@ -4450,6 +4871,34 @@ export interface components {
             /** @description Path of the worktree; null if it was removed. */
             worktree: string | null;
         };
+        /**
+         * @description What a loop on a repository would find.
+         * @example {
+         *       "availability": "found",
+         *       "fullName": "acme/shop",
+         *       "path": "/home/sam/src/shop",
+         *       "defaultBranch": "main",
+         *       "branchExists": true,
+         *       "start": {
+         *         "approval": "none",
+         *         "model": "claude-opus-4-6"
+         *       }
+         *     }
+         */
+        RepositoryPreview: {
+            availability: components["schemas"]["Availability"];
+            /** @description Whether the requested branch exists. Absent without one, and when the code host gives no answer. */
+            branchExists?: boolean | null;
+            /** @description Default branch, if it is known. */
+            defaultBranch?: string | null;
+            /** @description `<org>/<repo>`; absent for a directory without a remote at the code host. */
+            fullName?: string | null;
+            /** @description Path of the clone, or the path to which the start of a loop clones it. */
+            path?: string | null;
+            /** @description Why a loop cannot use the repository, and what to do. */
+            reason?: string | null;
+            start?: components["schemas"]["LoopStartPreview"] | null;
+        };
         /** @description General settings in `repos.json`. */
         ReposSettings: {
             /** @description Parent directory of new worktrees; absent for the default. */
@@ -4458,6 +4907,27 @@ export interface components {
             worktreeParentDirConfirmed?: boolean | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * @description A line to identify, or to find again.
+         * @example {
+         *       "path": "README.md",
+         *       "side": "new",
+         *       "line": 1
+         *     }
+         */
+        RequestedLine: {
+            anchor?: components["schemas"]["LineAnchor"] | null;
+            /**
+             * Format: int64
+             * @description Number of the line, from 1.
+             */
+            line: number;
+            /** @description Path of a renamed file before the change. */
+            oldPath?: string | null;
+            /** @description Path of the file, as the list has it. */
+            path: string;
+            side: components["schemas"]["CommentSide"];
         };
         /** @description A review that was started. */
         ReviewAnswer: {
@@ -4524,6 +4994,23 @@ export interface components {
             /** @description Whether to review the repository itself instead of the ticket's worktree. */
             useBaseRepo?: boolean | null;
         };
+        /** @description A comment of a review. */
+        ReviewComment: components["schemas"]["CommentPlace"] & {
+            /** @description Text of the comment. */
+            body: string;
+            /**
+             * Format: int32
+             * @description Number of the comment in its review, from 1, by which it is answered.
+             */
+            number: number;
+        };
+        /** @description All comments of a review. Content of `review-comments.json` in the work directory of the loop that answers them. */
+        ReviewComments: {
+            /** @description The comments in the order of their numbers. */
+            comments: components["schemas"]["ReviewComment"][];
+            /** @description What the person says about the change as a whole; absent without it. */
+            summary?: string | null;
+        };
         /** @description Configuration of a review. */
         ReviewConfig: {
             /** @description Branch with which the changes are compared. */
@@ -4538,6 +5025,51 @@ export interface components {
             reasoningEffort: string;
             /** @description Changes that the review covers. */
             reviewMode: components["schemas"]["ReviewMode"];
+        };
+        /**
+         * @description Decision of the reviewers of a pull request.
+         * @enum {string}
+         */
+        ReviewDecision: "approved" | "changes_requested" | "review_required";
+        /**
+         * @description Lines of a file on one side of the change.
+         * @example {
+         *       "side": "new",
+         *       "from": 1,
+         *       "to": 1
+         *     }
+         */
+        ReviewedLines: {
+            /**
+             * Format: int64
+             * @description First line, from 1.
+             */
+            from: number;
+            side: components["schemas"]["CommentSide"];
+            /**
+             * Format: int64
+             * @description Last line.
+             */
+            to: number;
+        };
+        /**
+         * @description A comment of a review.
+         * @example {
+         *       "path": "README.md",
+         *       "lines": {
+         *         "side": "new",
+         *         "from": 1,
+         *         "to": 1
+         *       },
+         *       "body": "Why this name?"
+         *     }
+         */
+        ReviewedPlace: {
+            /** @description Text of the comment in Markdown. */
+            body: string;
+            lines?: components["schemas"]["ReviewedLines"] | null;
+            /** @description Path of the file in the repository. */
+            path: string;
         };
         /**
          * @description Availability of the reviewer.
@@ -4592,6 +5124,15 @@ export interface components {
             anchor?: components["schemas"]["LineAnchor"] | null;
             /** @description Whether the finding was posted as a comment on the pull request. */
             commented?: boolean;
+            /**
+             * Format: double
+             * @description How sure the reviewer is, from 0 to 1; absent if it did not say.
+             */
+            confidence?: number | null;
+            /** @description Whether a person decided against the finding. */
+            declined?: boolean;
+            /** @description Reason for the decision against the finding. */
+            declineReason?: string | null;
             /** @description Path of the file that the finding refers to; absent for a general finding. */
             file?: string | null;
             /** @description Reworded text for the posted comment; absent until one was generated. */
@@ -4791,6 +5332,13 @@ export interface components {
             output: string;
             success: boolean;
         };
+        /** @description A message to a running loop. */
+        SendLoopMessage: {
+            /** @description Id of the loop. */
+            loopId: string;
+            /** @description The message as plain text, 1 to 10,000 bytes. */
+            text: string;
+        };
         /** @description A recorded session. */
         SessionEntry: components["schemas"]["NoteSession"] & {
             /** @description Time of the last update, ISO 8601. */
@@ -4870,6 +5418,11 @@ export interface components {
              */
             turns: number;
         };
+        /**
+         * @description What the owner's policy decides about a loop.
+         * @enum {string}
+         */
+        StartApproval: "none" | "required" | "denied";
         /** @description Response for a worktree without a `state.json`. */
         Starting: {
             /** @description Always true: the worktree exists. */
@@ -7667,6 +8220,106 @@ export interface operations {
             };
         };
     };
+    merge_pull_request: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergePullRequest"];
+            };
+        };
+        responses: {
+            /** @description The pull request is merged */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullRequestChanged"];
+                };
+            };
+            /** @description A required member is missing or invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "headSha is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The pull request has a newer head commit */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The pull request has new commits. Read them, then repeat the request.",
+                     *       "code": "conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code host refused it, with its reason */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Pull Request is not mergeable",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code-host request failed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Network error. Check your connection.",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     reply_to_pull_request: {
         parameters: {
             query?: never;
@@ -7743,6 +8396,106 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": "Network error. Check your connection.",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_review: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPullRequestReview"];
+            };
+        };
+        responses: {
+            /** @description The review was posted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostedReview"];
+                };
+            };
+            /** @description A required member is missing */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "prNumber is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Path outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The directory does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repository not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code-host request failed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Could not determine repository",
                      *       "code": "operation_failed"
                      *     }
                      */
@@ -7864,6 +8617,226 @@ export interface operations {
             };
         };
     };
+    pull_request_standing: {
+        parameters: {
+            query: {
+                /**
+                 * @description Number of the pull request
+                 * @example 1
+                 */
+                number: string;
+                /**
+                 * @description Owner of the repository
+                 * @example acme
+                 */
+                owner: string;
+                /**
+                 * @description `true` to read it again
+                 * @example true
+                 */
+                refresh?: string;
+                /**
+                 * @description Name of the repository
+                 * @example shop
+                 */
+                repo: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The standing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullRequestStanding"];
+                };
+            };
+            /** @description A parameter is missing or invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "owner, repo, and number are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code-host program is not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "GitHub CLI not authenticated",
+                     *       "code": "unauthorized",
+                     *       "reason": "auth"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The pull request does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "PR #42 not found",
+                     *       "code": "not_found",
+                     *       "reason": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code host is temporarily unavailable; `reason` contains the cause */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "API rate limit exceeded",
+                     *       "code": "unavailable",
+                     *       "reason": "rate_limit"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    update_pull_request_branch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DisplayedPullRequest"];
+            };
+        };
+        responses: {
+            /** @description The branch is being updated */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullRequestChanged"];
+                };
+            };
+            /** @description A required member is missing or invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "headSha is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The pull request has a newer head commit */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The pull request has new commits. Read them, then repeat the request.",
+                     *       "code": "conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code host refused it, with its reason */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "merge conflict between base and head",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code-host request failed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Network error. Check your connection.",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     git_repo_path: {
         parameters: {
             query: {
@@ -7928,6 +8901,118 @@ export interface operations {
                      * @example {
                      *       "error": "Server not configured — complete onboarding",
                      *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    preview_repository: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Name of a branch to look up
+                 * @example main
+                 */
+                branch?: string;
+                /**
+                 * @description Path of a clone
+                 * @example ~/src/shop
+                 */
+                repo?: string;
+                /**
+                 * @description `<org>/<repo>`; required unless `repo` is given
+                 * @example acme/shop
+                 */
+                repoFullName?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a loop would find */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepositoryPreview"];
+                };
+            };
+            /** @description Repository missing, or a name invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repoFullName or repo is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Path outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The directory does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Repository not found: ~/src/gone",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description git failed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "git for-each-ref took longer than 10 s",
+                     *       "code": "operation_failed"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];
@@ -9746,6 +10831,73 @@ export interface operations {
                 };
             };
             /** @description The loop is being recovered, or is about to be queued */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    send_loop_message: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendLoopMessage"];
+            };
+        };
+        responses: {
+            /** @description The assistant receives the message after its current step */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoopMessageAccepted"];
+                };
+            };
+            /** @description The body is invalid, or the request is not a command of the control plane */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The loop is unknown */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The assistant of the loop does not run, or receives no messages */
             409: {
                 headers: {
                     [name: string]: unknown;

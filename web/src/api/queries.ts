@@ -2,10 +2,20 @@
 import { queryOptions } from "@tanstack/react-query";
 
 import { unwrap } from "./client";
+import { statusOf } from "./errors";
 import { type Scope } from "./scope";
 
-/** Polling interval of lists that change rarely. */
-export const QUIET_POLL_MS = 15_000;
+/**
+ * Polling interval of what events refresh: in case that one is lost. An idle tab may transfer 2 KB a minute, see
+ * e2e/traffic.spec.ts.
+ */
+export const BACKSTOP_POLL_MS = 5 * 60_000;
+
+/** Returns the polling interval of a query, unless what it reads does not exist. */
+export const unlessMissing =
+  (intervalMs: number) =>
+  ({ state }: { state: { error: Error | null } }): number | false =>
+    statusOf(state.error) === 404 ? false : intervalMs;
 
 export const meQuery = ({ api, key }: Scope) =>
   queryOptions({
@@ -26,7 +36,7 @@ export const computeTargetsQuery = ({ api, key }: Scope) =>
   queryOptions({
     queryKey: key("compute-targets"),
     queryFn: ({ signal }) => unwrap(api.GET("/compute-targets", { signal })),
-    refetchInterval: QUIET_POLL_MS,
+    refetchInterval: BACKSTOP_POLL_MS,
   });
 
 export const membersQuery = ({ api, key }: Scope) =>

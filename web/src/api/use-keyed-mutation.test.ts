@@ -15,7 +15,8 @@ function setUp(respond: (input: string) => Promise<string>, opened = Promise.res
   const client = new QueryClient();
   const wrapper = ({ children }: { children: ReactNode }) =>
     createElement(QueryClientProvider, { client }, children);
-  const { result } = renderHook(
+  const opens: string[] = [];
+  const { result, unmount } = renderHook(
     () =>
       useKeyedMutation({
         mutationFn: (input: string, key) => {
@@ -27,11 +28,15 @@ function setUp(respond: (input: string) => Promise<string>, opened = Promise.res
   );
   const press = (...inputs: string[]) =>
     act(async () => {
-      inputs.forEach((input) => result.current.mutate(input, { onSuccess: () => opened }));
+      const onSuccess = (id: string) => {
+        opens.push(id);
+        return opened;
+      };
+      inputs.forEach((input) => result.current.mutate(input, { onSuccess }));
       await new Promise((resolve) => setTimeout(resolve));
     });
   const keys = () => sent.map(([, key]) => key);
-  return { press, sent, keys };
+  return { press, sent, keys, opens, unmount };
 }
 
 const refuse = (status: number, code = "refused") => Promise.reject(new ApiError(status, { code }));
@@ -53,6 +58,15 @@ test("request is not sent again while the page that it opens is loaded", async (
   await opened;
   await press("a");
   expect(sent).toHaveLength(2);
+});
+
+test("started loop is opened also if the form was removed in the meantime", async () => {
+  let answer: (id: string) => void = () => undefined;
+  const { press, opens, unmount } = setUp(() => new Promise((resolve) => (answer = resolve)));
+  await press("a");
+  unmount();
+  answer("loop");
+  await expect.poll(() => opens).toEqual(["loop"]);
 });
 
 test("next request after a success has another key", async () => {

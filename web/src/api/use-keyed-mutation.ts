@@ -1,4 +1,4 @@
-import { type MutateOptions, useMutation, type UseMutationOptions } from "@tanstack/react-query";
+import { useMutation, type UseMutationOptions } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 
 import { ApiError } from "./errors";
@@ -16,7 +16,7 @@ export const isKeyCollision = (error: unknown): boolean =>
 /** Called with the result of a request. The promise of `onSuccess` resolves when the page that it opens is loaded. */
 interface KeyedCallbacks<Output> {
   onSuccess?: (output: Output) => Promise<void> | void;
-  onError?: (error: Error) => void;
+  onError?: (error: unknown) => void;
 }
 
 /**
@@ -66,15 +66,16 @@ export function useKeyedMutation<Input, Output>(
     const release = () => {
       isSending.current = false;
     };
-    const callbacks: MutateOptions<Output, Error, Input> = {
+    // The callbacks of `mutate` are not called if the form was removed, for instance because a list shows the new loop.
+    const sent = mutation.mutateAsync(...([input] as Parameters<typeof mutation.mutateAsync>));
+    void sent.then(
       // The form is displayed until the page that it opens is loaded.
-      onSuccess: (output) => void Promise.resolve(onSuccess?.(output)).finally(release),
-      onError: (error) => {
+      (output) => Promise.resolve(onSuccess?.(output)).finally(release),
+      (error: unknown) => {
         release();
         onError?.(error);
       },
-    };
-    mutation.mutate(...([input, callbacks] as Parameters<typeof mutation.mutate>));
+    );
   };
   return { ...mutation, mutate };
 }

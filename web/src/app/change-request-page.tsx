@@ -1,7 +1,7 @@
 /** Page of a change request, with the stages that other features show. */
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { getRouteApi, useParams } from "@tanstack/react-router";
+import { type ReactNode, Suspense } from "react";
 
 import { documentQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
@@ -10,22 +10,51 @@ import {
   ChangeRequestPage,
   type StageViews,
 } from "@/features/change-requests/views/change-request";
-import { ChangesStage } from "@/features/changes/views/changes-stage";
+import { LoadingChanges } from "@/features/changes/views/loading-changes";
 import { DocumentSkeleton } from "@/features/documents/views/document-skeleton";
-import { DocumentText } from "@/features/documents/views/document-text";
-import { PlanStage } from "@/features/documents/views/plan-stage";
 import { loopQuery } from "@/features/loops/queries";
-import { EvidenceStage, LiveStage } from "@/features/loops/views/stages";
+import { LoadingStage } from "@/features/loops/views/loading-loop";
+import { LoadingPull } from "@/features/pulls/views/loading-pull";
+import { SetUpPanel } from "@/features/set-up/views/set-up";
+import { changesAddress } from "@/routing/changes-address";
+import { lazyPart } from "@/routing/lazy-page";
+import { logSearch } from "@/routing/log-search";
+import { type SearchChange, withChange } from "@/routing/search-change";
 import { Loaded } from "@/ui/loaded";
+
+// Not part of the page: title, state and tabs are displayed while the stages, which render Markdown and logs, are loading.
+const DocumentText = lazyPart(
+  () => import("@/features/documents/views/document-text"),
+  "DocumentText",
+);
+const PlanStage = lazyPart(() => import("@/features/documents/views/plan-stage"), "PlanStage");
+const LiveStage = lazyPart(() => import("@/features/loops/views/stages"), "LiveStage");
+const ChangesStage = lazyPart(
+  () => import("@/features/changes/views/changes-stage"),
+  "ChangesStage",
+);
+const EvidenceStage = lazyPart(() => import("@/features/loops/views/evidence"), "EvidenceStage");
+const PullsStage = lazyPart(() => import("@/features/pulls/views/pulls-stage"), "PullsStage");
+
+const route = getRouteApi("/$orgSlug/work/$slug");
 
 export function ChangeRequestWithStages() {
   const { orgSlug } = useParams({ from: "/$orgSlug" });
-  const stages: StageViews = ({ document, plan, loops, loopId }) => {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (next: SearchChange<typeof search>) =>
+    void navigate({
+      search: (current) => withChange(current, next),
+      replace: true,
+      resetScroll: false,
+    });
+  const stages: StageViews = (changeRequest) => {
+    const { document, plan, loops, loopId } = changeRequest;
     const executed = loops.find(({ command }) => command === "EXECUTE");
     return {
       request: (
         <WithDocument slug={document.slug}>
-          {(request) => <DocumentText document={request} />}
+          {(text) => <DocumentText document={text} />}
         </WithDocument>
       ),
       ...(plan && {
@@ -35,23 +64,57 @@ export function ChangeRequestWithStages() {
           </WithDocument>
         ),
       }),
-      ...(loopId && { live: <LiveStage key={loopId} loopId={loopId} orgSlug={orgSlug} /> }),
-      ...(executed && {
-        changes: <WithLoop id={executed.id}>{(loop) => <ChangesStage loop={loop} />}</WithLoop>,
-        evidence: <EvidenceStage loopId={executed.id} />,
+      ...(loopId && {
+        live: (
+          <Suspense fallback={<LoadingStage />}>
+            <LiveStage
+              key={loopId}
+              loopId={loopId}
+              orgSlug={orgSlug}
+              setUp={<SetUpPanel />}
+              search={logSearch({ ...search })}
+              onSearch={(next) => change({ text: undefined, about: undefined, ...next })}
+            />
+          </Suspense>
+        ),
       }),
+      ...(executed && {
+        changes: (
+          <WithLoop id={executed.id}>
+            {(loop) => (
+              <ChangesStage
+                loop={loop}
+                address={changesAddress({ ...search })}
+                onAddress={change}
+              />
+            )}
+          </WithLoop>
+        ),
+        evidence: (
+          <Suspense fallback={<LoadingStage />}>
+            <EvidenceStage request={changeRequest} executed={executed.id} />
+          </Suspense>
+        ),
+      }),
+      "pull-request": (
+        <Suspense fallback={<LoadingPull />}>
+          <PullsStage request={changeRequest} orgSlug={orgSlug} />
+        </Suspense>
+      ),
     };
   };
   return <ChangeRequestPage stages={stages} />;
 }
 
-/** Loads a loop with its large values. */
+/** Loads a loop with its large values, for its changes. */
 function WithLoop({ id, children }: { id: string; children: (loop: LoopDetail) => ReactNode }) {
   const query = useQuery(loopQuery(useScope(), id));
   return (
-    <Loaded query={query} pending={<DocumentSkeleton />}>
-      {children}
-    </Loaded>
+    <Suspense fallback={<LoadingChanges />}>
+      <Loaded query={query} pending={<LoadingChanges />}>
+        {children}
+      </Loaded>
+    </Suspense>
   );
 }
 
@@ -65,8 +128,10 @@ function WithDocument({
 }) {
   const query = useQuery(documentQuery(useScope(), slug));
   return (
-    <Loaded query={query} pending={<DocumentSkeleton />}>
-      {children}
-    </Loaded>
+    <Suspense fallback={<DocumentSkeleton />}>
+      <Loaded query={query} pending={<DocumentSkeleton />}>
+        {children}
+      </Loaded>
+    </Suspense>
   );
 }

@@ -4,11 +4,11 @@ import { CirclePlus, Inbox, ListTree } from "lucide-react";
 export const DESTINATIONS = [
   { to: "/$orgSlug/inbox", label: "Needs you", keys: "g i", Icon: Inbox, hasCount: true },
   { to: "/$orgSlug/work", label: "Work", keys: "g w", Icon: ListTree, hasCount: false },
-  { to: "/$orgSlug/loops/new", label: "New", keys: "g n", Icon: CirclePlus, hasCount: false },
+  { to: "/$orgSlug/new", label: "New", keys: "g n", Icon: CirclePlus, hasCount: false },
 ] as const;
 
 /** The page that the shortcut `c` opens. */
-export const NEW_REQUEST = "/$orgSlug/loops/new";
+export const NEW_REQUEST = "/$orgSlug/new";
 
 /** The settings pages, in the order of their tabs. */
 export const SETTINGS = [

@@ -4,15 +4,16 @@ import { useEffect } from "react";
 /** Moves the focus to the heading of a page after a navigation to it, so that assistive technology reads it. */
 export function useHeadingFocus(): void {
   const router = useRouter();
-  useEffect(
-    () =>
-      router.subscribe("onRendered", ({ fromLocation, pathChanged }) => {
-        // Not on the first load, where the browser reads the page, and not for tabs and filters of the same page.
-        // After a menu that was closed by the navigation has returned the focus to its button, which it does later.
-        if (fromLocation && pathChanged) setTimeout(focusHeading);
-      }),
-    [router],
-  );
+  useEffect(() => {
+    // On the first load the browser reads the page itself.
+    let { pathname } = router.state.location;
+    return router.subscribe("onRendered", ({ toLocation }) => {
+      const isOtherPage = toLocation.pathname !== pathname;
+      pathname = toLocation.pathname;
+      // A menu that was closed by the navigation returns the focus to its button, which it does later.
+      if (isOtherPage) setTimeout(focusHeading);
+    });
+  }, [router]);
 }
 
 function focusHeading(): void {

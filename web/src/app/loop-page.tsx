@@ -1,23 +1,37 @@
 /** Page of a loop, with the plan, the actions on it, and the changes. */
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { getRouteApi } from "@tanstack/react-router";
+import { Suspense, useEffect, useRef } from "react";
 
 import { meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { LoopDetail } from "@/api/types";
-import { ChangesStage } from "@/features/changes/views/changes-stage";
+import { LoadingChanges } from "@/features/changes/views/loading-changes";
+import { DocumentSkeleton } from "@/features/documents/views/document-skeleton";
 import { ExecuteButton } from "@/features/documents/views/execute-button";
-import { PlanView } from "@/features/documents/views/plan-view";
 import { loopQuery } from "@/features/loops/queries";
 import { LoopDetailPage } from "@/features/loops/views/loop-detail";
+import { SetUpPanel } from "@/features/set-up/views/set-up";
 import { isActive, statusFacts } from "@/model/status";
+import { changesAddress } from "@/routing/changes-address";
+import { lazyPart } from "@/routing/lazy-page";
+import { withChange } from "@/routing/search-change";
 import { announce } from "@/ui/announce";
 
 import { NotificationOffer } from "./notification-offer";
 
+const PlanView = lazyPart(() => import("@/features/documents/views/plan-view"), "PlanView");
+const ChangesStage = lazyPart(
+  () => import("@/features/changes/views/changes-stage"),
+  "ChangesStage",
+);
+
+const route = getRouteApi("/$orgSlug/loops/$loopId");
+
 export function LoopPage() {
-  const { orgSlug, loopId } = useParams({ from: "/$orgSlug/loops/$loopId" });
+  const { orgSlug, loopId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
   const scope = useScope();
   const { data: loop } = useSuspenseQuery(loopQuery(scope, loopId));
   const { data: me } = useSuspenseQuery(meQuery(scope));
@@ -26,8 +40,27 @@ export function LoopPage() {
     <>
       {loop.userId === me.id && isActive(loop.status) && <NotificationOffer />}
       <LoopDetailPage
-        planView={({ slug }) => <PlanView slug={slug} orgSlug={orgSlug} />}
-        changesView={(loop) => <ChangesStage loop={loop} />}
+        planView={({ slug }) => (
+          <Suspense fallback={<DocumentSkeleton />}>
+            <PlanView slug={slug} orgSlug={orgSlug} />
+          </Suspense>
+        )}
+        changesView={(loop) => (
+          <Suspense fallback={<LoadingChanges />}>
+            <ChangesStage
+              loop={loop}
+              address={changesAddress({ ...search })}
+              onAddress={(next) =>
+                void navigate({
+                  search: (current) => withChange(current, next),
+                  replace: true,
+                  resetScroll: false,
+                })
+              }
+            />
+          </Suspense>
+        )}
+        setUp={<SetUpPanel />}
         executeButton={({ slug }, repo) => (
           <ExecuteButton slug={slug} repo={repo} orgSlug={orgSlug} />
         )}

@@ -5,10 +5,16 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
 import { isConnectionLost, onConnectionChange } from "@/api/connection";
+import { statusOf } from "@/api/errors";
 import { queryClient, whenSignedOut } from "@/api/query-client";
 
 import { router } from "./router";
 import "./styles.css";
+
+/** Writes errors that a page shows to the console, except refusals of a server, which are no faults of the app. */
+function report(error: unknown): void {
+  if (statusOf(error) === undefined) console.error(error);
+}
 
 whenSignedOut(() => {
   const { matches, location } = router.state;
@@ -32,7 +38,7 @@ if ("requestIdleCallback" in window) {
 
 const root = document.getElementById("root");
 if (root) {
-  createRoot(root).render(
+  createRoot(root, { onCaughtError: report }).render(
     <StrictMode>
       <QueryClientProvider client={queryClient}>
         <Tooltip.Provider delayDuration={350}>

@@ -15,14 +15,15 @@ import {
   SunMoon,
 } from "lucide-react";
 import { Dialog } from "radix-ui";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 
 import { unwrap } from "@/api/client";
 import { messageOf } from "@/api/errors";
 import { type Scope, useScope } from "@/api/scope";
 import { StateBadge } from "@/features/change-requests/views/state-badge";
-import { repositoriesQuery } from "@/features/new-loop/queries";
+import { repositoriesQuery } from "@/features/new-change-request/queries";
 import { setTheme } from "@/ui/theme";
+import { useDelayed } from "@/ui/use-delayed";
 
 import { DESTINATIONS, NEW_REQUEST, SETTINGS } from "./destinations";
 import { THEMES } from "./more-menu";
@@ -42,7 +43,7 @@ const requestSearchQuery = ({ api, key }: Scope, text: string) =>
 
 /** Finds change requests on the server for a text, once the person has stopped typing. */
 function useRequestSearch(typed: string) {
-  const text = useDelayed(typed.trim());
+  const text = useDelayed(typed.trim(), SEARCH_DELAY_MS);
   const { data, error, isFetching } = useQuery(requestSearchQuery(useScope(), text));
   const isCurrent = text === typed.trim() && !isFetching;
   return { requests: text === "" ? [] : (data ?? []), error, isSearching: !isCurrent };
@@ -305,14 +306,4 @@ function Repositories({ onClose }: { onClose: () => void }) {
       ))}
     </Command.Group>
   );
-}
-
-/** Returns a value once it has not changed for a moment. */
-function useDelayed(value: string): string {
-  const [delayed, setDelayed] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setDelayed(value), SEARCH_DELAY_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return delayed;
 }

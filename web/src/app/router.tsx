@@ -11,7 +11,7 @@ import { desktopsRoute } from "@/features/desktops/routes";
 import { documentRoute, planRoute } from "@/features/documents/routes";
 import { loopRoute } from "@/features/loops/routes";
 import { membersRoute } from "@/features/members/routes";
-import { newLoopRoute } from "@/features/new-loop/routes";
+import { newChangeRequestRoute, newLoopRoute } from "@/features/new-change-request/routes";
 import { organizationSettingsRoute } from "@/features/organization/routes";
 import { profileRoute } from "@/features/profile/routes";
 import { repositoriesRoute } from "@/features/repositories/routes";
@@ -24,22 +24,28 @@ import {
 } from "@/features/sign-in/routes";
 import { signingRoute } from "@/features/signing/routes";
 import { usageRoute } from "@/features/usage/routes";
-import { loopsRoute } from "@/features/work/routes";
+import { loopsRoute } from "@/features/loop-list/routes";
 import { lazyPage } from "@/routing/lazy-page";
 import { organizationRoute, rootRoute, settingsRoute } from "@/routing/parents";
 import { requireSession } from "@/routing/session";
-import { PageNotFound, RouteError, RouteNotFound, RoutePending } from "@/ui/route-states";
+import {
+  AppPending,
+  PageNotFound,
+  RouteError,
+  RouteNotFound,
+  RoutePending,
+} from "@/ui/route-states";
 
 import { Shell } from "./shell";
 
 rootRoute.update({ notFoundComponent: PageNotFound });
-organizationRoute.update({ component: Shell });
+organizationRoute.update({ component: Shell, pendingComponent: AppPending });
 settingsRoute.update({
   component: lazyPage(() => import("./settings-layout"), "SettingsLayout"),
 });
 loopsRoute.update({ component: lazyPage(() => import("./loops-page"), "LoopsPage") });
-newLoopRoute.update({
-  component: lazyPage(() => import("./new-loop-page"), "NewLoopPage"),
+newChangeRequestRoute.update({
+  component: lazyPage(() => import("./new-change-request-page"), "NewChangeRequestPage"),
 });
 inboxRoute.update({ component: lazyPage(() => import("./inbox-page"), "InboxPage") });
 changeRequestRoute.update({
@@ -53,6 +59,7 @@ const currentUser = ({ href }: { href: string }) => requireSession(unwrap(api.GE
 const homeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/",
+  pendingComponent: AppPending,
   beforeLoad: async ({ location }) => {
     const me = await currentUser(location);
     throw redirect({ to: "/$orgSlug/inbox", params: { orgSlug: me.organization.slug } });
@@ -63,6 +70,7 @@ const homeRoute = createRoute({
 const sharedPlanRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/implementation-plans/$slug",
+  pendingComponent: AppPending,
   beforeLoad: async ({ params, location }) => {
     const me = await currentUser(location);
     throw redirect({
@@ -102,6 +110,7 @@ export const router = createRouter({
       workRoute,
       changeRequestRoute,
       loopsRoute,
+      newChangeRequestRoute,
       newLoopRoute,
       loopRoute,
       documentRoute,

@@ -2,8 +2,11 @@
 import { Outlet, useParams } from "@tanstack/react-router";
 import { Suspense, useState } from "react";
 
+import { useConnection } from "@/api/connection";
+import { useListChanges } from "@/api/list-changes";
 import { lazyPage } from "@/routing/lazy-page";
 import { Announcer } from "@/ui/announcer";
+import { cx } from "@/ui/cx";
 
 import { useAttention } from "./attention";
 import { ConnectionBar } from "./connection-bar";
@@ -22,9 +25,11 @@ export function Shell() {
   const { orgSlug } = useParams({ from: "/$orgSlug" });
   const [overlay, setOverlay] = useState<Overlay>();
   const attention = useAttention();
+  const { isLost } = useConnection();
   useTabSigns(attention?.length ?? 0);
   useAttentionNotifications(attention);
   useHeadingFocus();
+  useListChanges();
   usePaletteKey(() => setOverlay("palette"));
   useGlobalShortcuts(orgSlug, attention, setOverlay);
   const close = () => setOverlay(undefined);
@@ -47,7 +52,11 @@ export function Shell() {
         <main
           id="content"
           tabIndex={-1}
-          className="mx-auto w-full max-w-7xl flex-1 px-4 pt-6 pb-24 outline-none sm:px-6 md:py-8"
+          className={cx(
+            "mx-auto w-full max-w-7xl flex-1 px-4 pt-6 pb-24 outline-none sm:px-6 md:py-8",
+            // The content is that of the last response. Lower contrast would make it unreadable for some.
+            isLost && "grayscale",
+          )}
         >
           <Outlet />
         </main>

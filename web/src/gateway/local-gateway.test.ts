@@ -1,13 +1,21 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 
 import { type KnownGateway, LocalGateway } from "./local-gateway";
-import { branchesOf, loopPatches, repositories } from "./operations";
+import {
+  askAboutFinding,
+  branchesOf,
+  loopPatches,
+  pullRequestMerge,
+  pullRequestStanding,
+  repositories,
+} from "./operations";
 
 interface Call {
   origin: string;
   path: string;
   body: unknown;
   session: string | null;
+  signal: AbortSignal | undefined;
 }
 
 /** A machine with gateways on some ports, each of which accepts or rejects challenges. */
@@ -27,6 +35,7 @@ class Machine {
     return new LocalGateway({
       challenge: () => Promise.resolve(`challenge-${++this.challenges}`),
       knownGateways: () => Promise.resolve(known),
+      ports: [19432, 19433, 19434, 19435, 50123],
       fetch: this.#fetch,
       now: () => this.now,
     });
@@ -38,7 +47,8 @@ class Machine {
     const url = new URL(input as string);
     const session = new Headers(init?.headers).get("X-Desktop-Session-Token");
     const body: unknown = init?.body ? JSON.parse(init.body as string) : undefined;
-    this.calls.push({ origin: url.origin, path: url.pathname, body, session });
+    const signal = init?.signal ?? undefined;
+    this.calls.push({ origin: url.origin, path: url.pathname, body, session, signal });
     const gateway = this.gateways.get(Number(url.port));
     if (!gateway) return Promise.reject(new TypeError("connection refused"));
     const json = (body: unknown, status = 200) => Promise.resolve(Response.json(body, { status }));
@@ -54,6 +64,8 @@ class Machine {
       }
       default:
         if (!session || !gateway.sessions.has(session)) return json({ error: "unauthorized" }, 401);
+        if (url.pathname === "/api/gateway/git/pr/standing")
+          return json({ error: "GitHub CLI not authenticated", reason: "auth" }, 401);
         if (url.pathname === "/api/gateway/git/branches") {
           const query = Object.fromEntries(url.searchParams);
           return json({ defaultBranch: "main", worktrees: [], branches: [], total: 0, query });
@@ -93,6 +105,27 @@ test("gateway of another machine counts as absent", async () => {
   expect(machine.count("/api/gateway/repos")).toBe(0);
 });
 
+test("change without a response may have been made", async () => {
+  const gateway = machine.addGateway(19432, "a").open();
+  await gateway.request(repositories);
+  machine.gateways.delete(19432);
+  const merge = pullRequestMerge({
+    repoFullName: "acme/shop",
+    prNumber: 1,
+    headSha: "4b",
+    method: "squash",
+  });
+  await expect(gateway.request(merge)).rejects.toMatchObject({ problem: "unknown" });
+});
+
+test("refusal of the code host does not end the session", async () => {
+  const gateway = machine.addGateway(19432, "a").open();
+  const request = gateway.request(pullRequestStanding({ fullName: "acme/shop", number: 1 }));
+  await expect(request).rejects.toMatchObject({ problem: "failed" });
+  await gateway.request(repositories);
+  expect(machine.count("/gateway-auth/exchange")).toBe(1);
+});
+
 test("session survives a request that the page cancels", async () => {
   const gateway = machine.addGateway(19432, "a").open();
   await gateway.request(repositories);
@@ -125,9 +158,16 @@ describe("gateway discovery", () => {
     expect(machine.count("/health")).toBe(1);
   });
 
-  test("probes the default ports when the reported port is stale", async () => {
+  test("probes the other ports when the reported port is stale", async () => {
     machine.addGateway(19433, "mine");
     expect(await names(machine.open([{ id: "mine", port: 50123 }]))).toEqual(["mine"]);
+  });
+
+  test("does not probe a reported port that the page may not connect to", async () => {
+    machine.addGateway(50124, "mine");
+    const gateway = machine.open([{ id: "mine", port: 50124 }]);
+    await expect(gateway.request(repositories)).rejects.toMatchObject({ problem: "absent" });
+    expect(machine.calls.map(({ origin }) => origin)).not.toContain("http://127.0.0.1:50124");
   });
 
   test("tries the next gateway with a new challenge when the first rejects it", async () => {
@@ -189,4 +229,17 @@ describe("the session", () => {
     await expect(gateway.request(repositories)).rejects.toMatchObject({ problem: "absent" });
     expect(await names(gateway)).toEqual(["a"]);
   });
+});
+
+test("stream has no time limit after its first event", async () => {
+  vi.useFakeTimers();
+  const machine = new Machine().addGateway(19432, "a");
+  const worktree = { repo: "/src/shop", ticket: "t" };
+  const chat = askAboutFinding(worktree, "f", { message: "Why?", findingContext: {} });
+  const body = await machine.open().open(chat);
+  vi.advanceTimersByTime(3_600_000);
+  expect(machine.calls.at(-1)).toMatchObject({ path: "/api/gateway/reviewer/finding-chat/f" });
+  expect(machine.calls.at(-1)?.signal?.aborted).toBe(false);
+  expect(await new Response(body).json()).toHaveProperty("repos");
+  vi.useRealTimers();
 });

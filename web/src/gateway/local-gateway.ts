@@ -9,23 +9,34 @@ import type { GatewayHealth, GatewaySession } from "@/api/types";
 
 import type { Operation } from "./operations";
 
-/** Default ports of a gateway, in the order in which it tries to bind them. */
-export const GATEWAY_PORTS = [19432, 19433, 19434, 19435] as const;
-const PROBE_TIMEOUT_MS = 1_500;
+// A port without a listener refuses at once; only a busy gateway needs time.
+const PROBE_TIMEOUT_MS = 5_000;
 const CALL_TIMEOUT_MS = 10_000;
+// A code host may need long to merge.
+const CHANGE_TIMEOUT_MS = 60_000;
 // A session is renewed this long before it expires, so that it is valid for the whole call.
 const EXPIRY_MARGIN_MS = 30_000;
 
-/** `absent`: no response. `refused`: the gateway rejects this account. `failed`: another error. */
-export type GatewayProblem = "absent" | "refused" | "failed";
+/**
+ * `absent`: no response. `unknown`: no response to a change, which may have been made. `refused`: the gateway rejects this
+ * account. `failed`: another error.
+ */
+export type GatewayProblem = "absent" | "unknown" | "refused" | "failed";
 
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly problem: GatewayProblem;
+  /** HTTP status of the response to an operation. */
+  readonly status: number | undefined;
 
-  constructor(problem: GatewayProblem, message: string, options?: ErrorOptions) {
+  constructor(
+    problem: GatewayProblem,
+    message: string,
+    { status, ...options }: ErrorOptions & { status?: number } = {},
+  ) {
     super(message, options);
     this.problem = problem;
+    this.status = status;
   }
 }
 
@@ -41,6 +52,8 @@ export interface LocalGatewayOptions {
   challenge: () => Promise<string>;
   /** Gateways of the user's desktops. If there are any, no other gateway is contacted. */
   knownGateways: () => Promise<readonly KnownGateway[]>;
+  /** Ports to which this page may connect. */
+  ports: readonly number[];
   fetch?: typeof fetch;
   now?: () => number;
 }
@@ -78,31 +91,54 @@ export class LocalGateway {
     signal?: AbortSignal,
     gatewayId?: string,
   ): Promise<Result> {
+    const response = await this.#respond(operation, signal, gatewayId);
+    return (await response.json()) as Result;
+  }
+
+  /** Like `request`, for an operation whose response is a stream. Its time limit ends when the response begins. */
+  async open(
+    operation: Operation<unknown>,
+    signal?: AbortSignal,
+    gatewayId?: string,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const { body } = await this.#respond(operation, signal, gatewayId);
+    if (body === null) throw new GatewayError("failed", "The gateway sent no response.");
+    return body;
+  }
+
+  async #respond(
+    operation: Operation<unknown>,
+    signal: AbortSignal | undefined,
+    gatewayId: string | undefined,
+  ): Promise<Response> {
     const session = async () => {
       const current = await this.#currentSession();
       if (gatewayId === undefined || current.gatewayId === gatewayId) return current;
       throw new GatewayError("absent", "The gateway of that machine is not on this machine.");
     };
     let response = await this.#call(await session(), operation, signal);
-    // A restarted gateway has lost its sessions. A second 401 is final.
-    if (response.status === 401) {
+    // A restarted gateway has lost its sessions. A second refusal is final.
+    if (await isSessionEnded(response)) {
       this.#session = undefined;
       response = await this.#call(await session(), operation, signal);
     }
     if (!response.ok) {
-      const problem = response.status === 401 ? "refused" : "failed";
-      throw new GatewayError(problem, await errorText(response));
+      const problem = (await isSessionEnded(response)) ? "refused" : "failed";
+      throw new GatewayError(problem, await errorText(response), { status: response.status });
     }
-    return (await response.json()) as Result;
+    return response;
   }
 
-  #call<Result>(
+  #call(
     { origin, token }: Session,
-    { method, path, body }: Operation<Result>,
+    { method, path, body, isChange, isStream, timeoutMs }: Operation<unknown>,
     signal: AbortSignal | undefined,
   ): Promise<Response> {
-    const timeout = AbortSignal.timeout(CALL_TIMEOUT_MS);
-    return this.#fetch(origin + path, {
+    const limit = timeoutMs ?? (isChange ? CHANGE_TIMEOUT_MS : CALL_TIMEOUT_MS);
+    const opening = new AbortController();
+    const timer = isStream && setTimeout(() => opening.abort(), limit);
+    const timeout = isStream ? opening.signal : AbortSignal.timeout(limit);
+    const response = this.#fetch(origin + path, {
       method,
       headers: {
         "X-Desktop-Session-Token": token,
@@ -110,10 +146,18 @@ export class LocalGateway {
       },
       ...(body && { body: JSON.stringify(body) }),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    }).catch((error: unknown) => {
+    }).finally(() => {
+      if (timer) clearTimeout(timer);
+    });
+    return response.catch((error: unknown) => {
       // A page that no longer needs the response says nothing about the gateway.
       if (signal?.aborted) throw error;
       this.#session = undefined;
+      if (isChange) {
+        const message =
+          "The gateway has not responded. The change may have been made: check it before you try again.";
+        throw new GatewayError("unknown", message, { cause: error });
+      }
       throw new GatewayError("absent", "The gateway is not responding.", { cause: error });
     });
   }
@@ -146,20 +190,23 @@ export class LocalGateway {
     throw lastError;
   }
 
-  /** Returns the gateways that respond: on the reported ports, else on the default ports. */
+  /** Returns the gateways that respond: on the reported ports, else on the others that the page may connect to. */
   async #probe(): Promise<Listener[]> {
     const known = await this.#options.knownGateways();
-    const reported = await this.#responding(
-      known.flatMap(({ port }) => port ?? []),
+    const { ports } = this.#options;
+    const isReported = (port: number) => known.some((gateway) => gateway.port === port);
+    const reported = await this.#responding(ports.filter(isReported), known);
+    // The gateway has bound another port since the desktop reported it, or it reports none.
+    if (reported.length > 0) return reported;
+    return this.#responding(
+      ports.filter((port) => !isReported(port)),
       known,
     );
-    // The gateway has bound another port since the desktop reported it, or it reports none.
-    return reported.length > 0 ? reported : this.#responding(GATEWAY_PORTS, known);
   }
 
   async #responding(ports: readonly number[], known: readonly KnownGateway[]): Promise<Listener[]> {
     const probes = await Promise.all(
-      [...new Set(ports)].map(async (port) => {
+      ports.map(async (port) => {
         const origin = `http://127.0.0.1:${port}`;
         return { origin, gatewayId: (await this.#health(origin))?.gatewayId };
       }),
@@ -196,6 +243,16 @@ export class LocalGateway {
     const { sessionToken, expiresAt } = (await response.json()) as GatewaySession;
     return { origin, gatewayId, token: sessionToken, expiresAt: Date.parse(expiresAt) };
   }
+}
+
+/** The code host's program also has a 401, for an account that is not signed in. */
+async function isSessionEnded(response: Response): Promise<boolean> {
+  if (response.status !== 401) return false;
+  const body = (await response
+    .clone()
+    .json()
+    .catch(() => ({}))) as { error?: unknown };
+  return body.error === "unauthorized";
 }
 
 async function errorText(response: Response): Promise<string> {

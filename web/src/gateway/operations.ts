@@ -1,22 +1,45 @@
 /** The operations of a gateway that pages use: request, and type of the response. */
 import type {
+  BranchUpdate,
+  ChatEvent,
+  ChatHistory,
+  ChatMessage,
+  FindingContext,
   GatewayBranches,
+  FileVersions,
+  FoundFiles,
   GatewayCheckReport,
   GatewayRepos,
   LoopChanges,
   LoopPatches,
+  MergeRequest,
   PatchesRequest,
   PendingApprovals,
-  PullRequestComment,
+  PullRequestConversation,
+  PullRequestReply,
+  NewPullRequestReview,
+  PullRequestStanding,
+  RepositoryPreview,
+  ReviewerAvailability,
+  ReviewFinding,
+  ReviewFindings,
+  ReviewStatusAnswer,
+  VerdictAnswer,
 } from "@/api/types";
 
 export interface Operation<Result> {
   /** Identifier in approval policies; the control plane requires it with a command. */
   id: string;
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PATCH";
   /** Path and query. */
   path: string;
   body?: object;
+  /** The operation changes something, and is not sent a second time when its response is lost. */
+  isChange?: true;
+  /** The response is a stream of events, one JSON object per line: see `follow`. */
+  isStream?: true;
+  /** Time limit, if it is not the usual one. */
+  timeoutMs?: number;
   /** Never set: carries the type of the response. */
   result?: Result;
 }
@@ -42,6 +65,23 @@ export const branchesOf = (repo: string, filter: string, limit: number) =>
     `git/branches?${new URLSearchParams({ repo, filter, limit: String(limit) })}`,
   );
 
+/** What a loop on a repository would find. `repository`: its full name, or the path of a clone. `branch` may be empty. */
+export const repositoryPreview = (
+  repository: { repoFullName: string } | { repo: string },
+  branch: string,
+) =>
+  read<RepositoryPreview>(
+    "git_action",
+    `git/repository?${new URLSearchParams({ ...repository, branch })}`,
+  );
+
+/** Files of a repository whose paths contain `query`. */
+export const filesOf = (repo: string, query: string) =>
+  read<FoundFiles>(
+    "filesystem",
+    `files/search?${new URLSearchParams({ repo, base: "true", query })}`,
+  );
+
 /** A part of a loop's changes. Without members, all since the base. */
 export interface ChangeRange {
   repository?: string;
@@ -64,10 +104,241 @@ export const loopPatches = (loopId: string, body: PatchesRequest): Operation<Loo
   body,
 });
 
-/** Comments on a line of a pull request. */
-export const pullRequestComment = (body: PullRequestComment): Operation<unknown> => ({
+/** Both versions of a file: of the working tree and HEAD, or of HEAD and a branch of `origin`. */
+export const fileVersions = (
+  repoPath: string,
+  filePath: string,
+  baseBranch?: string,
+): Operation<FileVersions> => ({
+  id: "git_action",
+  method: "POST",
+  path: "/api/gateway/git/diff",
+  body: { repoPath, filePath, ...(baseBranch !== undefined && { baseBranch }) },
+});
+
+/** A pull request at the code host. */
+export interface PullRequestName {
+  /** `<owner>/<repository>`. */
+  fullName: string;
+  number: number;
+}
+
+const pullQuery = ({ fullName, number }: PullRequestName, more: Record<string, string>) => {
+  const [owner = "", repo = ""] = fullName.split("/");
+  return new URLSearchParams({ owner, repo, number: String(number), ...more });
+};
+
+/** State, checks and permitted actions. `refresh`: read again, also if it was just read. */
+export const pullRequestStanding = (pull: PullRequestName, refresh = false) =>
+  read<PullRequestStanding>(
+    "git_pr",
+    `git/pr/standing?${pullQuery(pull, refresh ? { refresh: "true" } : {})}`,
+  );
+
+export const pullRequestComments = (pull: PullRequestName, branch: string) => {
+  const branchId = `${encodeURIComponent(pull.fullName)}::${encodeURIComponent(branch)}`;
+  return read<PullRequestConversation>(
+    "git_pr",
+    `git/pr/comments?${pullQuery(pull, { branchId })}`,
+  );
+};
+
+/** Path of the clone of a repository; null without one. */
+export const repositoryPath = (repoFullName: string) =>
+  read<{ path: string | null }>(
+    "git_action",
+    `git/repo-path?${new URLSearchParams({ repoFullName })}`,
+  );
+
+const changePull = (action: string, body: object): Operation<unknown> => ({
   id: "git_pr",
   method: "POST",
-  path: "/api/gateway/git/pr/inline-comment",
+  path: `/api/gateway/git/pr/${action}`,
   body,
+  isChange: true,
+});
+
+/** Posts a review with comments on lines to a pull request. */
+export const pullRequestReview = (body: NewPullRequestReview) => changePull("review", body);
+
+/** Comments in the conversation of a pull request, or replies to a comment. */
+export const pullRequestReply = (body: PullRequestReply) => changePull("reply", body);
+
+/** Merges a pull request, if it still has the named head commit. */
+export const pullRequestMerge = (body: MergeRequest) => changePull("merge", body);
+
+/** Merges the base branch into the branch of a pull request, if it still has the named head commit. */
+export const pullRequestUpdate = (body: BranchUpdate) => changePull("update-branch", body);
+
+/** Whether the program of the reviewer runs on the machine. */
+export const reviewerAvailability = read<ReviewerAvailability>(
+  "reviewer_review",
+  "reviewer/available",
+);
+
+/**
+ * A worktree, as the operations of reviews name it: the clone, and the rest of the worktree's name after that of the
+ * clone.
+ */
+export interface ReviewedWorktree {
+  repo: string;
+  ticket: string;
+}
+
+const reviewPath = (action: string, ticket: string) =>
+  `/api/gateway/reviewer/${action}/${encodeURIComponent(ticket)}`;
+
+const reviewer = <Result>(
+  action: string,
+  { repo, ticket }: ReviewedWorktree,
+  body: object,
+): Operation<Result> => ({
+  id: "reviewer_review",
+  method: "POST",
+  path: reviewPath(action, ticket),
+  body: { repoPath: repo, ...body },
+});
+
+const findingsPath = ({ repo, ticket }: ReviewedWorktree, provider: string) =>
+  `${reviewPath("review-findings", ticket)}?${new URLSearchParams({ repo, provider })}`;
+
+export const reviewStatus = ({ repo, ticket }: ReviewedWorktree, provider: string) =>
+  read<ReviewStatusAnswer>(
+    "reviewer_review",
+    `reviewer/status/${encodeURIComponent(ticket)}?${new URLSearchParams({ repo, provider })}`,
+  );
+
+/** Reviews the changes since the base branch. Without one, since the default branch of the repository. */
+export const startReview = (
+  worktree: ReviewedWorktree,
+  provider: string,
+  baseBranch: string | undefined,
+): Operation<ChatEvent> => ({
+  ...reviewer("review", worktree, { provider, ...(baseBranch !== undefined && { baseBranch }) }),
+  isChange: true,
+  isStream: true,
+});
+
+export const stopReview = (
+  { repo, ticket }: ReviewedWorktree,
+  provider: string,
+): Operation<unknown> => ({
+  id: "reviewer_review",
+  method: "POST",
+  path: reviewPath("stop", ticket),
+  body: { repo, provider },
+});
+
+/** The stored findings, at their lines in the current files. */
+export const reviewFindings = (
+  worktree: ReviewedWorktree,
+  provider: string,
+): Operation<ReviewFindings> => ({
+  id: "reviewer_review",
+  method: "GET",
+  path: findingsPath(worktree, provider),
+});
+
+/** Replaces the stored findings. */
+export const storeFindings = (
+  worktree: ReviewedWorktree,
+  provider: string,
+  { model, findings }: { model: string | undefined; findings: readonly ReviewFinding[] },
+): Operation<unknown> => ({
+  id: "reviewer_review",
+  method: "POST",
+  path: findingsPath(worktree, provider),
+  body: { ...(model !== undefined && { model }), findings },
+});
+
+/** The findings in the log of a review. */
+export const extractFindings = (
+  worktree: ReviewedWorktree,
+  provider: string,
+  sessionId: string,
+): Operation<{ findings: ReviewFinding[] }> =>
+  reviewer("review-extract", worktree, { provider, sessionId });
+
+/** Pairs of indexes of findings that two reviews have in common. */
+export const duplicateFindings = (
+  worktree: ReviewedWorktree,
+  [providerA, findingsA]: [string, readonly ReviewFinding[]],
+  [providerB, findingsB]: [string, readonly ReviewFinding[]],
+): Operation<{ duplicates: number[][] }> =>
+  reviewer("review-dedup", worktree, { providerA, providerB, findingsA, findingsB });
+
+// The provider has 10 minutes, after which the gateway responds.
+const VERDICT_TIMEOUT_MS = 630_000;
+
+export const reviewVerdict = (
+  worktree: ReviewedWorktree,
+  provider: string,
+  sessionId: string,
+): Operation<VerdictAnswer> => ({
+  ...reviewer<VerdictAnswer>("review-verdict", worktree, { provider, sessionId }),
+  timeoutMs: VERDICT_TIMEOUT_MS,
+});
+
+/** An argument against a finding. With `rounds`, the assistant replies to the reviewer in turn. */
+export const argueFinding = (
+  worktree: ReviewedWorktree,
+  argument: {
+    findingSummary: string;
+    assistantArgument: string;
+    provider: string;
+    rounds?: number;
+    /** With one element, a new debate is started. */
+    debateHistory?: { sender: string; content: string }[];
+  },
+): Operation<ChatEvent> => ({
+  ...reviewer("argue", worktree, argument),
+  id: "reviewer_argue",
+  isChange: true,
+  isStream: true,
+});
+
+const findingChatPath = ({ repo, ticket }: ReviewedWorktree, findingId: string) =>
+  `${reviewPath("finding-chat", findingId)}?${new URLSearchParams({ ticketId: ticket, repo })}`;
+
+export const findingChat = (
+  worktree: ReviewedWorktree,
+  findingId: string,
+): Operation<ChatHistory> => ({
+  id: "reviewer_review",
+  method: "GET",
+  path: findingChatPath(worktree, findingId),
+});
+
+/** Asks the assistant about a finding. */
+export const askAboutFinding = (
+  worktree: ReviewedWorktree,
+  findingId: string,
+  body: { message: string; findingContext: FindingContext },
+): Operation<ChatEvent> => ({
+  id: "reviewer_review",
+  method: "POST",
+  path: findingChatPath(worktree, findingId),
+  body,
+  isChange: true,
+  isStream: true,
+});
+
+/** Adds a message of a debate to the chat about a finding. */
+export const storeFindingMessage = (
+  worktree: ReviewedWorktree,
+  findingId: string,
+  message: ChatMessage,
+): Operation<unknown> => ({
+  id: "reviewer_review",
+  method: "PATCH",
+  path: findingChatPath(worktree, findingId),
+  body: { message },
+});
+
+/** Terminates a process that the gateway started. */
+export const killProcess = (pid: number): Operation<unknown> => ({
+  id: "orchestrator_kill",
+  method: "POST",
+  path: "/api/gateway/orchestrator/kill",
+  body: { pid },
 });

@@ -3,8 +3,8 @@ import { afterEach, expect, test, vi } from "vitest";
 
 import { scopeOf } from "@/api/scope";
 
-import { loopPatches, repositories } from "./operations";
-import { relay } from "./relay";
+import { loopPatches, repositories, startReview } from "./operations";
+import { relay, relayEvents } from "./relay";
 
 vi.hoisted(() => vi.stubGlobal("window", { location: { origin: "http://page" } }));
 
@@ -77,4 +77,40 @@ test("body of the operation is part of the command", async () => {
     path: "/api/gateway/git/loop-changes/l1",
     body: { repository: "acme/shop", paths: ["a.ts"] },
   });
+});
+
+test("events of a stream are returned until the command has ended", async () => {
+  const events = [
+    { type: "status", status: "running" },
+    { type: "text", content: "A finding." },
+    { type: "result", success: true },
+    { type: "done" },
+  ];
+  const requests = stubDesktop(
+    ...events.map((data) => ({ eventType: data.type === "text" ? "chunk" : data.type, data })),
+  );
+  const operation = startReview({ repo: "/src/shop", ticket: "t" }, "reviewer", "main");
+  const received: unknown[] = [];
+  const { signal } = new AbortController();
+  for await (const event of relayEvents(scopeOf("acme"), "t1", operation, signal))
+    received.push(event);
+  expect(received).toEqual(events);
+  expect(await requests[0]?.clone().json()).toMatchObject({
+    operationId: "reviewer_review",
+    path: "/api/gateway/reviewer/review/t",
+    timeoutMs: 3_600_000,
+  });
+  expect(requests).toHaveLength(2);
+});
+
+test("command whose events are no longer read is cancelled", async () => {
+  const data = { type: "status", status: "running" };
+  const requests = stubDesktop({ commandId: "c1", eventType: "status", data });
+  const operation = startReview({ repo: "/src/shop", ticket: "t" }, "reviewer", undefined);
+  const { signal } = new AbortController();
+  for await (const event of relayEvents(scopeOf("acme"), "t1", operation, signal)) {
+    expect(event).toEqual(data);
+    break;
+  }
+  expect(requests.at(-1)?.url).toContain("/compute-targets/t1/commands/c1/cancel");
 });

@@ -13,8 +13,11 @@ import type { Operation } from "./operations";
 
 // Timeout of the command at the desktop, and of the whole exchange at the page.
 const COMMAND_TIMEOUT_MS = 15_000;
+// The longest run of a provider whose events are streamed.
+const STREAM_TIMEOUT_MS = 3_600_000;
 
 interface CommandEvent {
+  commandId: string;
   eventType: string;
   data: { data?: unknown; error?: string } | null;
 }
@@ -22,15 +25,58 @@ interface CommandEvent {
 /**
  * Sends an operation to a desktop's gateway and returns the body of the response.
  *
- * Fails with the message of the desktop, or when the desktop does not respond within 15 seconds.
+ * Fails with the message of the desktop, or when the desktop does not respond in time.
  */
 export async function relay<Result>(
   scope: Scope,
   targetId: string,
-  { id: operationId, method, path, body }: Operation<Result>,
+  operation: Operation<Result>,
   signal: AbortSignal,
 ): Promise<Result> {
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(COMMAND_TIMEOUT_MS)]);
+  for await (const event of commandEvents(scope, targetId, operation, signal)) {
+    if (event.eventType === "result") return event.data?.data as Result;
+    if (event.eventType === "error")
+      throw new Error(event.data?.error ?? "The machine rejected the command.");
+  }
+  throw new Error("The machine ended the command without a result.");
+}
+
+/** Sends an operation whose response is a stream, and yields its events. */
+export async function* relayEvents<Event>(
+  scope: Scope,
+  targetId: string,
+  operation: Operation<Event>,
+  signal: AbortSignal,
+): AsyncGenerator<Event, void> {
+  let isComplete = false;
+  let commandId: string | undefined;
+  try {
+    for await (const event of commandEvents(scope, targetId, operation, signal)) {
+      commandId = event.commandId;
+      if (event.data !== null) yield event.data as Event;
+    }
+    isComplete = true;
+  } finally {
+    // A desktop carries out few commands at a time. The program continues without a reader of its events.
+    if (!isComplete && commandId !== undefined) cancel(scope, targetId, commandId);
+  }
+}
+
+function cancel({ api }: Scope, id: string, command_id: string): void {
+  const params = { path: { id, command_id } };
+  // The command ends at its time limit if this fails.
+  api.POST("/compute-targets/{id}/commands/{command_id}/cancel", { params }).catch(() => undefined);
+}
+
+/** Sends an operation to a desktop's gateway as a command, and yields the events of the command. */
+async function* commandEvents(
+  scope: Scope,
+  targetId: string,
+  { id: operationId, method, path, body, isStream, timeoutMs: limit }: Operation<unknown>,
+  signal: AbortSignal,
+): AsyncGenerator<CommandEvent, void> {
+  const timeoutMs = isStream ? STREAM_TIMEOUT_MS : (limit ?? COMMAND_TIMEOUT_MS);
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const signature = await signatureFor(scope, { method, path, body: body ?? null });
   const { commandId } = await unwrap(
     scope.api.POST("/compute-targets/{id}/commands", {
@@ -40,7 +86,7 @@ export async function relay<Result>(
         method,
         path,
         ...(body && { body }),
-        timeoutMs: COMMAND_TIMEOUT_MS,
+        timeoutMs,
         ...signature,
       },
       signal: limited,
@@ -56,11 +102,5 @@ export async function relay<Result>(
     },
   );
   if (!response.ok || response.body === null) throw new ApiError(response.status, undefined);
-  for await (const { data } of readEvents(response.body)) {
-    const event = JSON.parse(data) as CommandEvent;
-    if (event.eventType === "result") return event.data?.data as Result;
-    if (event.eventType === "error")
-      throw new Error(event.data?.error ?? "The machine rejected the command.");
-  }
-  throw new Error("The machine ended the command without a result.");
+  for await (const { data } of readEvents(response.body)) yield JSON.parse(data) as CommandEvent;
 }

@@ -7,6 +7,15 @@ import type { ComputeTarget } from "@/api/types";
 
 import { type KnownGateway, LocalGateway } from "./local-gateway";
 
+/** Default ports of a gateway, in the order in which it tries to bind them. */
+const DEFAULT_PORTS = [19432, 19433, 19434, 19435] as const;
+
+/** Ports that the policy of this page allows. The development server names none. */
+const pagePorts = (
+  document.querySelector<HTMLMetaElement>('meta[name="gateway-ports"]')?.content.match(/\d+/g) ??
+  DEFAULT_PORTS
+).map(Number);
+
 const gateways = new WeakMap<Scope, LocalGateway>();
 
 export function gatewayOf(scope: Scope): LocalGateway {
@@ -21,6 +30,7 @@ export function gatewayOf(scope: Scope): LocalGateway {
       );
       return challengeToken;
     },
+    ports: pagePorts,
     knownGateways: async () => {
       const targets = await queryClient.query(computeTargetsQuery(scope));
       // `ownerName` is set for desktops that other users share. Their gateways reject this account.

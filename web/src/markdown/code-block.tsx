@@ -38,12 +38,13 @@ function useHighlighted(source: string, language: string | undefined): ReactNode
   useEffect(() => {
     if (!language || source.length > MAX_HIGHLIGHTED_CHARS) return;
     let current = true;
-    loadChunk(() => import("./highlight")).then(
-      ({ highlight }) =>
-        current && setHighlighted({ source, language, code: highlight(source, language) }),
-      // The chunk could not be loaded, for example after an update of the server: show plain text.
-      () => undefined,
-    );
+    loadChunk(() => import("./highlight"))
+      .then(({ highlight }) => highlight(source, language))
+      .then(
+        (code) => current && setHighlighted({ source, language, code }),
+        // A chunk could not be loaded, for example after an update of the server: show plain text.
+        () => undefined,
+      );
     return () => {
       current = false;
     };

@@ -32,7 +32,9 @@ vi.mock("@/api/queries", () => ({
 }));
 
 // Even once it is loaded, the highlighter responds after the new code is on the page.
-vi.mock("./highlight", () => ({ highlight: (source: string) => <mark>{source}</mark> }));
+vi.mock("./highlight", () => ({
+  highlight: (source: string) => Promise.resolve(<mark>{source}</mark>),
+}));
 
 afterEach(cleanup);
 

@@ -21,7 +21,7 @@ const HIGHLIGHTS = HighlightStyle.define([
   { tag: tags.emphasis, fontStyle: "italic" },
   { tag: tags.strikethrough, textDecoration: "line-through" },
   { tag: [tags.link, tags.url], color: "var(--accent)" },
-  { tag: tags.monospace, color: "var(--code-string)" },
+  { tag: tags.monospace, color: "var(--code-token-string)" },
   { tag: [tags.processingInstruction, tags.quote], color: "var(--ink-3)" },
 ]);
 

@@ -38,6 +38,11 @@ export function isActive(status: LoopStatus): boolean {
   return statusFacts(status).active;
 }
 
+/** Returns whether a loop has not started yet, so that it may have no worktree. */
+export function isWaiting(status: LoopStatus): boolean {
+  return status === "PENDING" || status === "CLAIMED";
+}
+
 /** Converts `FOO_BAR` to `Foo bar`. */
 export function humanise(code: string): string {
   const words = code.toLowerCase().split("_").filter(Boolean).join(" ");

@@ -1,5 +1,7 @@
 /** The part of an address that says which changes of a loop are displayed. */
 
+import type { SearchChange } from "./search-change";
+
 export interface ChangesAddress {
   /** Name of the repository. Without one, the first. */
   repo?: string;
@@ -14,7 +16,7 @@ export interface ChangesAddress {
 }
 
 /** New values of parts of the address; `undefined` removes one. */
-export type AddressChange = { [Name in keyof ChangesAddress]?: ChangesAddress[Name] | undefined };
+export type AddressChange = SearchChange<ChangesAddress>;
 
 const PATTERNS = {
   repo: /^.+$/,

@@ -1,7 +1,7 @@
 /** Routes that contain the routes of the features. The app adds their layouts. */
 import { createRootRoute, createRoute } from "@tanstack/react-router";
 
-import { featureFlagsQuery, meQuery } from "@/api/queries";
+import { meQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
 import { scopeOf } from "@/api/scope";
 
@@ -17,10 +17,6 @@ export const organizationRoute = createRoute({
     const scope = scopeOf(params.orgSlug);
     await requireSession(ensure(meQuery(scope)), location.href);
     return { scope };
-  },
-  loader: ({ context: { scope } }) => {
-    // Not awaited: the first diagram needs the flags, and treats an error as "disabled".
-    ensure(featureFlagsQuery(scope)).catch(() => undefined);
   },
 });
 

@@ -1,11 +1,14 @@
 /** Signs the commands of this page when any desktop requires signatures. */
-import { computeTargetsQuery, meQuery, QUIET_POLL_MS } from "@/api/queries";
+import { computeTargetsQuery, meQuery } from "@/api/queries";
 import { queryClient } from "@/api/query-client";
 import type { Scope } from "@/api/scope";
 import type { ComputeTarget } from "@/api/types";
 
 import { type BrowserKey, loadBrowserKey } from "./browser-key";
 import { type CommandSignature, type SignedRequest, signRequest } from "./sign";
+
+// A machine that requires signatures since the page was loaded refuses an unsigned request, which can be repeated.
+const TARGETS_STALE_MS = 15_000;
 
 /** Returns whether a desktop accepts signed commands only. */
 export const requiresSignature = (target: ComputeTarget): boolean =>
@@ -28,7 +31,7 @@ export async function signatureFor(
 export async function signingKey(scope: Scope): Promise<BrowserKey | undefined> {
   const targets = await queryClient.query({
     ...computeTargetsQuery(scope),
-    staleTime: QUIET_POLL_MS,
+    staleTime: TARGETS_STALE_MS,
   });
   if (!targets.some(requiresSignature)) return undefined;
   const me = await queryClient.query({ ...meQuery(scope), staleTime: "static" });

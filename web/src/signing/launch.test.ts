@@ -40,6 +40,20 @@ test("digests cover each member but those that the control plane assigns", async
   expect(digests.prompt).toBe("74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b");
 });
 
+test("digest of attachments covers their content, but not their URLs", async () => {
+  const digest = async (sha256: string, signedUrl: string) =>
+    (await launchDigests({ attachments: [{ id: "a", sha256, signedUrl }] })).attachments;
+  expect(await digest("1", "http://a")).toBe(await digest("1", "http://b"));
+  expect(await digest("1", "http://a")).not.toBe(await digest("2", "http://a"));
+});
+
+test("repository without a branch is that of the default branch", async () => {
+  const launch = preview();
+  launch.launch.repo = { fullName: "acme/shop", branch: "" };
+  const request = { command: "plan" as const, repo: { fullName: "acme/shop" } };
+  await expect(signedLaunch(launch, request, displayed)).resolves.toBeDefined();
+});
+
 test("displayed launch is signed with its spending limit", async () => {
   const signed = await signedLaunch(preview(), { command: "plan", repo }, displayed);
   expect(signed.maxSpendUsd).toBe(5);
@@ -59,12 +73,15 @@ test.each<[string, (launch: LaunchPreview) => void]>([
   ["command", ({ launch }) => (launch.command = "EXECUTE")],
   ["prompt", ({ launch }) => (launch.prompt = "Push to main.")],
   ["repository", ({ launch }) => (launch.repo = { fullName: "acme/other", branch: "main" })],
+  ["peer", ({ launch }) => (launch.additionalRepos = [{ fullName: "acme/other", branch: "" }])],
+  ["model", ({ launch }) => (launch.model = "haiku")],
 ])("preview with another %s is not signed", async (_, change) => {
-  const changed = preview();
-  change(changed);
-  await expect(signedLaunch(changed, { command: "plan", repo }, displayed)).rejects.toThrow(
-    PreviewMismatch,
-  );
+  const request = { command: "plan" as const, repo, model: "opus", additionalRepos: [] };
+  const shown = preview();
+  shown.launch.model = "opus";
+  await expect(signedLaunch(shown, request, displayed)).resolves.toBeDefined();
+  change(shown);
+  await expect(signedLaunch(shown, request, displayed)).rejects.toThrow(PreviewMismatch);
 });
 
 test("repository that the page does not display is not signed", async () => {

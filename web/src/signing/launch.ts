@@ -1,5 +1,5 @@
 /** What a signed start runs: compares the preview with what the page displays, and computes its digests. */
-import type { LaunchPreview, RunLoopBody, SignedLaunch } from "@/api/types";
+import type { CommentPlace, LaunchPreview, RepoRef, RunLoopBody, SignedLaunch } from "@/api/types";
 
 import { canonicalJson } from "./canonical-json";
 
@@ -12,12 +12,18 @@ const WITHOUT_DIGEST = new Set([
   "maxSpendUsd",
 ]);
 
+/** List of files, whose URLs change with each request. Their `sha256` is signed. */
+const ATTACHMENTS = "attachments";
+const WITHOUT_ATTACHMENT_DIGEST = new Set(["signedUrl", "signedUrlExpiresAt"]);
+
 /** What the page displays of a start. */
 export interface Displayed {
   /** Version of the document. */
   version: number;
   /** Text of that version. */
   content: string;
+  /** Comments of a review. */
+  comments?: readonly (CommentPlace & { body: string })[];
 }
 
 /** The preview is not what the page displays, so it is not signed. */
@@ -48,7 +54,16 @@ export async function signedLaunch(
     ["version", version === displayed.version],
     ["document", isUnique && document?.content === displayed.content],
     ["prompt", same(launch.prompt ?? null, request.prompt ?? null)],
-    ["repository", same(launch.repo ?? null, request.repo ?? null)],
+    ["comments", same(commentsOf(launch.reviewComments?.comments), commentsOf(displayed.comments))],
+    ["approval", same(launch.approvedCommits ?? null, request.approve?.heads ?? null)],
+    ["repository", same(named(launch.repo), named(request.repo))],
+    [
+      "further repositories",
+      // Without them, the loop gets those of the ticket or of the earlier loops.
+      !request.additionalRepos ||
+        same((launch.additionalRepos ?? []).map(named), request.additionalRepos.map(named)),
+    ],
+    ["model", !request.model || launch.model === request.model],
     // No control plane fills these members in for a start from a page.
     ["context", !launch.userContext],
     ["local clone", !launch.localRepoPath],
@@ -62,12 +77,35 @@ export async function signedLaunch(
   };
 }
 
+/** Without a branch, the control plane sends an empty one: the default branch. */
+const named = (repo: RepoRef | null | undefined) =>
+  repo ? { fullName: repo.fullName, branch: repo.branch ?? "" } : null;
+
+/** Returns what a person sees of comments, in their order. */
+const commentsOf = (comments: Displayed["comments"] = []) =>
+  comments.map(({ repository, path, lines, body }) => ({
+    repository,
+    path,
+    lines: lines ?? null,
+    body,
+  }));
+
 /** Returns the digest of each member: SHA-256 of its canonical JSON. */
 export async function launchDigests(launch: object): Promise<Record<string, string>> {
   const signed = Object.entries(launch).filter(([name]) => !WITHOUT_DIGEST.has(name));
-  const digests = signed.map(async ([name, value]) => [name, await sha256(value)] as const);
+  const digests = signed.map(
+    async ([name, value]) =>
+      [name, await sha256(name === ATTACHMENTS ? withoutUrls(value as object[]) : value)] as const,
+  );
   return Object.fromEntries(await Promise.all(digests));
 }
+
+const withoutUrls = (attachments: object[]) =>
+  attachments.map((attachment) =>
+    Object.fromEntries(
+      Object.entries(attachment).filter(([name]) => !WITHOUT_ATTACHMENT_DIGEST.has(name)),
+    ),
+  );
 
 async function sha256(value: unknown): Promise<string> {
   const bytes = new TextEncoder().encode(canonicalJson(value));

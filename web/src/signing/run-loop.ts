@@ -1,7 +1,7 @@
 /** Starts a loop on a document, with the signature of this browser if a desktop requires one. */
 import { unwrap } from "@/api/client";
 import type { Scope } from "@/api/scope";
-import type { RepoRef, RunLoopBody } from "@/api/types";
+import type { RunLoopBody } from "@/api/types";
 import { keyed } from "@/api/use-keyed-mutation";
 
 import { signingKey } from "./commands";
@@ -11,20 +11,31 @@ import { signRequest } from "./sign";
 // Gateway route that starts loops. The signature of a command includes the path.
 const LOOP_PATH = "/api/gateway/orchestrator/loop";
 
-export interface RunDocument extends Displayed {
+/** The members of a start that a page selects. */
+export type RunSelection = Pick<
+  RunLoopBody,
+  | "prompt"
+  | "repo"
+  | "additionalRepos"
+  | "computeTargetId"
+  | "model"
+  | "maxSpendUsd"
+  | "agents"
+  | "withoutPlan"
+  | "review"
+  | "approve"
+>;
+
+export interface RunDocument extends Displayed, RunSelection {
   /** Id or slug of the document. */
   documentId: string;
   command: "plan" | "execute" | "request_changes";
-  /** Additional request in natural language. */
-  prompt?: string;
-  repo?: RepoRef;
-  computeTargetId?: string;
 }
 
 /** Returns the id of the loop. `key` is the idempotency key. */
 export async function runLoop(
   scope: Scope,
-  { documentId, version, content, ...request }: RunDocument,
+  { documentId, version, content, comments, ...request }: RunDocument,
   key: string,
 ): Promise<string> {
   const { api } = scope;
@@ -35,7 +46,14 @@ export async function runLoop(
     const preview = await unwrap(
       api.POST("/documents/{idOrSlug}/run-loop/preview", { params, body }),
     );
-    body = { ...body, launch: await signedLaunch(preview, body, { version, content }) };
+    body = {
+      ...body,
+      launch: await signedLaunch(preview, body, {
+        version,
+        content,
+        ...(comments && { comments }),
+      }),
+    };
     const intent = { documentId, ...body };
     const signature = await signRequest(signer, { method: "POST", path: LOOP_PATH, body: intent });
     body.userIntentSignature = { ...signature, body: intent };

@@ -36,7 +36,15 @@ interface ButtonProps extends ComponentProps<"button"> {
   busy?: boolean;
 }
 
-export function Button({ variant, size, busy, className, children, ...rest }: ButtonProps) {
+export function Button({
+  variant,
+  size,
+  busy,
+  className,
+  children,
+  onClick,
+  ...rest
+}: ButtonProps) {
   const isUnavailable = useConnection().isLost && busy !== undefined;
   return (
     <button
@@ -45,6 +53,11 @@ export function Button({ variant, size, busy, className, children, ...rest }: Bu
       {...(isUnavailable && { title: "Loopgate is not responding." })}
       disabled={(rest.disabled ?? false) || (busy ?? false) || isUnavailable}
       aria-busy={busy}
+      onClick={(event) => {
+        // The second click of a double click may precede the render that disables the button.
+        if (busy !== undefined && event.detail > 1) event.preventDefault();
+        else onClick?.(event);
+      }}
       className={cx(buttonClass(variant, size), className)}
     >
       {busy && <LoaderCircle aria-hidden className="animate-spin" />}

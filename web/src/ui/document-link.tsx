@@ -18,7 +18,7 @@ export function DocumentLink({
     <Link
       to={isPlan ? "/$orgSlug/implementation-plans/$slug" : "/$orgSlug/documents/$slug"}
       params={{ orgSlug, slug: document.slug }}
-      className="text-accent hover:underline"
+      className="wrap-anywhere text-accent hover:underline"
     >
       <bdi>{text ?? document.title}</bdi>
     </Link>

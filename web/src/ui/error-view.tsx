@@ -1,4 +1,4 @@
-import { ApiError, messageOf } from "@/api/errors";
+import { messageOf, statusOf } from "@/api/errors";
 
 import { Button } from "./button";
 import { EmptyState } from "./panel";
@@ -34,9 +34,11 @@ export function ErrorView({
 }
 
 function explain(error: unknown): { title: string; text: string } {
-  if (!(error instanceof ApiError))
-    return { title: "Something went wrong", text: messageOf(error) };
-  switch (error.status) {
+  const message = messageOf(error);
+  const status = statusOf(error);
+  switch (status) {
+    case undefined:
+      return { title: "Something went wrong", text: message };
     case 0:
       return {
         title: "Loopgate is not responding",
@@ -50,11 +52,20 @@ function explain(error: unknown): { title: string; text: string } {
     case 404:
       return {
         title: "Not found",
-        text: `${error.message}. It may have been deleted, or the address is wrong.`,
+        text: `${sentence(message)} It may have been deleted, or the address is wrong.`,
       };
     case 501:
       return { title: "Not supported", text: "This version of Loopgate does not support this." };
     default:
-      return { title: "The request failed", text: error.message };
+      return {
+        title: "The request failed",
+        text:
+          status < 500
+            ? message
+            : `${sentence(message)} Try again. If it fails again, read the log in the terminal in which Loopgate runs.`,
+      };
   }
 }
+
+/** Messages of the server have no full stop if they are one sentence. */
+const sentence = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`);

@@ -85,6 +85,16 @@ export function Notice({
   );
 }
 
+/** Title of a page while it is loading, if what is loaded determines it: assistive technology reads its kind. */
+export function LoadingTitle({ kind }: { kind: string }) {
+  return (
+    <h1>
+      <span className="sr-only">{kind}</span>
+      <Skeleton className="h-8 w-96 max-w-full" />
+    </h1>
+  );
+}
+
 /** Placeholder for content that is loading. */
 export function Skeleton({ className }: { className?: string }) {
   return <span aria-hidden className={cx("skeleton block", className)} />;

@@ -8,6 +8,16 @@ import { ErrorView } from "./error-view";
 import { LoopsLink } from "./loops-link";
 import { EmptyState, Skeleton } from "./panel";
 
+/** The page before the layout is loaded, which contains the `main` landmark. */
+export function AppPending() {
+  return (
+    <main>
+      <h1 className="sr-only">Loopgate</h1>
+      <RoutePending />
+    </main>
+  );
+}
+
 export function RoutePending() {
   return (
     <div className="space-y-3 p-6" role="status" aria-label="Loading">
@@ -18,15 +28,24 @@ export function RoutePending() {
   );
 }
 
-export function RouteError({ error, reset }: ErrorComponentProps) {
+/** Returns a function that loads the route again. */
+function useRetry(reset: () => void): () => void {
   const router = useRouter();
   const queries = useQueryErrorResetBoundary();
-  const retry = () => {
+  return () => {
     queries.reset();
     reset();
     void router.invalidate();
   };
-  return <ErrorView error={error} onRetry={retry} isPage />;
+}
+
+export function RouteError({ error, reset }: ErrorComponentProps) {
+  return <ErrorView error={error} onRetry={useRetry(reset)} isPage />;
+}
+
+/** Error of a settings page, below the title of all settings. */
+export function SettingsError({ error, reset }: ErrorComponentProps) {
+  return <ErrorView error={error} onRetry={useRetry(reset)} />;
 }
 
 /** Error of a page below the list of loops. */

@@ -18,7 +18,7 @@ export function Section({
   return (
     <section className="space-y-4">
       <div className="flex flex-wrap items-end justify-between gap-x-4 gap-y-2">
-        <div>
+        <div className="min-w-0 wrap-anywhere">
           <h2 dir="auto" className="text-lg font-semibold">
             {title}
           </h2>
@@ -61,7 +61,7 @@ export function Rows<T>({
 export function Row({ children, actions }: { children: ReactNode; actions?: ReactNode }) {
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
-      <div className="min-w-0 flex-1 basis-56">{children}</div>
+      <div className="min-w-0 flex-1 basis-56 wrap-anywhere">{children}</div>
       {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
     </li>
   );

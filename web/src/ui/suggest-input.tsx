@@ -2,11 +2,7 @@ import { type ComponentProps, type KeyboardEvent, useId, useState } from "react"
 
 import { cx } from "./cx";
 import { INPUT_CLASS } from "./field";
-
-export interface Suggestion {
-  value: string;
-  detail: string;
-}
+import { optionId, type Suggestion, SuggestionList } from "./suggestion-list";
 
 interface SuggestInputProps extends Omit<ComponentProps<"input">, "value" | "onChange"> {
   value: string;
@@ -69,7 +65,7 @@ export function SuggestInput({
         aria-expanded={shown}
         aria-controls={listId}
         aria-autocomplete="list"
-        aria-activedescendant={shown && active >= 0 ? `${listId}-${active}` : undefined}
+        aria-activedescendant={shown && active >= 0 ? optionId(listId, active) : undefined}
         value={value}
         className={cx(INPUT_CLASS, className)}
         onChange={(event) => {
@@ -82,35 +78,14 @@ export function SuggestInput({
         onBlur={() => setOpen(false)}
         onKeyDown={onKeyDown}
       />
-      <div
+      <SuggestionList
         id={listId}
-        role="listbox"
-        aria-label="Suggestions"
+        label="Suggestions"
+        suggestions={matches}
+        active={active}
         hidden={!shown}
-        className="absolute z-20 mt-1 max-h-72 w-full animate-rise overflow-y-auto rounded-md border border-line bg-raised p-1 shadow-raised"
-      >
-        {matches.map((suggestion, index) => (
-          // The input handles keys and keeps the focus.
-          // eslint-disable-next-line jsx-a11y/click-events-have-key-events
-          <div
-            key={suggestion.value}
-            id={`${listId}-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === active}
-            className={cx(
-              "flex cursor-pointer items-baseline justify-between gap-4 rounded-sm px-2.5 py-1.5",
-              index === active ? "bg-accent-soft" : "hover:bg-sunken",
-            )}
-            // Prevents the input from losing the focus, which would close the list before the click.
-            onMouseDown={(event) => event.preventDefault()}
-            onClick={() => select(suggestion)}
-          >
-            <bdi className="shrink-0 font-medium">{suggestion.value}</bdi>
-            <bdi className="truncate font-mono text-xs text-ink-3">{suggestion.detail}</bdi>
-          </div>
-        ))}
-      </div>
+        onSelect={select}
+      />
     </div>
   );
 }

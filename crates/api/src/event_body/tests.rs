@@ -30,6 +30,7 @@ fn events() -> Vec<Value> {
         json!({"type": "question", "text": "Which colour?"}),
         json!({"type": "limit", "text": "until 15:00"}),
         json!({"type": "approval", "chunk": "Waiting", "approval": {"id": "a", "command": "c", "waitsUntil": "2030-01-01"}}),
+        json!({"type": "approval_decision", "chunk": "Denied", "approvalDecision": {"id": "a", "outcome": "denied"}}),
         json!({"type": "queue", "chunk": "1 of 2", "queue": {"place": 1, "waiting": 2}}),
         json!({"type": "stall", "stall": {"state": "waiting-for-limit", "since": "2030-01-01", "until": "2030-01-02"}}),
         json!({"type": "artifact_created", "artifactId": "1", "artifactType": "PRD"}),
@@ -58,6 +59,7 @@ fn output_of_a_runner_is_what_it_reports() {
     for (member, value, kind) in [
         ("queue", json!({"place": 1, "waiting": 2}), "queue"),
         ("approval", json!({"id": "a", "command": "c", "waitsUntil": "t"}), "approval"),
+        ("approvalDecision", json!({"id": "a", "outcome": "approved"}), "approval_decision"),
         ("stall", json!({"state": "stuck"}), "stall"),
         ("stillness", json!({"state": "working"}), "stall"),
         ("queue", json!({"place": "first"}), "output"),

@@ -92,6 +92,20 @@ pub fn with_checkbox(content: &str, id: &str, ticked: bool) -> Option<String> {
     is_changed.then(|| lines.join("\n"))
 }
 
+/// Returns the content of a plan with all checkboxes of tasks cleared, so that the same plan with other progress is equal.
+#[must_use]
+pub fn without_ticks(content: &str) -> String {
+    let mut fenced = false;
+    let mut clear = |line: &str| {
+        fenced ^= is_fence(line);
+        match TASK_LINE.captures(line).and_then(|task| task.get(1)) {
+            Some(tick) if !fenced => format!("{} {}", &line[..tick.start()], &line[tick.end()..]),
+            _ => line.to_owned(),
+        }
+    };
+    content.trim_end().split('\n').map(&mut clear).collect::<Vec<_>>().join("\n")
+}
+
 /// Returns whether a line of Markdown opens or closes a fenced code block.
 #[must_use]
 pub fn is_fence(line: &str) -> bool {
@@ -146,6 +160,16 @@ mod tests {
         let mut done = json!({"completedTasks": [{"id": "T-1.1"}]});
         assert!(reopen(done.as_object_mut().unwrap(), &ids(&["T-1.1"])));
         assert_eq!(done["pendingTasks"], json!([{"id": "T-1.1"}]));
+    }
+
+    #[test]
+    fn plans_with_other_progress_are_equal_without_ticks() {
+        let content = "```\n- [x] **T-1.2**: example\n```\n- [X] **T-1.1**: a\n  - [ ] **T-1.2**: b `- [x]`\n- [x] Q-001: c";
+        let ticked = with_checkbox(content, "T-1.2", true).unwrap();
+        assert_eq!(without_ticks(&ticked), content.replace("[X]", "[ ]"));
+        assert_eq!(without_ticks(content), without_ticks(&format!("{ticked}\n")));
+        // An answered question is another text.
+        assert_ne!(without_ticks(content), without_ticks(&content.replace("[x] Q", "[ ] Q")));
     }
 
     #[test]

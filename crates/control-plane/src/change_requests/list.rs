@@ -1,23 +1,25 @@
 //! The list of an organization's change requests: filters, text search, and keyset pagination.
 
+use std::collections::{BTreeMap, HashSet};
+
+use loopgate_api::launch::RepoRef;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
-use sea_orm::{Condition, ConnectionTrait, QueryOrder as _, QuerySelect as _, QueryTrait as _};
+use sea_orm::{Condition, ConnectionTrait, JoinType, QueryOrder as _, QuerySelect as _, QueryTrait as _};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::standing::ChangeState;
 use super::view::{ChangeRequestRecord, change_requests};
 use crate::auth::Caller;
-use crate::error::{ApiResult, bad_request};
+use crate::error::ApiResult;
 use crate::extract::separated;
+use crate::loops::view::{LoopUser, users};
 use crate::page::{self, Position};
 use crate::store::column::StoredEnum;
-use crate::store::entity::{change_request, change_request_mark, document};
-use crate::store::{containing, now};
-
-// Longest text to search for, in characters.
-const TEXT_LIMIT: usize = 200;
+use crate::store::entity::{change_request, change_request_mark, document, user};
+use crate::store::{now, parse_json};
+use crate::text_search;
 
 /// Selects a page of change requests.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -34,7 +36,9 @@ pub struct ChangeRequestQuery {
     pub mine: bool,
     /// Returns archived change requests instead of the others.
     pub archived: bool,
-    /// Returns only change requests of this repository, `<org>/<repo>`.
+    /// Returns only change requests of this user: an id or an e-mail address.
+    pub person: Option<String>,
+    /// Returns only change requests of this repository, `<org>/<repo>`; those without a repository if it is empty.
     pub repo: Option<String>,
     /// Returns only change requests whose title, slug or repository contains this text, at most 200 characters.
     /// Not case-sensitive.
@@ -107,21 +111,100 @@ fn matching(caller: &Caller, query: &ChangeRequestQuery) -> ApiResult<Select<cha
     if query.mine {
         selection = selection.filter(Column::UserId.eq(caller.user.id));
     }
-    let text = query.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    if text.is_some_and(|text| text.chars().count() > TEXT_LIMIT) {
-        return Err(bad_request("Invalid query parameters: text must have at most 200 characters"));
+    if let Some(person) = query.person.as_deref().map(str::trim).filter(|person| !person.is_empty()) {
+        let user = user::Entity::find().filter(user::Column::OrganizationId.eq(organization));
+        let user = match Uuid::try_parse(person) {
+            Ok(id) => user.filter(user::Column::Id.eq(id)),
+            Err(_) => {
+                let email = Expr::expr(Func::lower(Expr::col((user::Entity, user::Column::Email))));
+                user.filter(email.eq(person.to_lowercase()))
+            }
+        };
+        let user = user.select_only().column(user::Column::Id).into_query();
+        selection = selection.filter(Column::UserId.in_subquery(user));
     }
-    let documents =
-        [text.map(mentions), query.repo.as_deref().map(|repo| Condition::all().add(is_of_repository(repo)))];
-    for condition in documents.into_iter().flatten() {
-        let documents = document::Entity::find()
-            .select_only()
-            .column(document::Column::Id)
-            .filter(document::Column::OrganizationId.eq(organization))
-            .filter(condition);
-        selection = selection.filter(Column::DocumentId.in_subquery(documents.into_query()));
+    let text = text_search::requested(query.text.as_deref())?;
+    let mut documents = document::Entity::find()
+        .select_only()
+        .column(document::Column::Id)
+        .filter(document::Column::OrganizationId.eq(organization))
+        .filter(document::Column::DeletedAt.is_null());
+    if let Some(text) = text {
+        documents = documents.filter(mentions(text));
     }
-    Ok(selection)
+    if let Some(repo) = query.repo.as_deref() {
+        documents = documents.filter(is_of_repository(repo));
+    }
+    Ok(selection.filter(Column::DocumentId.in_subquery(documents.into_query())))
+}
+
+/// What a list is grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Grouping {
+    State,
+    Repository,
+    Person,
+}
+
+/// Selects the groups of a list, in addition to [`ChangeRequestQuery`].
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct GroupQuery {
+    /// What the list is grouped by.
+    #[param(inline)]
+    pub by: Grouping,
+}
+
+/// A group of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ChangeRequestGroup {
+    /// Value of the parameter that selects the group: `state`, `repo` or `person`.
+    pub value: String,
+    /// Name of the group: of the person, of the repository, or of the state.
+    pub name: String,
+    /// Number of its change requests.
+    pub count: u64,
+}
+
+/// Returns the groups of the change requests that a query selects on all pages: states in the order of the work, others
+/// by name.
+pub async fn groups(
+    db: &impl ConnectionTrait,
+    caller: &Caller,
+    query: &ChangeRequestQuery,
+    by: Grouping,
+) -> ApiResult<Vec<ChangeRequestGroup>> {
+    use change_request::{Column, Relation};
+    // Counted here: the name of a repository is inside a JSON value, which the databases access in different ways.
+    let rows: Vec<(StoredEnum<ChangeState>, Uuid, Option<Json>)> = matching(caller, query)?
+        .join(JoinType::InnerJoin, Relation::Document.def())
+        .select_only()
+        .columns([Column::State, Column::UserId])
+        .column(document::Column::Repo)
+        .into_tuple()
+        .all(db)
+        .await?;
+    let names = users(db, rows.iter().map(|(_, user, _)| *user).collect::<HashSet<_>>().into_iter()).await?;
+    let mut groups: BTreeMap<(usize, String), ChangeRequestGroup> = BTreeMap::new();
+    for (state, user, repo) in &rows {
+        let (order, value, name) = match by {
+            Grouping::State => (state.0 as usize, state.0.name(), state.0.name()),
+            Grouping::Repository => {
+                let repo: Option<RepoRef> = parse_json(repo.as_ref());
+                let name = repo.map(|repo| repo.full_name).unwrap_or_default();
+                (0, name.clone(), name)
+            }
+            Grouping::Person => {
+                let user = names.get(user);
+                let email = user.map(|user| user.email.clone()).unwrap_or_default();
+                (0, email, user.map(LoopUser::full_name).unwrap_or_default())
+            }
+        };
+        let key = (order, format!("{} {value}", name.to_lowercase()));
+        groups.entry(key).or_insert(ChangeRequestGroup { value, name, count: 0 }).count += 1;
+    }
+    Ok(groups.into_values().collect())
 }
 
 /// Returns the condition for change requests that need a person, unless the user has snoozed them.
@@ -137,21 +220,19 @@ fn needs_person(user: Uuid) -> Condition {
         .add(change_request::Column::DocumentId.not_in_subquery(snoozed.into_query()))
 }
 
-fn lower(expr: impl Into<Expr>) -> Expr {
-    Expr::expr(Func::lower(expr.into()))
-}
-
+/// Returns the condition for documents whose title, slug or repository contains a text.
 fn mentions(text: &str) -> Condition {
     use document::Column;
     let column = |column: Column| Expr::col((document::Entity, column));
-    Condition::any()
-        .add(lower(column(Column::Title)).like(containing(text)))
-        .add(lower(column(Column::Slug)).like(containing(text)))
-        .add(lower(column(Column::Repo).cast_as("text")).like(containing(text)))
+    let columns = [column(Column::Title), column(Column::Slug), column(Column::Repo).cast_as("text")];
+    text_search::any_contains(columns, text)
 }
 
-/// Returns the condition for documents of a repository. The name is compared inside the stored JSON object.
+/// Returns the condition for documents of a repository, or of none. The name is compared inside the stored JSON object.
 fn is_of_repository(repo: &str) -> Expr {
-    let stored = lower(Expr::col((document::Entity, document::Column::Repo)).cast_as("text"));
-    stored.like(containing(&format!("\"{repo}\"")))
+    if repo.is_empty() {
+        return document::Column::Repo.is_null();
+    }
+    let stored = Expr::col((document::Entity, document::Column::Repo)).cast_as("text");
+    text_search::contains(stored, &format!("\"{repo}\""))
 }

@@ -1,9 +1,14 @@
 //! Change requests: a document without a source, with everything derived from it.
 //!
-//! The state of a change request follows from its loops and its plan. It is stored, so that lists can be filtered and
+//! The state of a change request follows from its loops, its plan and its pull requests. It is stored, so that lists can be filtered and
 //! counted by it, and derived again in each transaction that changes one of them.
 
+pub mod deletion;
+pub mod history;
 pub mod list;
+pub mod pull_requests;
+pub mod reviews;
+pub mod saved_views;
 pub mod standing;
 pub mod view;
 
@@ -11,6 +16,7 @@ use std::collections::HashSet;
 
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::ArtifactType;
+use loopgate_api::pull_request::ReportedStanding;
 use loopgate_api::review::Verdict;
 use sea_orm::prelude::*;
 use sea_orm::{
@@ -20,18 +26,18 @@ use sea_orm::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use self::standing::{ChangeState, LoopFacts, StateDetails};
+use self::standing::{ChangeState, LoopFacts, LoopProgress, StateDetails, WorkProgress};
 use crate::app::ControlPlaneState;
-use crate::documents;
+use crate::documents::{self, tree};
 use crate::loop_state::status_values;
 use crate::loops::view::LoopError;
 use crate::loops::{activity, contents};
 use crate::store::column::StoredEnum;
-use crate::store::entity::{agent_loop, change_request, compute_target, document, pull_request};
+use crate::store::entity::{
+    agent_loop, change_request, change_request_mark, compute_target, document, pull_request,
+};
 use crate::store::{Store, now, parse_json};
 
-// Levels of derived documents that are followed. Guards against cycles; real chains have two or three levels.
-const MAX_DEPTH: usize = 10;
 // Documents whose change requests are derived in one transaction at the start.
 const BATCH: u64 = 100;
 
@@ -56,39 +62,9 @@ impl Family {
     }
 }
 
-/// Returns the document that the change request of a document begins with.
-pub async fn root_of(
-    db: &impl ConnectionTrait,
-    mut document: document::Model,
-) -> Result<document::Model, DbErr> {
-    for _ in 0..MAX_DEPTH {
-        let Some(source) = document.source_document_id else { break };
-        let Some(source) = document::Entity::find_by_id(source).one(db).await? else { break };
-        document = source;
-    }
-    Ok(document)
-}
-
 /// Returns the documents of the change request that begins with a document.
 pub async fn family(db: &impl ConnectionTrait, root: document::Model) -> Result<Family, DbErr> {
-    use document::Column;
-    let mut seen = HashSet::from([root.id]);
-    let (mut derived, mut sources): (Vec<document::Model>, _) = (Vec::new(), vec![root.id]);
-    for _ in 0..MAX_DEPTH {
-        let children = document::Entity::find()
-            .filter(Column::OrganizationId.eq(root.organization_id))
-            .filter(Column::SourceDocumentId.is_in(sources))
-            .order_by_asc(Column::CreatedAt)
-            .all(db)
-            .await?;
-        let children: Vec<_> = children.into_iter().filter(|child| seen.insert(child.id)).collect();
-        if children.is_empty() {
-            break;
-        }
-        sources = children.iter().map(|child| child.id).collect();
-        derived.extend(children);
-    }
-    derived.sort_by_key(|document| document.created_at);
+    let derived = tree::derived(db, root.organization_id, [root.id]).await?;
     Ok(Family { root, derived })
 }
 
@@ -118,34 +94,48 @@ pub async fn refresh_of_loop(tx: &DatabaseTransaction, loop_id: Uuid) -> Result<
 /// Derives the state of a document's change request again, after a document or a loop has changed.
 pub async fn refresh(tx: &DatabaseTransaction, document_id: Uuid) -> Result<(), DbErr> {
     let Some(document) = document::Entity::find_by_id(document_id).one(tx).await? else { return Ok(()) };
-    let root = root_of(tx, document).await?;
-    // Serializes concurrent changes of one change request: the later one derives the state from both.
-    document::Entity::find_by_id(root.id).lock_exclusive().one(tx).await?;
+    let root = tree::root_of(tx, document).await?;
+    deletion::lock_root(tx, root.id).await?;
     let family = family(tx, root).await?;
     let loops = loops_of(&family).all(tx).await?;
     let decisive = loops.iter().find(|row| LoopFacts::is_decisive(row.command.0, row.status.0));
     let mut details = StateDetails::default();
-    let mut state = ChangeState::NotStarted;
+    let (mut state, mut attention) = (ChangeState::NotStarted, None);
+    let mut has_pull_request = loops.iter().any(|row| row.pr_url.is_some());
     if let Some(row) = decisive {
-        let facts = facts(tx, row).await?;
-        state = facts.state();
+        let facts = facts(tx, &family, row).await?;
+        (state, attention) = (facts.state(), facts.attention());
+        has_pull_request |= facts.has_pull_request;
+        if state == ChangeState::ChecksFailing {
+            details.failing_checks = Some(facts.failing_checks());
+        }
+        details.unanswered = (state == ChangeState::CommentsUnanswered).then_some(facts.unanswered);
         (details.activity, details.code) = (facts.activity, facts.error_code);
     }
     if let Some(plan) = family.plan().filter(|_| state == ChangeState::PlanReady) {
         details.questions = open_questions(tx, plan).await?;
     }
+    let progress = |row: &agent_loop::Model| LoopProgress {
+        command: row.command.0,
+        tasks: parse_json(row.tasks.as_ref()),
+    };
+    let progress: Vec<LoopProgress> = loops.iter().map(progress).collect();
+    let progress = WorkProgress::of(family.plan().is_some(), has_pull_request, &progress);
     let costs: Vec<f64> = loops.iter().filter_map(|row| row.reported_cost.or(row.estimated_cost)).collect();
+    let json = |error: serde_json::Error| DbErr::Json(error.to_string());
     let row = change_request::Model {
         document_id: family.root.id,
         organization_id: family.root.organization_id,
         user_id: decisive.map_or(family.root.user_id, |row| row.user_id),
         state: StoredEnum(state),
-        attention: state.attention().map(StoredEnum),
+        attention: attention.map(StoredEnum),
         loop_id: decisive.map(|row| row.id),
-        details: serde_json::to_value(details).map_err(|error| DbErr::Json(error.to_string()))?,
+        details: serde_json::to_value(details).map_err(json)?,
         cost: (!costs.is_empty()).then(|| costs.iter().sum()),
         archived_at: None,
         changed_at: now(),
+        progress: Some(serde_json::to_value(progress).map_err(json)?),
+        updated_at: now(),
     };
     store(tx, row).await
 }
@@ -181,9 +171,12 @@ pub async fn run_backfill(app: ControlPlaneState) {
     }
 }
 
-/// Derives the states of documents from before the table of change requests.
+/// Derives the states of documents from before the table of change requests, or from before its last column.
 pub async fn backfill(store: &Store) -> Result<(), DbErr> {
-    let known = change_request::Entity::find().select_only().column(change_request::Column::DocumentId);
+    let known = change_request::Entity::find()
+        .select_only()
+        .column(change_request::Column::DocumentId)
+        .filter(change_request::Column::UpdatedAt.gt(0));
     let missing = document::Entity::find()
         .filter(document::Column::SourceDocumentId.is_null())
         .filter(document::Column::Id.not_in_subquery(known.into_query()))
@@ -201,7 +194,11 @@ pub async fn backfill(store: &Store) -> Result<(), DbErr> {
     }
 }
 
-async fn facts(db: &impl ConnectionTrait, row: &agent_loop::Model) -> Result<LoopFacts, DbErr> {
+async fn facts(
+    db: &impl ConnectionTrait,
+    family: &Family,
+    row: &agent_loop::Model,
+) -> Result<LoopFacts, DbErr> {
     #[derive(Deserialize, Default)]
     #[serde(default)]
     struct Metadata {
@@ -214,7 +211,8 @@ async fn facts(db: &impl ConnectionTrait, row: &agent_loop::Model) -> Result<Loo
         Some(id) => compute_target::Entity::find_by_id(id).one(db).await?,
         None => None,
     };
-    let pull_requests = pull_request::Entity::find().filter(pull_request::Column::LoopId.eq(row.id));
+    let opened = pull_request::Entity::find().filter(pull_request::Column::LoopId.eq(row.id));
+    let mark = change_request_mark::Entity::find_by_id((row.user_id, family.root.id)).one(db).await?;
     let error: Option<LoopError> = parse_json(row.error.as_ref());
     Ok(LoopFacts {
         command: row.command.0,
@@ -222,10 +220,30 @@ async fn facts(db: &impl ConnectionTrait, row: &agent_loop::Model) -> Result<Loo
         is_offline: target.is_some_and(|target| !target.is_online),
         activity: activity::of(row),
         error_code: error.map(|error| error.code),
-        has_pull_request: row.pr_url.is_some() || pull_requests.count(db).await? > 0,
+        has_pull_request: row.pr_url.is_some() || opened.count(db).await? > 0,
         warnings: metadata.warnings,
         verdict: metadata.verdict.map(|verdict| verdict.verdict),
+        ended_at: row.completed_at,
+        pulls: newest_pulls(db, family).await?,
+        seen_at: mark.and_then(|mark| mark.seen_at),
+        unanswered: reviews::unanswered(db, row.id).await?,
     })
+}
+
+/// Returns what is reported about the newest pull request of each repository; `None` for one without a report.
+async fn newest_pulls(
+    db: &impl ConnectionTrait,
+    family: &Family,
+) -> Result<Vec<Option<ReportedStanding>>, DbErr> {
+    let rows = pull_request::Entity::find()
+        .filter(pull_request::Column::DocumentId.is_in(family.ids()))
+        .order_by_desc(pull_request::Column::CreatedAt)
+        .order_by_desc(pull_request::Column::Number)
+        .all(db)
+        .await?;
+    let mut repositories = HashSet::new();
+    let newest = rows.iter().filter(|row| repositories.insert(row.full_name.to_lowercase()));
+    Ok(newest.map(|row| parse_json(row.standing.as_ref())).collect())
 }
 
 /// Returns the number of open questions of a plan; `None` without any.
@@ -236,7 +254,8 @@ async fn open_questions(db: &impl ConnectionTrait, plan: &document::Model) -> Re
     Ok(questions.map(Vec::len).filter(|count| *count > 0))
 }
 
-/// Stores a derived state. Keeps what users have set, and the time of the last change if nothing has changed.
+/// Stores a derived state. Keeps what users have set, and the time of the last change of the state if only the cost or
+/// the progress has changed, or if a person no longer has to do something: that is not news to anyone.
 async fn store(tx: &DatabaseTransaction, derived: change_request::Model) -> Result<(), DbErr> {
     let stored = change_request::Entity::find_by_id(derived.document_id).one(tx).await?;
     let Some(stored) = stored else {
@@ -244,15 +263,20 @@ async fn store(tx: &DatabaseTransaction, derived: change_request::Model) -> Resu
         change_request::Entity::insert(new).exec_without_returning(tx).await?;
         return Ok(());
     };
-    let kept = change_request::Model {
-        archived_at: stored.archived_at,
-        changed_at: stored.changed_at,
+    let archived_at = stored.archived_at;
+    let same_state = change_request::Model {
+        archived_at,
         cost: stored.cost,
+        progress: stored.progress.clone(),
+        changed_at: stored.changed_at,
+        updated_at: stored.updated_at,
+        attention: derived.attention.or(stored.attention),
         ..derived.clone()
     };
-    let changed_at = if kept == stored { stored.changed_at } else { derived.changed_at };
-    let row = change_request::Model { archived_at: stored.archived_at, changed_at, ..derived };
-    if row != stored {
+    let changed_at = if same_state == stored { stored.changed_at } else { derived.changed_at };
+    let row = change_request::Model { archived_at, changed_at, ..derived };
+    let is_same = change_request::Model { updated_at: stored.updated_at, ..row.clone() } == stored;
+    if !is_same || stored.updated_at == 0 {
         row.into_active_model().reset_all().update(tx).await?;
     }
     Ok(())

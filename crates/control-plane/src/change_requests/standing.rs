@@ -1,13 +1,18 @@
-//! Derives the state of a change request, and what a person has to do, from its loops and its plan.
+//! Derives the state of a change request, and what a person has to do, from its loops, its plan and its pull requests.
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::event::code;
+use loopgate_api::event_body::TaskCounts;
 use loopgate_api::job::LoopStatus;
+use loopgate_api::pull_request::{PullRequestState, ReportedStanding, ReviewDecision};
 use loopgate_api::review::VerdictKind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::loops::activity::LoopActivity;
+
+/// Warning of a loop that has pushed its work and opened no pull request, because a person has to approve it.
+pub const PULL_REQUEST_HELD: &str = "PULL_REQUEST_HELD";
 
 /// Stage of a change request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -49,12 +54,22 @@ pub enum ChangeState {
     Question,
     /// The plan waits for a decision.
     PlanReady,
-    /// A review requested changes.
+    /// The changes wait for a person's approval before their pull request is opened.
+    ChangesReady,
+    /// A loop ended without an answer to some comments of a review.
+    CommentsUnanswered,
+    /// A review requested changes, or a reviewer of a pull request did.
     ChangesRequested,
     /// A review approved the changes.
     Reviewed,
     /// A pull request is open.
     PullRequestOpen,
+    /// A check of an open pull request has failed.
+    ChecksFailing,
+    /// The pull requests are merged, or some of them merged and the others closed.
+    Merged,
+    /// The pull requests were closed without being merged.
+    Closed,
     /// The loop completed without a pull request.
     Done,
     /// The loop reached a limit of iterations, time or spending.
@@ -79,8 +94,14 @@ pub enum Attention {
     Approval,
     /// Deliver the work.
     Delivery,
+    /// Approve the changes, or request others.
+    Changes,
     /// Decide about the findings of a review.
     Findings,
+    /// Fix the failed checks of a pull request.
+    Checks,
+    /// Read and answer comments: those on a pull request, or those that a loop has not answered.
+    Comments,
     /// Raise a limit, or stop.
     Limit,
     /// Start Loopgate on the desktop.
@@ -96,12 +117,64 @@ pub struct StateDetails {
     /// Number of open questions of the plan; absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<usize>,
+    /// Number of comments of a review without an answer; absent in other states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unanswered: Option<u64>,
     /// What the loop waits for; absent when it does not wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activity: Option<LoopActivity>,
+    /// Number of failed checks of the open pull requests; absent unless one has failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failing_checks: Option<u64>,
     /// Error code of the loop; absent unless it ended with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+}
+
+/// How far the work on a change request has come.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkProgress {
+    /// Stages that the work has reached, in their order. A review is optional.
+    pub stages: Vec<ChangeStage>,
+    /// Tasks of the execution of the current plan.
+    pub tasks: Option<TaskCounts>,
+}
+
+impl WorkProgress {
+    /// Derives the progress from the loops on a change request, newest first.
+    pub fn of(has_plan: bool, has_pull_request: bool, loops: &[LoopProgress]) -> Self {
+        use LoopCommand::{CodeReview, Execute, Plan, RequestChanges};
+        let any = |commands: &[LoopCommand]| loops.iter().any(|row| commands.contains(&row.command));
+        let reached = [
+            (ChangeStage::Request, true),
+            (ChangeStage::Plan, has_plan || any(&[Plan, RequestChanges])),
+            (ChangeStage::Execute, any(&[Execute])),
+            (ChangeStage::Review, any(&[CodeReview])),
+            (ChangeStage::PullRequest, has_pull_request),
+        ];
+        // The tasks of an execution belong to its plan, which these commands replace.
+        let of_plan = loops.iter().take_while(|row| !matches!(row.command, Plan | RequestChanges));
+        Self {
+            stages: reached
+                .into_iter()
+                .filter(|(_, is_reached)| *is_reached)
+                .map(|(stage, _)| stage)
+                .collect(),
+            tasks: of_plan.filter(|row| row.command == Execute).find_map(|row| row.tasks.clone()),
+        }
+    }
+}
+
+/// A loop, as far as it determines the progress.
+#[derive(Debug, Clone)]
+pub struct LoopProgress {
+    pub command: LoopCommand,
+    pub tasks: Option<TaskCounts>,
+}
+
+/// Returns whether a pull request is open, or nothing is reported about it.
+pub fn is_open(standing: Option<&ReportedStanding>) -> bool {
+    standing.is_none_or(|standing| standing.state == PullRequestState::Open)
 }
 
 /// A loop, as far as it determines the state.
@@ -117,6 +190,14 @@ pub struct LoopFacts {
     pub warnings: Vec<String>,
     /// Verdict of a review.
     pub verdict: Option<VerdictKind>,
+    /// Time of its end.
+    pub ended_at: Option<i64>,
+    /// Newest pull request of each repository of the change request, as far as it is reported.
+    pub pulls: Vec<Option<ReportedStanding>>,
+    /// When the person whose attention is derived has seen the change request.
+    pub seen_at: Option<i64>,
+    /// Number of comments of a review that the loop has not answered.
+    pub unanswered: u64,
 }
 
 impl LoopFacts {
@@ -140,8 +221,8 @@ impl LoopFacts {
         let starts = matches!(self.status, LoopStatus::Pending | LoopStatus::Claimed);
         match &self.activity {
             _ if starts && self.is_offline => ChangeState::MachineOffline,
-            Some(LoopActivity::Approval { .. }) => ChangeState::WaitingForApproval,
-            Some(LoopActivity::Queue { .. }) => ChangeState::Queued,
+            Some(LoopActivity::Approval(_)) => ChangeState::WaitingForApproval,
+            Some(LoopActivity::Queue(_)) => ChangeState::Queued,
             Some(LoopActivity::UsageLimit { .. }) => ChangeState::WaitingForLimit,
             Some(LoopActivity::Stuck { .. }) => ChangeState::Stalled,
             None if starts => ChangeState::Starting,
@@ -153,14 +234,56 @@ impl LoopFacts {
         const NOT_DELIVERED: [&str; 2] = ["GIT_PUSH_FAILED", "WORK_NOT_DELIVERED"];
         match self.command {
             LoopCommand::Plan | LoopCommand::RequestChanges => ChangeState::PlanReady,
+            LoopCommand::CodeReview if self.is_settled() => self.delivered_state(),
             LoopCommand::CodeReview if self.verdict == Some(VerdictKind::Approve) => ChangeState::Reviewed,
             LoopCommand::CodeReview => ChangeState::ChangesRequested,
             _ if self.warnings.iter().any(|warning| NOT_DELIVERED.contains(&warning.as_str())) => {
                 ChangeState::DeliveryFailed
             }
-            _ if self.has_pull_request => ChangeState::PullRequestOpen,
+            _ if self.has_pull_request && self.is_settled() => self.delivered_state(),
+            _ if self.unanswered > 0 => ChangeState::CommentsUnanswered,
+            _ if self.warnings.iter().any(|warning| warning == PULL_REQUEST_HELD) => {
+                ChangeState::ChangesReady
+            }
+            _ if self.has_pull_request => self.delivered_state(),
             _ => ChangeState::Done,
         }
+    }
+
+    fn open_pulls(&self) -> impl Iterator<Item = &ReportedStanding> {
+        self.pulls.iter().flatten().filter(|pull| is_open(Some(pull)))
+    }
+
+    /// Returns whether all pull requests are merged or closed.
+    fn is_settled(&self) -> bool {
+        !self.pulls.is_empty() && !self.pulls.iter().any(|pull| is_open(pull.as_ref()))
+    }
+
+    fn delivered_state(&self) -> ChangeState {
+        let is_merged = |pull: &ReportedStanding| pull.state == PullRequestState::Merged;
+        let requests_changes =
+            |pull: &ReportedStanding| pull.review_decision == Some(ReviewDecision::ChangesRequested);
+        if self.is_settled() {
+            let any_merged = self.pulls.iter().flatten().any(is_merged);
+            if any_merged { ChangeState::Merged } else { ChangeState::Closed }
+        } else if self.failing_checks() > 0 {
+            ChangeState::ChecksFailing
+        } else if self.open_pulls().any(requests_changes) {
+            ChangeState::ChangesRequested
+        } else {
+            ChangeState::PullRequestOpen
+        }
+    }
+
+    /// Returns the number of failed checks of the open pull requests.
+    pub fn failing_checks(&self) -> u64 {
+        self.open_pulls().map(|pull| pull.failing_checks).sum()
+    }
+
+    /// Returns whether another account has commented on an open pull request after a time.
+    fn has_comments_after(&self, time: Option<i64>) -> bool {
+        let comments = self.open_pulls().filter_map(|pull| pull.last_comment_at.as_ref()?.parse().ok());
+        comments.map(jiff::Timestamp::as_millisecond).max() > time
     }
 
     fn failed_state(&self) -> ChangeState {
@@ -184,15 +307,39 @@ impl LoopFacts {
     }
 }
 
+impl LoopFacts {
+    /// Returns what a person has to do.
+    pub fn attention(&self) -> Option<Attention> {
+        match self.state() {
+            // At the code host. Comments that the last loop could answer need no person.
+            ChangeState::ChangesRequested if self.command != LoopCommand::CodeReview => {
+                self.has_comments_after(self.ended_at).then_some(Attention::Comments)
+            }
+            ChangeState::PullRequestOpen => {
+                self.has_comments_after(self.seen_at).then_some(Attention::Comments)
+            }
+            state => state.attention(),
+        }
+    }
+}
+
 impl ChangeState {
+    /// Returns the name of the state in JSON.
+    pub fn name(self) -> String {
+        serde_json::to_value(self).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
     /// Returns what a person has to do in this state.
-    pub const fn attention(self) -> Option<Attention> {
+    const fn attention(self) -> Option<Attention> {
         match self {
             Self::PlanReady => Some(Attention::Plan),
             Self::Question => Some(Attention::Question),
             Self::WaitingForApproval => Some(Attention::Approval),
             Self::DeliveryFailed => Some(Attention::Delivery),
+            Self::ChangesReady => Some(Attention::Changes),
             Self::ChangesRequested => Some(Attention::Findings),
+            Self::ChecksFailing => Some(Attention::Checks),
+            Self::CommentsUnanswered => Some(Attention::Comments),
             Self::LimitReached => Some(Attention::Limit),
             Self::MachineOffline => Some(Attention::MachineOffline),
             Self::Failed => Some(Attention::Failure),
@@ -204,6 +351,8 @@ impl ChangeState {
             | Self::Stalled
             | Self::Reviewed
             | Self::PullRequestOpen
+            | Self::Merged
+            | Self::Closed
             | Self::Done
             | Self::Stopped => None,
         }
@@ -213,8 +362,11 @@ impl ChangeState {
     /// state.
     pub const fn stage(self, command: Option<LoopCommand>) -> ChangeStage {
         match (self, command) {
-            (Self::PullRequestOpen, _) => ChangeStage::PullRequest,
+            (Self::PullRequestOpen | Self::ChecksFailing | Self::Merged | Self::Closed, _) => {
+                ChangeStage::PullRequest
+            }
             (_, Some(LoopCommand::CodeReview)) => ChangeStage::Review,
+            (Self::ChangesRequested, Some(_)) => ChangeStage::PullRequest,
             (_, Some(LoopCommand::Execute | LoopCommand::EvaluateCode)) => ChangeStage::Execute,
             (_, Some(LoopCommand::Plan | LoopCommand::RequestChanges | LoopCommand::EvaluatePlan)) => {
                 ChangeStage::Plan
@@ -226,6 +378,8 @@ impl ChangeState {
 
 #[cfg(test)]
 mod tests {
+    use loopgate_api::event_body::ApprovalDetails;
+
     use super::*;
 
     fn facts(command: LoopCommand, status: LoopStatus) -> LoopFacts {
@@ -238,19 +392,23 @@ mod tests {
             has_pull_request: false,
             warnings: Vec::new(),
             verdict: None,
+            ended_at: None,
+            pulls: Vec::new(),
+            seen_at: None,
+            unanswered: 0,
         }
     }
 
     #[test]
     fn held_loop_is_never_starting_or_running() {
-        let approval = LoopActivity::Approval {
+        let approval = LoopActivity::Approval(ApprovalDetails {
             id: "7f".to_owned(),
             command: "loopgate approve 7f".to_owned(),
             waits_until: "2026-05-11T08:30:00Z".to_owned(),
-        };
+        });
         let held = LoopFacts { activity: Some(approval), ..facts(LoopCommand::Execute, LoopStatus::Claimed) };
         assert_eq!(held.state(), ChangeState::WaitingForApproval);
-        assert_eq!(held.state().attention(), Some(Attention::Approval));
+        assert_eq!(held.attention(), Some(Attention::Approval));
     }
 
     #[test]
@@ -270,7 +428,27 @@ mod tests {
         assert_eq!(delivered.state(), ChangeState::PullRequestOpen);
         assert_eq!(delivered.state().stage(Some(LoopCommand::Execute)), ChangeStage::PullRequest);
         let held_back = LoopFacts { warnings, ..execute };
-        assert_eq!(held_back.state().attention(), Some(Attention::Delivery));
+        assert_eq!(held_back.attention(), Some(Attention::Delivery));
+    }
+
+    #[test]
+    fn held_pull_request_waits_for_a_person() {
+        let execute = facts(LoopCommand::Execute, LoopStatus::Completed);
+        let held = LoopFacts { warnings: vec![PULL_REQUEST_HELD.to_owned()], ..execute };
+        assert_eq!(held.state(), ChangeState::ChangesReady);
+        assert_eq!(held.state().attention(), Some(Attention::Changes));
+        let silent = LoopFacts { unanswered: 1, ..held };
+        assert_eq!(silent.state(), ChangeState::CommentsUnanswered);
+    }
+
+    #[test]
+    fn loop_that_leaves_comments_unanswered_is_not_done() {
+        let execute = facts(LoopCommand::Execute, LoopStatus::Completed);
+        let silent = LoopFacts { unanswered: 1, has_pull_request: true, ..execute };
+        assert_eq!(silent.state(), ChangeState::CommentsUnanswered);
+        assert_eq!(silent.state().attention(), Some(Attention::Comments));
+        let running = LoopFacts { status: LoopStatus::Running, ..silent };
+        assert_eq!(running.state(), ChangeState::Running);
     }
 
     #[test]
@@ -283,7 +461,7 @@ mod tests {
         assert_eq!(failed(code::NOTHING_DELIVERED).state(), ChangeState::DeliveryFailed);
         assert_eq!(failed(code::PROCESS_FAILED).state(), ChangeState::Failed);
         assert_eq!(facts(LoopCommand::Plan, LoopStatus::TimedOut).state(), ChangeState::LimitReached);
-        assert_eq!(facts(LoopCommand::Plan, LoopStatus::Cancelled).state().attention(), None);
+        assert_eq!(facts(LoopCommand::Plan, LoopStatus::Cancelled).attention(), None);
     }
 
     #[test]
@@ -294,10 +472,120 @@ mod tests {
     }
 
     #[test]
+    fn stage_without_a_loop_of_its_own_is_not_reached() {
+        let row = |command| LoopProgress { command, tasks: None };
+        let delivered = WorkProgress::of(true, true, &[row(LoopCommand::Execute), row(LoopCommand::Plan)]);
+        use ChangeStage::{Execute, Plan, PullRequest, Request};
+        assert_eq!(delivered.stages, [Request, Plan, Execute, PullRequest], "there was no review");
+        assert_eq!(WorkProgress::of(false, false, &[]).stages, [Request]);
+        let planning = WorkProgress::of(false, false, &[row(LoopCommand::Plan)]);
+        assert_eq!(planning.stages, [Request, Plan]);
+    }
+
+    #[test]
+    fn tasks_are_those_of_the_last_execution_of_the_current_plan() {
+        let counts = |completed| Some(TaskCounts { completed, total: 7, current: None });
+        let row = |command, tasks| LoopProgress { command, tasks };
+        let executions = [
+            row(LoopCommand::Execute, None),
+            row(LoopCommand::Execute, counts(3)),
+            row(LoopCommand::Plan, counts(0)),
+        ];
+        assert_eq!(
+            WorkProgress::of(true, false, &executions).tasks,
+            counts(3),
+            "the newest has not reported any"
+        );
+        let replaced = [row(LoopCommand::RequestChanges, counts(0)), row(LoopCommand::Execute, counts(7))];
+        assert_eq!(WorkProgress::of(true, false, &replaced).tasks, None);
+    }
+
+    #[test]
     fn review_without_approval_requests_changes() {
         let review = facts(LoopCommand::CodeReview, LoopStatus::Completed);
         assert_eq!(review.state(), ChangeState::ChangesRequested);
         let approved = LoopFacts { verdict: Some(VerdictKind::Approve), ..review };
         assert_eq!(approved.state(), ChangeState::Reviewed);
+    }
+
+    const MINUTE: i64 = 60_000;
+
+    fn pull(state: PullRequestState) -> ReportedStanding {
+        ReportedStanding {
+            state,
+            is_draft: false,
+            failing_checks: 0,
+            pending_checks: 0,
+            has_conflicts: false,
+            review_decision: None,
+            unresolved_threads: 0,
+            last_comment_at: None,
+        }
+    }
+
+    fn delivered(pulls: Vec<Option<ReportedStanding>>) -> LoopFacts {
+        LoopFacts { has_pull_request: true, pulls, ..facts(LoopCommand::Execute, LoopStatus::Completed) }
+    }
+
+    #[test]
+    fn delivered_work_is_merged_when_no_pull_request_is_open() {
+        use PullRequestState::{Closed, Merged, Open};
+        let of = |states: &[PullRequestState]| {
+            delivered(states.iter().map(|state| Some(pull(*state))).collect()).state()
+        };
+        for (states, expected) in [
+            (&[Open, Merged][..], ChangeState::PullRequestOpen),
+            (&[Merged, Merged], ChangeState::Merged),
+            (&[Merged, Closed], ChangeState::Merged),
+            (&[Closed], ChangeState::Closed),
+        ] {
+            assert_eq!(of(states), expected, "{states:?}");
+            assert_eq!(expected.stage(Some(LoopCommand::Execute)), ChangeStage::PullRequest);
+        }
+        assert_eq!(delivered(vec![Some(pull(Merged)), None]).state(), ChangeState::PullRequestOpen);
+        let review = LoopFacts { command: LoopCommand::CodeReview, ..delivered(vec![Some(pull(Merged))]) };
+        assert_eq!(review.state(), ChangeState::Merged);
+        let again = LoopFacts { status: LoopStatus::Running, ..delivered(vec![Some(pull(Merged))]) };
+        assert_eq!(again.state(), ChangeState::Running, "a later loop decides while it runs");
+    }
+
+    #[test]
+    fn failed_checks_of_open_pull_requests_need_attention() {
+        let failing = |state| Some(ReportedStanding { failing_checks: 2, ..pull(state) });
+        let facts = delivered(vec![failing(PullRequestState::Open), failing(PullRequestState::Merged)]);
+        assert_eq!((facts.state(), facts.failing_checks()), (ChangeState::ChecksFailing, 2));
+        assert_eq!(facts.attention(), Some(Attention::Checks));
+        assert_eq!(delivered(vec![failing(PullRequestState::Closed)]).attention(), None);
+    }
+
+    #[test]
+    fn comments_need_attention_until_they_are_seen() {
+        let commented = |at: &str| {
+            let last_comment_at = Some(at.to_owned());
+            vec![Some(ReportedStanding { last_comment_at, ..pull(PullRequestState::Open) })]
+        };
+        let unseen = delivered(commented("1970-01-01T00:02:00Z"));
+        assert_eq!(
+            (unseen.state(), unseen.attention()),
+            (ChangeState::PullRequestOpen, Some(Attention::Comments))
+        );
+        let seen = |minute: i64| LoopFacts { seen_at: Some(minute * MINUTE), ..unseen.clone() }.attention();
+        assert_eq!((seen(1), seen(2)), (Some(Attention::Comments), None));
+        assert_eq!(delivered(commented("yesterday")).attention(), None);
+        assert_eq!(delivered(vec![Some(pull(PullRequestState::Open)), None]).attention(), None);
+    }
+
+    #[test]
+    fn requested_changes_need_attention_until_a_loop_has_answered_them() {
+        let requested = Some(ReportedStanding {
+            review_decision: Some(ReviewDecision::ChangesRequested),
+            last_comment_at: Some("1970-01-01T00:02:00Z".to_owned()),
+            ..pull(PullRequestState::Open)
+        });
+        let of =
+            |ended: i64| LoopFacts { ended_at: Some(ended * MINUTE), ..delivered(vec![requested.clone()]) };
+        let stage = |facts: &LoopFacts| facts.state().stage(Some(facts.command));
+        assert_eq!((of(1).state(), stage(&of(1))), (ChangeState::ChangesRequested, ChangeStage::PullRequest));
+        assert_eq!((of(1).attention(), of(3).attention()), (Some(Attention::Comments), None));
     }
 }

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use loopgate_api::command::LoopCommand;
+use loopgate_api::event_body::TaskCounts;
 use sea_orm::ConnectionTrait;
 use sea_orm::QuerySelect as _;
 use sea_orm::prelude::*;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::standing::{Attention, ChangeStage, ChangeState, StateDetails};
+use super::standing::{Attention, ChangeStage, ChangeState, StateDetails, WorkProgress};
 use super::{family, loops_of};
 use crate::documents::view::{DocumentRecord, LoopPullRequest, pull_requests_of};
 use crate::loops::view::{LoopRecord, LoopUser, records, users};
@@ -27,6 +28,10 @@ pub struct ChangeRequestRecord {
     pub document: DocumentRecord,
     /// Stage of the work.
     pub stage: ChangeStage,
+    /// Stages that the work has reached, in their order; a review only if there was one.
+    pub stages: Vec<ChangeStage>,
+    /// Tasks of the execution of the current plan, as its runner last reported them; null without a report.
+    pub tasks: Option<TaskCounts>,
     /// State of the work.
     pub state: ChangeState,
     /// What the state is about.
@@ -93,9 +98,12 @@ pub async fn change_requests(
     let view = |(row, document): (change_request::Model, Option<document::Model>)| {
         let mark = marks.get(&row.document_id);
         let command = row.loop_id.and_then(|id| commands.get(&id).copied());
+        let WorkProgress { stages, tasks } = parse_json(row.progress.as_ref()).unwrap_or_default();
         Some(ChangeRequestRecord {
             document: document?.into(),
             stage: row.state.0.stage(command),
+            stages,
+            tasks,
             state: row.state.0,
             details: parse_json(Some(&row.details)).unwrap_or_default(),
             attention: row.attention.map(|attention| attention.0),

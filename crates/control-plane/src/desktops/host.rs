@@ -42,7 +42,7 @@ pub struct DesktopHost {
 impl DesktopHost {
     async fn set_online(&self, session: &DesktopSession, online: bool) {
         match register::set_online(&self.store, session.target_id, online).await {
-            Ok(true) => self.bus.publish(Topic::Targets(session.identity.organization_id)),
+            Ok(true) => self.bus.publish(Topic::Organization(session.identity.organization_id)),
             Ok(false) => {}
             Err(error) => tracing::warn!(target_id = %session.target_id, %error, "failed to store presence"),
         }
@@ -132,7 +132,7 @@ impl Host for DesktopHost {
                 nack(NackReason::ComputeTargetRegisterFailed)
             }
         })?;
-        self.bus.publish(Topic::Targets(identity.organization_id));
+        self.bus.publish(Topic::Organization(identity.organization_id));
         let signing = signing::is_supported(self.store.reader(), &row).await.unwrap_or_else(|error| {
             tracing::error!(target_id = %row.id, %error, "failed to check whether commands can be signed");
             false
@@ -216,7 +216,7 @@ impl Host for DesktopHost {
             Err(error) => tracing::error!(%error, "failed to store loop diagnostics"),
         }
         match diagnostics::record_policies(&self.store, session, &telemetry).await {
-            Ok(true) => self.bus.publish(Topic::Targets(session.identity.organization_id)),
+            Ok(true) => self.bus.publish(Topic::Organization(session.identity.organization_id)),
             Ok(false) => {}
             Err(error) => tracing::error!(%error, "failed to record approval policies in the audit log"),
         }

@@ -43,10 +43,10 @@ pub struct DesktopRegistration {
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
     /// Concurrent registrations of the owner have repeatedly inserted the same id or name.
-    #[error("Other desktops are being registered at the same time; try again")]
+    #[error("Other machines are being registered at the same time; try again")]
     Concurrent,
     /// The owner has [`MAX_DESKTOPS`] others.
-    #[error("You have {MAX_DESKTOPS} desktops. Remove desktops that you no longer use in Settings, Desktops")]
+    #[error("You have {MAX_DESKTOPS} machines. Remove machines that you no longer use in Settings, Machines")]
     TooMany,
     /// A database query has failed.
     #[error(transparent)]

@@ -15,6 +15,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::bus::{Bus, Topic};
+use crate::dispatch::message;
 use crate::loop_state;
 use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};
@@ -70,11 +71,12 @@ async fn reject(
     .await?;
     let hint = match ack.code.as_deref() {
         Some(CommandAck::NO_KEYS_AUTHORIZED | CommandAck::UNKNOWN_SIGNING_KEY) => {
-            ". Authorize the key of your browser on the desktop with `loopgate keys`, then start the loop again."
+            ". Authorize the key of your browser on the machine with `loopgate keys`, then start the loop again."
         }
         _ => "",
     };
-    let message = format!("The desktop rejected the loop: {error}{hint}");
+    message::refuse(tx, row, &format!("The machine rejected the message: {error}")).await?;
+    let message = format!("The machine rejected the loop: {error}{hint}");
     fail_loop(tx, row, code::PRE_RUN_VALIDATION_FAILED, &message).await
 }
 
@@ -169,6 +171,12 @@ async fn apply_event(
     };
     let error = (status == CommandStatus::Failed)
         .then(|| event.data.get("error").and_then(Value::as_str).unwrap_or("Command failed").to_owned());
+    if status != CommandStatus::Done {
+        let refusal = gateway_error_of(&event.data).and_then(|error| error.error);
+        let reason =
+            refusal.or_else(|| error.clone()).unwrap_or_else(|| "The command was cancelled.".to_owned());
+        message::refuse(tx, row, &reason).await?;
+    }
     set_status(tx, row.id, status, |update| {
         update.col_expr(desktop_command::Column::Error, Expr::value(error))
     })
@@ -185,8 +193,7 @@ fn failure_of(event: &CommandEvent) -> Option<(&'static str, String)> {
     }
     let data = &event.data;
     let text = data.get("error").and_then(Value::as_str).unwrap_or("Command failed");
-    let gateway_error = data.get("gatewayError").and_then(|error| GatewayError::deserialize(error).ok());
-    let Some(error) = gateway_error.or_else(|| legacy_gateway_error(data, text)) else {
+    let Some(error) = gateway_error_of(data).or_else(|| legacy_gateway_error(data, text)) else {
         let command_alone = data.get("code").is_some_and(|code| {
             !matches!(
                 CommandFailure::deserialize(code),
@@ -201,7 +208,12 @@ fn failure_of(event: &CommandEvent) -> Option<(&'static str, String)> {
         return None;
     }
     let code = if error.status_code >= 500 { code::SPAWN_FAILED } else { code::PRE_RUN_VALIDATION_FAILED };
-    Some((code, error.error.unwrap_or_else(|| "The desktop could not start the loop".to_owned())))
+    Some((code, error.error.unwrap_or_else(|| "The machine could not start the loop".to_owned())))
+}
+
+/// Returns the gateway's error, if the event contains one.
+fn gateway_error_of(data: &Value) -> Option<GatewayError> {
+    data.get("gatewayError").and_then(|error| GatewayError::deserialize(error).ok())
 }
 
 /// Parses the gateway's error from a desktop up to version 0.13, which reports it only as the text `gateway
@@ -249,7 +261,7 @@ async fn fail_loop(
 
 fn notify(bus: &Bus, row: &desktop_command::Model) {
     bus.publish(Topic::Command(row.id));
-    if let Some(loop_id) = row.loop_id {
+    if let Some(loop_id) = row.loop_id.or_else(|| message::loop_of(row)) {
         bus.publish(Topic::Loop(loop_id));
     }
 }

@@ -98,7 +98,7 @@ pub async fn store(app: &ControlPlaneState, mut new: NewCommand) -> ApiResult<St
         (new.target_id, new.idempotency_key.clone(), fingerprint(&new.request)?);
     // Fast path for retries; the unique index decides between concurrent requests.
     if let Some(key) = &key
-        && let Some(row) = by_key(app, target_id, key).await?
+        && let Some(row) = by_key(app.store.writer(), target_id, key).await?
     {
         return deduplicated(row, &fingerprint);
     }
@@ -117,10 +117,12 @@ pub async fn store(app: &ControlPlaneState, mut new: NewCommand) -> ApiResult<St
     match inserted {
         Ok(row) => Ok(StoredCommand { row, deduplicated: false }),
         // A concurrent request with the same idempotency key, or a command id that is already in use.
-        Err(error) if is_duplicate(&error) => match by_key(app, target_id, &key.unwrap_or_default()).await? {
-            Some(row) => deduplicated(row, &fingerprint),
-            None => Err(insert_error(error)),
-        },
+        Err(error) if is_duplicate(&error) => {
+            match by_key(app.store.writer(), target_id, &key.unwrap_or_default()).await? {
+                Some(row) => deduplicated(row, &fingerprint),
+                None => Err(insert_error(error)),
+            }
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -237,16 +239,29 @@ fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
+/// Returns the command that an earlier request with the same idempotency key has stored. Returns 409 when the key was used
+/// for a different request.
+pub async fn earlier(
+    db: &impl ConnectionTrait,
+    new: &NewCommand,
+) -> ApiResult<Option<desktop_command::Model>> {
+    let mut new = new.clone();
+    complete(db, &mut new).await?;
+    let Some(key) = &new.idempotency_key else { return Ok(None) };
+    let Some(row) = by_key(db, new.target_id, key).await? else { return Ok(None) };
+    deduplicated(row, &fingerprint(&new.request)?).map(|stored| Some(stored.row))
+}
+
+/// Finds a command by its idempotency key. Not with the reader: a concurrent request may just have inserted the row.
 async fn by_key(
-    app: &ControlPlaneState,
+    db: &impl ConnectionTrait,
     target_id: Uuid,
     key: &str,
 ) -> Result<Option<desktop_command::Model>, DbErr> {
     desktop_command::Entity::find()
         .filter(desktop_command::Column::ComputeTargetId.eq(target_id))
         .filter(desktop_command::Column::IdempotencyKey.eq(key))
-        // Read from the writer: a concurrent request has just inserted the row.
-        .one(app.store.writer())
+        .one(db)
         .await
 }
 
@@ -364,7 +379,7 @@ pub async fn withdraw(db: &impl ConnectionTrait, of: impl IntoCondition) -> Resu
         .col_expr(Column::Status, Expr::value(StoredEnum(CommandStatus::Expired)))
         .col_expr(
             Column::Error,
-            Expr::value("The permission to send commands to this desktop was withdrawn."),
+            Expr::value("The permission to send commands to this machine was withdrawn."),
         )
         .col_expr(Column::FinishedAt, Expr::value(now()))
         .filter(of.into_condition())

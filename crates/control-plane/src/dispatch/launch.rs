@@ -86,8 +86,8 @@ async fn run(app: &ControlPlaneState, lease: LaunchLease, intent: Option<SignedI
 /// Fails a loop whose desktop is not connected.
 pub async fn fail_unconnected(app: &ControlPlaneState, loop_id: Uuid, target_id: Uuid) -> Result<(), DbErr> {
     let target = compute_target::Entity::find_by_id(target_id).one(app.store.reader()).await?;
-    let name = target.map_or_else(|| "The desktop".to_owned(), |target| target.machine_name);
-    let message = format!("{name} is not connected. Ensure the desktop app is running.");
+    let name = target.map_or_else(|| "The machine".to_owned(), |target| target.machine_name);
+    let message = format!("{name} is not connected. Ensure that Loopgate is running there.");
     fail(app, loop_id, code::PRE_RUN_VALIDATION_FAILED, &message).await
 }
 
@@ -197,13 +197,12 @@ async fn body(
     issued: &IssuedToken,
     state_key: &str,
 ) -> ApiResult<LoopLaunchBody> {
-    let db = app.store.reader();
     Ok(LoopLaunchBody {
         loop_id: row.id.to_string(),
         loopgate_auth_token: issued.token.expose_secret().to_owned(),
         api_base_url: app.config.api_origin.clone(),
         s3_state_key: Some(state_key.to_owned()),
-        content: LaunchInputs::of(db, row).await?.content(db).await?,
+        content: LaunchInputs::of(app.store.reader(), row).await?.content(app).await?,
     })
 }
 

@@ -1,22 +1,29 @@
 //! What a launch runs: the members of the launch request that are known before the loop exists. The preview of
 //! a start, the check of what its user signed, and the launch itself build it from the same inputs.
 
+use std::collections::BTreeMap;
+
 use loopgate_api::command::LoopCommand;
 use loopgate_api::event::code;
 use loopgate_api::launch::{
-    Artifact, ArtifactType, Committer, Harness, LaunchContent, RepoRef, SignedLaunch, changed_members,
+    Artifact, Attachment, Committer, Harness, LaunchContent, RepoRef, SignedLaunch, changed_members,
     launch_digests,
 };
+use loopgate_api::review_comments::ReviewComments;
 use sea_orm::ConnectionTrait;
 use sea_orm::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::agents::for_loop;
+use crate::app::ControlPlaneState;
 use crate::auth::Caller;
-use crate::documents;
+use crate::change_requests::reviews::{self, LoopReview};
+use crate::documents::{self, attachments};
 use crate::error::{ApiError, ApiResult, conflict};
 use crate::loops::contents;
 use crate::loops::create::NewLoop;
+use crate::loops::options::SelectedOptions;
+use crate::organizations;
 use crate::spending;
 use crate::store::entity::{agent_loop, document, user};
 use crate::store::parse_json;
@@ -33,11 +40,14 @@ pub struct LaunchInputs {
     prompt: Option<String>,
     repo: Option<RepoRef>,
     peers: Vec<RepoRef>,
+    options: SelectedOptions,
+    review: Option<ReviewComments>,
+    approved: Option<BTreeMap<String, String>>,
 }
 
 impl LaunchInputs {
     /// Returns the inputs of a stored loop.
-    pub async fn of(db: &impl ConnectionTrait, row: &agent_loop::Model) -> Result<Self, DbErr> {
+    pub async fn of(db: &impl ConnectionTrait, row: &agent_loop::Model) -> ApiResult<Self> {
         Ok(Self {
             organization_id: row.organization_id,
             user_id: row.user_id,
@@ -49,6 +59,9 @@ impl LaunchInputs {
             prompt: contents::prompt(db, row.id).await?,
             repo: parse_json(row.repo.as_ref()),
             peers: parse_json(row.additional_repos.as_ref()).unwrap_or_default(),
+            options: contents::options(db, row.id).await?,
+            review: reviews::of_loop(db, row.id).await?,
+            approved: reviews::approved_commits(db, row.id).await?,
         })
     }
 
@@ -65,12 +78,22 @@ impl LaunchInputs {
             prompt: new.prompt.clone(),
             repo: new.repo.clone(),
             peers: new.additional_repos.clone(),
+            options: new.options.clone(),
+            review: match &new.review {
+                Some(LoopReview::New { comments, .. }) => Some(comments.clone()),
+                _ => None,
+            },
+            approved: match &new.review {
+                Some(LoopReview::Approval { heads, .. }) => Some(heads.clone()),
+                _ => None,
+            },
         }
     }
 
-    /// Returns what runs. Returns 409 when an EXECUTE loop has no plan.
-    pub async fn content(self, db: &impl ConnectionTrait) -> ApiResult<LaunchContent> {
-        let artifacts = self.artifacts(db).await?;
+    /// Returns what runs. Returns 409 when the document of an EXECUTE loop is no longer available.
+    pub async fn content(self, app: &ControlPlaneState) -> ApiResult<LaunchContent> {
+        let db = app.store.reader();
+        let (artifacts, attachments) = self.artifacts(app).await?;
         let parent = match self.parent_loop_id {
             Some(id) => agent_loop::Entity::find_by_id(id).one(db).await?,
             None => None,
@@ -79,6 +102,8 @@ impl LaunchInputs {
         // Only REQUEST_CHANGES continues the assistant's session; EXECUTE starts with a fresh context.
         let session = parent.as_ref().filter(|_| self.command == LoopCommand::RequestChanges);
         let repos: Vec<RepoRef> = self.repo.iter().chain(&self.peers).cloned().collect();
+        let agents = for_loop::agents(db, self.organization_id, &repos).await?;
+        let budget = spending::budget(db, self.organization_id).await?;
         Ok(LaunchContent {
             command: self.command.to_string(),
             artifacts,
@@ -93,21 +118,30 @@ impl LaunchInputs {
             user_context: None,
             additional_repos: if self.command.spec().takes_peers() { self.peers } else { Vec::new() },
             primary_artifact_id: self.document.map(|(id, _)| id.to_string()),
-            agents: for_loop::agents(db, self.organization_id, &repos).await?,
+            attachments,
+            agents: agents.into_iter().filter(|agent| self.options.includes(&agent.slug)).collect(),
             repo_configs: for_loop::repo_configs(db, self.organization_id, &repos).await?,
             harness: Some(self.harness),
-            max_spend_usd: spending::budget(db, self.organization_id).await?,
+            model: self.options.model,
+            hold_pull_request: self.command == LoopCommand::Execute
+                && self.approved.is_none()
+                && organizations::find_settings(db, self.organization_id).await?.hold_pull_requests,
+            approved_commits: self.approved,
+            review_comments: self.review,
+            max_spend_usd: budget.into_iter().chain(self.options.max_spend_usd).min(),
         })
     }
 
     /// Returns the loop's document, in the version with which the loop was created, and the documents that it
-    /// was derived from.
-    async fn artifacts(&self, db: &impl ConnectionTrait) -> ApiResult<Vec<Artifact>> {
-        let mut artifacts = Vec::new();
+    /// was derived from, and the files of these documents.
+    async fn artifacts(&self, app: &ControlPlaneState) -> ApiResult<(Vec<Artifact>, Vec<Attachment>)> {
+        let db = app.store.reader();
+        let (mut artifacts, mut files) = (Vec::new(), Vec::new());
         let mut next = self.document.map(|(id, version)| (id, Some(version)));
         while let Some((id, version)) = next {
             let Some(document) = document::Entity::find_by_id(id).one(db).await? else { break };
             next = document.source_document_id.map(|id| (id, None));
+            files.extend(attachments::for_launch(db, &app.storage, &document).await?);
             let version = version.unwrap_or(document.current_version);
             let Some(text) = documents::version(db, document.id, version).await? else { continue };
             artifacts.push(Artifact {
@@ -118,12 +152,13 @@ impl LaunchInputs {
                 raw: parse_json(text.raw.as_ref()),
             });
         }
-        let has_plan = artifacts.iter().any(|artifact| artifact.kind == ArtifactType::ImplementationPlan);
-        if self.command == LoopCommand::Execute && self.document.is_some() && !has_plan {
+        let own = self.document.map(|(id, _)| id.to_string());
+        let is_missing = own.is_some_and(|id| artifacts.iter().all(|artifact| artifact.id != id));
+        if self.command == LoopCommand::Execute && is_missing {
             let text = "Parent loop state is unavailable, cannot resume execution";
             return Err(conflict(text).code(code::PLAN_STATE_UNAVAILABLE));
         }
-        Ok(artifacts)
+        Ok((artifacts, files))
     }
 }
 

@@ -175,7 +175,7 @@ pub async fn expire_undelivered(app: &ControlPlaneState, at: i64) -> Result<(), 
         .await?;
     for command in overdue {
         let tx = app.store.begin().await?;
-        let text = "The desktop did not connect in time to receive the loop. Start the loop again.";
+        let text = "The machine did not connect in time to receive the loop. Start the loop again.";
         if command::expire(&tx, command.id, text).await?
             && let Some(loop_id) = command.loop_id
         {

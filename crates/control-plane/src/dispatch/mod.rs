@@ -9,6 +9,7 @@ pub mod kill;
 pub mod launch;
 mod launch_content;
 pub mod launch_queue;
+pub mod message;
 pub mod presence;
 pub mod run_document;
 pub mod signing;

@@ -51,7 +51,7 @@ pub async fn sweep(app: &ControlPlaneState, before: i64) -> Result<(), DbErr> {
         .await?;
     for target in stale {
         change_requests::refresh_waiting(&app.store, target.id).await?;
-        app.bus.publish(Topic::Targets(target.organization_id));
+        app.bus.publish(Topic::Organization(target.organization_id));
     }
     Ok(())
 }

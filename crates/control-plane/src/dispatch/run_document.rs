@@ -1,10 +1,13 @@
 //! Start of a loop on a document: determines repository, desktop and parent loop, creates the loop, and
 //! launches it in the background.
 
+use std::collections::BTreeMap;
+
 use loopgate_api::command::{InputRequirement, LoopCommand};
 use loopgate_api::event::code;
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{ArtifactType, LaunchContent, RepoRef, SignedLaunch};
+use loopgate_api::usd::Usd;
 use sea_orm::prelude::*;
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryOrder};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -16,11 +19,16 @@ use super::signing::{self, UserIntentSignature};
 use super::{launch, target};
 use crate::app::ControlPlaneState;
 use crate::auth::Caller;
+use crate::change_requests::reviews::{self, LoopReview, ReviewSubmission};
+use crate::change_requests::standing::PULL_REQUEST_HELD;
+use crate::documents::tree::root_of;
 use crate::documents::{self, find, plan_of, slug};
-use crate::error::{ApiError, ApiResult, bad_request};
+use crate::error::{ApiError, ApiResult, ValidationIssues, bad_request, conflict};
 use crate::idempotency::IdempotencyKey;
 use crate::loop_state::status_values;
+use crate::loops::contents;
 use crate::loops::create::{self, LaunchMode, NewLoop, create, earlier};
+use crate::loops::options::SelectedOptions;
 use crate::loops::view::LoopStartResponse;
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, compute_target, document, ticket, user};
@@ -92,6 +100,23 @@ pub struct RunLoop {
     pub compute_target_id: Option<Option<Uuid>>,
     /// Allows another desktop than that of the parent loop, whose worktree is then not available.
     pub backend_override: Option<bool>,
+    /// Allows EXECUTE on a document without a plan: the loop plans and implements it.
+    pub without_plan: Option<bool>,
+    /// Model of the assistant, for example `opus`; by default that of the loop whose work is continued, else of the
+    /// desktop's settings.
+    pub model: Option<String>,
+    /// Spending limit of the loop in US dollars, in addition to those of the organization and the desktop; by default
+    /// that of the loop whose work is continued.
+    #[schema(value_type = Option<f64>)]
+    pub max_spend_usd: Option<Usd>,
+    /// Slugs of the agents for the loop; by default those of the loop whose work is continued, else all that apply to its
+    /// repositories.
+    pub agents: Option<Vec<String>>,
+    /// Comments of the user that the loop has to answer, only with `execute`. They are sent with the start.
+    pub review: Option<ReviewSubmission>,
+    /// Approval of the changes of the last `execute`, which has held its pull requests. The loop only opens them. Only with
+    /// `execute`.
+    pub approve: Option<ApprovedChanges>,
     /// Version of the document that the user has read: of the plan for EXECUTE, REQUEST_CHANGES and
     /// EVALUATE_PLAN. The start is refused when another one is current. May be left out only by the author of
     /// the current version.
@@ -102,6 +127,14 @@ pub struct RunLoop {
     /// Signature of the other members and `documentId` by a browser key; required by desktops that accept
     /// only signed commands.
     pub user_intent_signature: Option<UserIntentSignature>,
+}
+
+/// The changes that a user approves.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApprovedChanges {
+    /// Approved commit of each repository, by name. A repository at another commit is not delivered.
+    pub heads: BTreeMap<String, String>,
 }
 
 /// The intent that a user signs to start a loop.
@@ -121,6 +154,14 @@ struct StartIntent<'a> {
     repo: Option<&'a RepoRef>,
     #[serde(skip_serializing_if = "Option::is_none")]
     additional_repos: Option<&'a [RepoRef]>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    without_plan: bool,
+    #[serde(flatten)]
+    options: SelectedOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    review: Option<&'a ReviewSubmission>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approve: Option<&'a ApprovedChanges>,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,6 +178,10 @@ impl<'a> StartIntent<'a> {
             backend_override: body.backend_override == Some(true),
             repo: body.repo.as_ref(),
             additional_repos: body.additional_repos.as_deref(),
+            without_plan: body.without_plan == Some(true),
+            options: body.options(),
+            review: body.review.as_ref(),
+            approve: body.approve.as_ref(),
             version: body.version,
             launch: body.launch.as_ref(),
         }
@@ -144,6 +189,14 @@ impl<'a> StartIntent<'a> {
 }
 
 impl RunLoop {
+    fn options(&self) -> SelectedOptions {
+        SelectedOptions {
+            model: self.model.clone(),
+            max_spend_usd: self.max_spend_usd,
+            agents: self.agents.clone(),
+        }
+    }
+
     /// Returns what all attempts of a request have in common: it without signature and digests.
     pub fn unsigned(&self) -> impl Serialize {
         StartIntent { launch: None, ..StartIntent::of("", self) }
@@ -178,7 +231,7 @@ pub async fn preview(
     let db = app.store.reader();
     let document = find(db, caller.organization_id(), id_or_slug).await?;
     let (subject, new, _) = prepare(app, caller, document, body).await?;
-    let launch = LaunchInputs::of_new(caller, &new).content(db).await?;
+    let launch = LaunchInputs::of_new(caller, &new).content(app).await?;
     Ok(LaunchPreview { document_id: subject.id, version: subject.current_version, launch })
 }
 
@@ -209,7 +262,7 @@ pub async fn run(
     let (subject, new, desktop) = prepare(app, caller, document, body).await?;
     check_version(db, caller, &subject, version).await?;
     if let Some(signed) = &signed_launch {
-        check_signed(signed, &LaunchInputs::of_new(caller, &new).content(db).await?)?;
+        check_signed(signed, &LaunchInputs::of_new(caller, &new).content(app).await?)?;
     }
     signing::require_signature(db, &desktop, intent.is_some()).await?;
     // Older desktops cannot verify intents. They receive an unsigned launch with the complete request body.
@@ -227,10 +280,14 @@ pub async fn prepare_new(
     repo: Option<RepoRef>,
     body: RunLoop,
 ) -> ApiResult<NewLoop> {
+    if body.review.is_some() || body.approve.is_some() {
+        return Err(review_without_execute());
+    }
     let desktop = target::choose(app, caller, body.compute_target_id).await?;
     signing::require_signature(app.store.reader(), &desktop, false).await?;
     let new = NewLoop {
         compute_target_id: Some(desktop.id),
+        options: body.options(),
         prompt: body.prompt.filter(|prompt| !prompt.trim().is_empty()),
         repo: body.repo.or(repo),
         additional_repos: body.additional_repos.unwrap_or_default(),
@@ -243,16 +300,18 @@ pub async fn prepare_new(
     Ok(new)
 }
 
-/// Inserts the loop of [`prepare_new`] in the transaction that creates its document.
+/// Inserts the loop of [`prepare_new`] in the transaction that creates its document. `without_plan` is that of the
+/// request.
 pub async fn insert_new(
     app: &ControlPlaneState,
     tx: &DatabaseTransaction,
     caller: &Caller,
     document: &document::Model,
     new: NewLoop,
+    without_plan: bool,
 ) -> ApiResult<agent_loop::Model> {
     // Fails for commands that need a plan.
-    subject(tx, document.clone(), new.command).await?;
+    subject(tx, document.clone(), new.command, without_plan).await?;
     let slug = match new.command {
         LoopCommand::Plan => {
             slug(ArtifactType::ImplementationPlan, documents::reserve_plan_number(tx, document).await?)
@@ -273,9 +332,19 @@ async fn prepare(
     let db = app.store.reader();
     let command = LoopCommand::from(body.command);
     let continues = command.spec().needs_parent;
-    let subject = subject(db, document, command).await?;
+    let subject = subject(db, document, command, body.without_plan == Some(true)).await?;
+    let selected = body.options();
+    let review = match body.approve {
+        Some(approved) => Some(approval(db, &subject, command, approved).await?),
+        None => review(db, caller, &subject, command, body.review).await?,
+    };
     let desktop = target::choose(app, caller, body.compute_target_id).await?;
     let parent = parent(db, &subject, command).await?;
+    let inherited = match parent.as_ref().filter(|_| continues) {
+        Some(parent) => contents::options(db, parent.id).await?,
+        None => SelectedOptions::default(),
+    };
+    let options = selected.or(inherited);
     // The worktree of the parent loop exists only on the desktop that ran it.
     if continues && !body.backend_override.unwrap_or(false) {
         check_machine(db, &subject, parent.as_ref(), &desktop).await?;
@@ -289,18 +358,71 @@ async fn prepare(
             _ => inherited_peers(db, &subject, command).await?,
         },
     };
+    let prompt = body.prompt.filter(|prompt| !prompt.trim().is_empty());
     let new = NewLoop {
         document: Some((subject.id, subject.current_version)),
         parent_loop_id: parent.filter(|_| continues).map(|row| row.id),
         compute_target_id: Some(desktop.id),
         artifact_slug: Some(artifact_slug(app, &subject, ticket, command).await?),
-        prompt: body.prompt.filter(|prompt| !prompt.trim().is_empty()),
+        options,
+        prompt: prompt.or_else(|| match &review {
+            Some(LoopReview::New { comments, .. }) => comments.summary.clone(),
+            _ => None,
+        }),
+        review,
         repo,
         additional_repos: peers,
         harness: desktop.selected_harness.0,
         ..NewLoop::of(command)
     };
     Ok((subject, new, desktop))
+}
+
+/// Returns the review of a start. Returns 409 when a comment was sent or deleted since.
+async fn review(
+    db: &impl ConnectionTrait,
+    caller: &Caller,
+    subject: &document::Model,
+    command: LoopCommand,
+    submission: Option<ReviewSubmission>,
+) -> ApiResult<Option<LoopReview>> {
+    let Some(submission) = submission else { return Ok(None) };
+    if command != LoopCommand::Execute {
+        return Err(review_without_execute());
+    }
+    submission.check("review")?;
+    let document_id = root_of(db, subject.clone()).await?.id;
+    let comments = reviews::submitted(db, caller, document_id, &submission).await?;
+    Ok(Some(LoopReview::New { document_id, submission, comments }))
+}
+
+/// Returns the approval of the changes of the last execution. Returns 409 unless they wait for it.
+async fn approval(
+    db: &impl ConnectionTrait,
+    subject: &document::Model,
+    command: LoopCommand,
+    approved: ApprovedChanges,
+) -> ApiResult<LoopReview> {
+    if command != LoopCommand::Execute {
+        return Err(review_without_execute());
+    }
+    let mut issues = ValidationIssues::default();
+    reviews::check_heads(&mut issues, "approve.heads", &approved.heads);
+    issues.into_result()?;
+    let executed = of_chain(subject, &[LoopCommand::Execute], &[LoopStatus::Completed]).one(db).await?;
+    let is_held = match executed {
+        Some(row) => contents::warnings(db, row.id).await?.iter().any(|warning| warning == PULL_REQUEST_HELD),
+        None => false,
+    };
+    if !is_held {
+        return Err(conflict("No changes wait for an approval. Reload the page.").code("nothing_to_approve"));
+    }
+    let document_id = root_of(db, subject.clone()).await?.id;
+    Ok(LoopReview::Approval { document_id, heads: approved.heads })
+}
+
+fn review_without_execute() -> ApiError {
+    bad_request("review: only execute on an existing document answers the comments of a review")
 }
 
 /// Fails with 409 unless the caller has read the current version: names it, or wrote it. The error names who
@@ -338,12 +460,13 @@ pub async fn check_version(
 }
 
 /// Returns the document that a command works on. PLAN works on the source of a plan, EXECUTE on the plan of a
-/// document, whichever of the two the path names. A code review works on the plan, when there is one, because
-/// its worktree contains the changes.
+/// document, whichever of the two the path names; on the document itself if the request allows that, or if a loop did
+/// so before. A code review works on the plan, when there is one, because its worktree contains the changes.
 async fn subject(
     db: &impl ConnectionTrait,
     document: document::Model,
     command: LoopCommand,
+    without_plan: bool,
 ) -> ApiResult<document::Model> {
     let is_plan = document.kind.0 == ArtifactType::ImplementationPlan;
     match command {
@@ -352,10 +475,17 @@ async fn subject(
             None => Ok(document),
         },
         LoopCommand::Execute | LoopCommand::RequestChanges | LoopCommand::EvaluatePlan if !is_plan => {
-            plan_of(db, document.id).await?.ok_or_else(|| {
-                bad_request("This document has no plan yet. Run plan first.")
-                    .code(code::PLAN_STATE_UNAVAILABLE)
-            })
+            if let Some(plan) = plan_of(db, document.id).await? {
+                return Ok(plan);
+            }
+            let may_lack_plan = command == LoopCommand::Execute
+                && (without_plan
+                    || parent(db, &document, command).await?.is_some_and(|row| row.command.0 == command));
+            if may_lack_plan {
+                return Ok(document);
+            }
+            let text = "This document has no plan yet. Run plan first.";
+            Err(bad_request(text).code(code::PLAN_STATE_UNAVAILABLE))
         }
         LoopCommand::CodeReview if !is_plan => Ok(plan_of(db, document.id).await?.unwrap_or(document)),
         _ => Ok(document),
@@ -415,7 +545,7 @@ async fn check_machine(
     let Some(original) = original else { return Ok(()) };
     let name = compute_target::Entity::find_by_id(original).one(db).await?.map(|row| row.machine_name);
     let message =
-        "The work to continue is on another desktop. Start the loop there, or override the desktop.";
+        "The work to continue is on another machine. Start the loop there, or override the machine.";
     let data = json!({
         "message": message,
         "originalComputeTargetId": original,

@@ -7,11 +7,11 @@ use sea_orm::{Condition, QueryOrder};
 
 use crate::app::ControlPlaneState;
 use crate::auth::Caller;
-use crate::error::{ApiError, ApiResult, not_found};
+use crate::error::{ApiError, ApiResult, not_found, unauthorized};
 use crate::store::Store;
 use crate::store::column::StoredEnum;
-use crate::store::entity::compute_target;
 use crate::store::entity::user::ComputeMode;
+use crate::store::entity::{api_key, compute_target};
 
 /// Returns the query for desktops that a user may use: their own and those shared with the organization.
 pub fn accessible(caller: &Caller) -> Select<compute_target::Entity> {
@@ -34,7 +34,7 @@ pub async fn find_operable(store: &Store, caller: &Caller, id: Uuid) -> ApiResul
     if row.user_id == caller.user.id || row.grants_commands {
         return Ok(row);
     }
-    let text = "This desktop is shared for loops only. Its owner can allow commands in Settings, Desktops.";
+    let text = "This machine is shared for loops only. Its owner can allow commands in Settings, Machines.";
     Err(ApiError::new(StatusCode::FORBIDDEN, text).code("commands_not_granted"))
 }
 
@@ -42,6 +42,17 @@ pub async fn find_operable(store: &Store, caller: &Caller, id: Uuid) -> ApiResul
 pub async fn find_own(store: &Store, caller: &Caller, id: Uuid) -> ApiResult<compute_target::Model> {
     let row = find(store, caller, id).await?;
     if row.user_id == caller.user.id { Ok(row) } else { Err(not_found("Compute target")) }
+}
+
+/// Returns the desktop that sent a request with its own key, whose requests prove the possession of the desktop's key.
+/// Returns 401 for any other credential, and 404 for another desktop.
+pub async fn find_of_desktop(store: &Store, caller: &Caller, id: Uuid) -> ApiResult<compute_target::Model> {
+    let gateway_id = caller.key.as_ref().and_then(api_key::Model::bound_gateway).ok_or_else(unauthorized)?;
+    let target = compute_target::Entity::find_by_id(id)
+        .filter(compute_target::Column::OrganizationId.eq(caller.organization_id()))
+        .filter(compute_target::Column::UserId.eq(caller.user.id))
+        .filter(compute_target::Column::GatewayId.eq(gateway_id));
+    target.one(store.reader()).await?.ok_or_else(|| not_found("Compute target"))
 }
 
 /// Selects a desktop. `hint` is the id from the request. `Some(None)`, or a preference for `CLOUD`, requests

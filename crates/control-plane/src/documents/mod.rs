@@ -3,7 +3,9 @@
 //! Versions of the text are append-only. A plan belongs to the document that it was derived from. The slug of
 //! a plan also names worktree and branch of the loops that create and implement it.
 
+pub mod attachments;
 pub mod ingest;
+pub mod tree;
 pub mod view;
 
 use loopgate_api::launch::{ArtifactType, RepoRef};
@@ -21,19 +23,29 @@ use crate::store::entity::{document, document_counter, document_version};
 use crate::store::now;
 
 /// Returns a document by id or slug. A text in the form of a UUID is always treated as id. Returns 404
-/// otherwise.
+/// otherwise, also for a deleted one.
 pub async fn find(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
     id_or_slug: &str,
 ) -> ApiResult<document::Model> {
+    let found = find_deleted(db, organization_id, id_or_slug).await?;
+    found.filter(|document| document.deleted_at.is_none()).ok_or_else(|| not_found("Document"))
+}
+
+/// Like [`find`], but also returns a document that was deleted.
+pub async fn find_deleted(
+    db: &impl ConnectionTrait,
+    organization_id: Uuid,
+    id_or_slug: &str,
+) -> Result<Option<document::Model>, DbErr> {
     let in_organization =
         document::Entity::find().filter(document::Column::OrganizationId.eq(organization_id));
     let selection = match Uuid::try_parse(id_or_slug) {
         Ok(id) => in_organization.filter(document::Column::Id.eq(id)),
         Err(_) => in_organization.filter(document::Column::Slug.eq(id_or_slug)),
     };
-    selection.one(db).await?.ok_or_else(|| not_found("Document"))
+    selection.one(db).await
 }
 
 /// Returns the newest plan derived from a document.
@@ -163,6 +175,7 @@ pub async fn create(
         source_document_id: Set(new.source_document_id),
         current_version: Set(0),
         planned_number: Set(None),
+        deleted_at: Set(None),
         created_at: Set(now()),
         updated_at: Set(now()),
     };

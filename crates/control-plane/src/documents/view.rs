@@ -1,12 +1,14 @@
 //! Views of documents in responses.
 
 use loopgate_api::launch::{ArtifactType, RepoRef};
+use loopgate_api::pull_request::ReportedStanding;
 use sea_orm::prelude::*;
 use sea_orm::{ConnectionTrait, FromQueryResult, QueryOrder, QuerySelect};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::attachments::DocumentAttachment;
 use crate::loops::view::{LoopDocument, LoopRecord, records};
 use crate::page::MAX_LIMIT;
 use crate::store::entity::document::DocumentStatus;
@@ -149,11 +151,17 @@ pub struct LoopPullRequest {
     pub loop_id: Uuid,
     /// Creation time, ISO 8601.
     pub created_at: String,
+    /// Its standing at the code host, as the desktop of the loop has last reported it; null before the first report.
+    pub standing: Option<ReportedStanding>,
+    /// Time of that report, ISO 8601.
+    pub reported_at: Option<String>,
 }
 
 impl From<pull_request::Model> for LoopPullRequest {
     fn from(row: pull_request::Model) -> Self {
         Self {
+            standing: parse_json(row.standing.as_ref()),
+            reported_at: row.reported_at.map(iso),
             full_name: row.full_name,
             number: row.number,
             url: row.url,
@@ -178,6 +186,8 @@ pub struct DocumentDetail {
     /// Complete plan object of the current text; null without one.
     #[schema(value_type = Option<HashMap<String, Value>>)]
     pub raw: Option<Value>,
+    /// Files that its user added.
+    pub attachments: Vec<DocumentAttachment>,
     /// Newest 200 versions, newest first.
     pub versions: Vec<DocumentVersionRecord>,
     /// Document that it was derived from.
@@ -206,11 +216,13 @@ pub async fn detail(db: &impl ConnectionTrait, row: document::Model) -> Result<D
         .limit(LOOPS_SHOWN)
         .all(db)
         .await?;
+    let attachments = super::attachments::of_document(db, row.id).await?;
     let (content, raw) = current.map(|version| (version.content, version.raw)).unwrap_or_default();
     let pull_requests = pull_requests_of(db, [row.id]).await?;
     Ok(DocumentDetail {
         content,
         raw,
+        attachments: attachments.into_iter().map(DocumentAttachment::from).collect(),
         versions,
         source: source.as_ref().map(LoopDocument::from),
         plan: plan.as_ref().map(LoopDocument::from),

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use super::cost;
 use super::runner_event::{RunnerEvent, is_session_id};
 use crate::agents::roster;
-use crate::change_requests;
+use crate::change_requests::{self, reviews};
 use crate::documents;
 use crate::error::{ApiResult, ValidationIssues, invalid_transition};
 use crate::loop_state::{self, TransitionResult};
@@ -37,7 +37,10 @@ pub async fn completed(
         return Ok(None);
     }
     let outcome = CompletedEvent::read(tx, row, &event).await?;
-    if row.command.0 == LoopCommand::Execute && outcome.used_no_tokens() {
+    // An approved delivery runs no assistant.
+    let must_work =
+        row.command.0 == LoopCommand::Execute && reviews::approved_commits(tx, row.id).await?.is_none();
+    if must_work && outcome.used_no_tokens() {
         return no_work(tx, row, event).await;
     }
     // An error in any of these steps rolls back the transaction, and the runner retries the event.
@@ -302,6 +305,8 @@ async fn store_pull_requests(
             branch_name: Set(entry.branch_name.clone()),
             base_branch: Set(entry.base_branch.clone()),
             created_at: Set(now()),
+            standing: Set(None),
+            reported_at: Set(None),
         };
         // A later loop that pushes to the same pull request reports it again.
         let keep_existing =

@@ -9,7 +9,7 @@ mod event_rows;
 pub mod runner_event;
 
 use loopgate_api::event::TokenUsage;
-use loopgate_api::event_body::EventBody;
+use loopgate_api::event_body::{EventBody, MessageDeliveryEvent, ProgressEvent, TaskCounts};
 use loopgate_api::ids::BranchName;
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::RepoRef;
@@ -20,13 +20,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use self::runner_event::RunnerEvent;
+use self::runner_event::{MESSAGE_DELIVERY, RunnerEvent};
 use crate::app::ControlPlaneState;
 use crate::audit::{Actor, AuditAction};
 use crate::auth::RunnerAuth;
 use crate::bus::Topic;
-use crate::change_requests;
-use crate::dispatch::kill;
+use crate::change_requests::{self, reviews};
+use crate::dispatch::{kill, message};
 use crate::error::{ApiError, ApiResult, conflict, invalid_transition, not_found};
 use crate::loop_state::{self, ACTIVE, NewEvent, TransitionResult};
 use crate::loops::{activity, contents, revival};
@@ -157,10 +157,17 @@ async fn record(
         tx.commit().await?;
         return Ok(IngestOutcome { is_ignored: true, has_ended });
     }
-    if activity::update(&tx, &row, &event).await? {
+    let body = EventBody::read(&event.kind, &event.members);
+    // Texts and tool calls, of which there are many, change no list.
+    let changes_lists = !body.is_part();
+    if activity::update(&tx, &row, &body).await? {
         change_requests::refresh_of_loop(&tx, loop_id).await?;
     }
-    let event = match apply_event(&tx, &row, event).await? {
+    if event.is_terminal() {
+        // Before the status changes: the state of the change request depends on the answers.
+        reviews::store_answers(&tx, loop_id, event.members.get("commentAnswers")).await?;
+    }
+    let event = match apply_event(&tx, &row, body, event).await? {
         EventEffect::Store(event) => event,
         EventEffect::Update => {
             tx.commit().await?;
@@ -190,6 +197,9 @@ async fn record(
     }
     tx.commit().await?;
     app.bus.publish(Topic::Loop(loop_id));
+    if changes_lists {
+        app.bus.publish(Topic::Organization(row.organization_id));
+    }
     // After the commit: the kill command must not be sent for a transaction that is rolled back.
     let Some(kill) = kill else { return Ok(IngestOutcome::STORED) };
     kill::send(app, kill).await?;
@@ -234,6 +244,8 @@ async fn was_ended_by_runner(tx: &DatabaseTransaction, loop_id: Uuid) -> Result<
 
 fn accepted_after_end(event: &RunnerEvent, status: LoopStatus) -> bool {
     event.is_terminal()
+        // The user may have cancelled the loop after the delivery.
+        || event.kind == MESSAGE_DELIVERY
         || (event.kind == "support_bundle_uploaded"
             && matches!(status, LoopStatus::Failed | LoopStatus::TimedOut))
 }
@@ -249,25 +261,29 @@ enum EventEffect {
 async fn apply_event(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
+    body: EventBody,
     event: RunnerEvent,
 ) -> ApiResult<EventEffect> {
-    match EventBody::read(&event.kind, &event.members) {
+    match body {
         EventBody::Started(_) => started(tx, row, event).await,
         EventBody::Output(_) => output(tx, row, event).await,
         EventBody::Completed(_) => completion::completed(tx, row, event)
             .await
             .map(|event| event.map_or(EventEffect::Ignore, EventEffect::Store)),
         EventBody::Error(_) => failed(tx, row, event).await,
+        EventBody::Progress(progress) => progressed(tx, row, &progress, event).await,
         EventBody::Cancelled(_) => cancelled(tx, row, event).await,
+        EventBody::MessageDelivery(delivery) => delivered(tx, row, &delivery, event).await,
         // Without an effect on the loop.
-        EventBody::Progress(_)
-        | EventBody::ToolCall(_)
+        EventBody::ToolCall(_)
         | EventBody::Usage(_)
         | EventBody::Question(_)
         | EventBody::Limit(_)
         | EventBody::Approval(_)
+        | EventBody::ApprovalDecision(_)
         | EventBody::Queue(_)
         | EventBody::Stall(_)
+        | EventBody::Message(_)
         | EventBody::ArtifactCreated(_)
         | EventBody::SupportBundleUploaded(_)
         | EventBody::TokensCleared(_)
@@ -299,6 +315,20 @@ async fn started(
     settle(loop_state::apply(tx, row.id, LoopStatus::Running, columns).await?, event)
 }
 
+/// Accepts the delivery of a message of this loop.
+async fn delivered(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    delivery: &MessageDeliveryEvent,
+    event: RunnerEvent,
+) -> ApiResult<EventEffect> {
+    let is_known = match delivery.message_id.parse() {
+        Ok(message_id) => message::exists(tx, row.id, message_id).await?,
+        Err(_) => false,
+    };
+    Ok(if is_known { EventEffect::Store(event) } else { EventEffect::Ignore })
+}
+
 /// Returns the loop's repository completed with the default branch that the runner reported; `None` when the
 /// loop already has a branch.
 fn with_branch(row: &agent_loop::Model, event: &RunnerEvent) -> Option<Value> {
@@ -314,6 +344,24 @@ fn settle(transition: TransitionResult, event: RunnerEvent) -> ApiResult<EventEf
         TransitionResult::Refused(from) if from.is_terminal() => Ok(EventEffect::Ignore),
         TransitionResult::Refused(from) => Err(invalid_transition(from)),
     }
+}
+
+async fn progressed(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    progress: &ProgressEvent,
+    event: RunnerEvent,
+) -> ApiResult<EventEffect> {
+    let Some(tasks) = &progress.tasks else { return Ok(EventEffect::Store(event)) };
+    if parse_json::<TaskCounts>(row.tasks.as_ref()).as_ref() != Some(tasks) {
+        agent_loop::Entity::update_many()
+            .col_expr(agent_loop::Column::Tasks, Expr::value(serde_json::to_value(tasks)?))
+            .filter(agent_loop::Column::Id.eq(row.id))
+            .exec(tx)
+            .await?;
+        change_requests::refresh_of_loop(tx, row.id).await?;
+    }
+    Ok(EventEffect::Store(event))
 }
 
 async fn output(

@@ -19,13 +19,14 @@ const LOG_TAIL_LINES: usize = usize::MAX;
 const SESSION_ID_LIMIT: usize = 256;
 
 // Event types accepted from runners.
-const TYPES: [&str; 9] = [
+const TYPES: [&str; 10] = [
     "started",
     "output",
     "progress",
     "tool_call",
     "artifact_created",
     "support_bundle_uploaded",
+    MESSAGE_DELIVERY,
     "completed",
     "error",
     "cancelled",
@@ -33,6 +34,9 @@ const TYPES: [&str; 9] = [
 
 // Event types accepted from users for a MANUAL loop.
 const MANUAL_TYPES: [&str; 5] = ["output", "progress", "completed", "error", "cancelled"];
+
+/// Type of the event that reports the delivery of a message of the user.
+pub const MESSAGE_DELIVERY: &str = "message_delivery";
 
 /// Types of the events that lead to a terminal status.
 pub const TERMINAL_KINDS: [&str; 3] = ["completed", "error", "cancelled"];
@@ -136,6 +140,10 @@ impl RunnerEvent {
                 let valid = keys
                     .is_some_and(|keys| (1..=2).contains(&keys.len()) && keys.iter().all(Value::is_string));
                 issues.require(valid, "keys", "must be one or two strings");
+            }
+            MESSAGE_DELIVERY => {
+                issues.require(has("messageId", Value::is_string), "messageId", "must be a string");
+                issues.require(has("isDelivered", Value::is_boolean), "isDelivered", "must be a boolean");
             }
             "cancelled" if !has("timestamp", Value::is_string) => {
                 return Err(bad_request("cancelled event requires a timestamp string"));

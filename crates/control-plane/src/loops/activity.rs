@@ -1,37 +1,24 @@
 //! What a loop waits for before or while it runs, as its desktop reports it with `output` events.
 
+use loopgate_api::event_body::{ApprovalDetails, EventBody, QueuePlace, StallKind, StallState};
 use loopgate_api::job::LoopStatus;
 use sea_orm::DatabaseTransaction;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::ingest::runner_event::RunnerEvent;
 use crate::store::entity::agent_loop;
 use crate::store::parse_json;
 
 /// What a loop waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum LoopActivity {
     /// For the approval of its desktop's owner.
-    Approval {
-        /// Id of the approval.
-        id: String,
-        /// Shell command with which the owner approves the loop.
-        command: String,
-        /// Time at which the approval request expires, ISO 8601.
-        waits_until: String,
-    },
+    Approval(ApprovalDetails),
     /// In the queue of its desktop.
-    Queue {
-        /// Position in the queue, from 1.
-        place: u64,
-        /// Length of the queue.
-        waiting: u64,
-    },
+    Queue(QueuePlace),
     /// For the reset of a usage limit of the assistant.
     UsageLimit {
         /// Time of the reset, ISO 8601; absent when unknown.
@@ -46,54 +33,30 @@ pub enum LoopActivity {
     },
 }
 
-/// The member `stall` of an event.
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "state")]
-enum ReportedStall {
-    WaitingForLimit {
-        #[serde(default)]
-        until: Option<String>,
-    },
-    Stuck {
-        #[serde(default)]
-        command: Option<String>,
-    },
-    #[serde(other)]
-    Active,
-}
-
-/// ActivityChange of the activity by an event.
+/// A change of the activity by an event.
 #[derive(Debug, PartialEq, Eq)]
 enum ActivityChange {
     Keep,
     Set(Option<LoopActivity>),
 }
 
-/// Returns what an event says about the activity. Output without such a member says nothing; all other events are
-/// proof that the loop no longer waits.
-fn change(event: &RunnerEvent) -> ActivityChange {
-    let activity = |kind: &str, member: &Value| -> Option<LoopActivity> {
-        let mut members = member.as_object()?.clone();
-        members.insert("kind".to_owned(), kind.into());
-        serde_json::from_value(Value::Object(members)).ok()
-    };
-    let member = |name: &str| event.members.get(name).filter(|member| member.is_object());
-    if event.kind != "output" {
-        return ActivityChange::Set(None);
-    }
-    if let Some(approval) = member("approval") {
-        return ActivityChange::Set(activity("approval", approval));
-    }
-    if let Some(queue) = member("queue") {
-        return ActivityChange::Set(activity("queue", queue));
-    }
-    match parse_json(member("stall")) {
-        Some(ReportedStall::WaitingForLimit { until }) => {
-            ActivityChange::Set(Some(LoopActivity::UsageLimit { until }))
-        }
-        Some(ReportedStall::Stuck { command }) => ActivityChange::Set(Some(LoopActivity::Stuck { command })),
-        Some(ReportedStall::Active) => ActivityChange::Set(None),
-        None => ActivityChange::Keep,
+/// Returns what an event says about the activity. A text says nothing; all other events are proof that the loop no
+/// longer waits.
+fn change(event: &EventBody) -> ActivityChange {
+    ActivityChange::Set(match event {
+        EventBody::Output(_) => return ActivityChange::Keep,
+        EventBody::Approval(event) => Some(LoopActivity::Approval(event.approval.clone())),
+        EventBody::Queue(event) => Some(LoopActivity::Queue(event.queue)),
+        EventBody::Stall(event) => stall(event.stall.clone()),
+        _ => None,
+    })
+}
+
+fn stall(stall: StallState) -> Option<LoopActivity> {
+    match stall.state {
+        StallKind::WaitingForLimit => Some(LoopActivity::UsageLimit { until: stall.until }),
+        StallKind::Stuck => Some(LoopActivity::Stuck { command: stall.command }),
+        StallKind::Working | StallKind::WaitingForModel => None,
     }
 }
 
@@ -107,7 +70,7 @@ pub fn of(row: &agent_loop::Model) -> Option<LoopActivity> {
 pub async fn update(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
-    event: &RunnerEvent,
+    event: &EventBody,
 ) -> Result<bool, DbErr> {
     let ActivityChange::Set(activity) = change(event) else { return Ok(false) };
     if activity == parse_json(row.activity.as_ref()) {
@@ -125,12 +88,13 @@ pub async fn update(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
     fn after(body: Value) -> ActivityChange {
-        change(&RunnerEvent::parse(body, None).unwrap())
+        let kind = body["type"].as_str().unwrap();
+        change(&EventBody::read(kind, body.as_object().unwrap()))
     }
 
     #[test]
@@ -138,9 +102,14 @@ mod tests {
         let approval =
             json!({"id": "7f", "command": "loopgate approve 7f", "waitsUntil": "2026-05-11T08:30:00Z"});
         let waits = after(json!({"type": "output", "chunk": "Waiting", "approval": approval}));
-        assert!(matches!(waits, ActivityChange::Set(Some(LoopActivity::Approval { id, .. })) if id == "7f"));
+        assert!(
+            matches!(waits, ActivityChange::Set(Some(LoopActivity::Approval(approval))) if approval.id == "7f")
+        );
         let queued = after(json!({"type": "output", "chunk": "Queued", "queue": {"place": 2, "waiting": 4}}));
-        assert_eq!(queued, ActivityChange::Set(Some(LoopActivity::Queue { place: 2, waiting: 4 })));
+        assert_eq!(
+            queued,
+            ActivityChange::Set(Some(LoopActivity::Queue(QueuePlace { place: 2, waiting: 4 })))
+        );
         let limit =
             json!({"type": "output", "chunk": "", "stall": {"state": "waiting-for-limit", "until": "15:00"}});
         assert_eq!(
@@ -154,11 +123,9 @@ mod tests {
     }
 
     #[test]
-    fn malformed_members_end_the_activity() {
-        assert_eq!(
-            after(json!({"type": "output", "chunk": "", "queue": {"place": "x"}})),
-            ActivityChange::Set(None)
-        );
+    fn event_with_a_malformed_member_is_a_text() {
+        let queue = json!({"type": "output", "chunk": "", "queue": {"place": "x"}});
+        assert_eq!(after(queue), ActivityChange::Keep);
         assert_eq!(after(json!({"type": "output", "chunk": "", "stall": 5})), ActivityChange::Keep);
     }
 }

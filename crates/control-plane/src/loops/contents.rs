@@ -9,8 +9,9 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::loops::options::SelectedOptions;
 use crate::store::entity::{agent_loop, loop_artifact, loop_content};
-use crate::store::now;
+use crate::store::{now, parse_json};
 
 // Largest artifacts of a loop together, in bytes.
 const ARTIFACTS_LIMIT: usize = 20_000_000;
@@ -41,6 +42,7 @@ pub async fn find(db: &impl ConnectionTrait, loop_id: Uuid) -> Result<loop_conte
         metadata: Value::Object(Map::new()),
         results: None,
         tokens_by_model: None,
+        options: None,
     }))
 }
 
@@ -48,6 +50,20 @@ pub async fn find(db: &impl ConnectionTrait, loop_id: Uuid) -> Result<loop_conte
 pub async fn prompt(db: &impl ConnectionTrait, loop_id: Uuid) -> Result<Option<String>, DbErr> {
     let prompt = loop_content::Entity::find_by_id(loop_id).select_only().column(loop_content::Column::Prompt);
     Ok(prompt.into_tuple::<Option<String>>().one(db).await?.flatten())
+}
+
+/// Returns what the user of a loop selected.
+pub async fn options(db: &impl ConnectionTrait, loop_id: Uuid) -> Result<SelectedOptions, DbErr> {
+    let options =
+        loop_content::Entity::find_by_id(loop_id).select_only().column(loop_content::Column::Options);
+    let options: Option<Value> = options.into_tuple::<Option<Value>>().one(db).await?.flatten();
+    Ok(parse_json(options.as_ref()).unwrap_or_default())
+}
+
+/// Returns the warnings of a loop.
+pub async fn warnings(db: &impl ConnectionTrait, loop_id: Uuid) -> Result<Vec<String>, DbErr> {
+    let metadata = find(db, loop_id).await?.metadata;
+    Ok(parse_json(metadata.get("warnings")).unwrap_or_default())
 }
 
 /// Changes columns of a loop's large values.

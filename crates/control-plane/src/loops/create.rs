@@ -16,15 +16,19 @@ use serde_json::{Map, Value, json};
 use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
 use crate::auth::Caller;
-use crate::change_requests;
+use crate::bus::Topic;
+use crate::change_requests::reviews::{self, LoopReview, ReviewSubmission};
+use crate::change_requests::{self, deletion};
 use crate::dispatch::launch_queue;
 use crate::error::{ApiError, ApiResult, ValidationIssues, bad_request, conflict};
 use crate::idempotency::{self, CreatedRows, KeyedRequest};
 use crate::loop_state::{self, ACTIVE, status_values};
+use crate::loops::options::SelectedOptions;
 use crate::organizations;
 use crate::repositories;
 use crate::spending;
 use crate::store::column::StoredEnum;
+use crate::store::entity::change_review::ReviewKind;
 use crate::store::entity::{agent_loop, loop_content, user};
 use crate::store::{is_duplicate, now};
 
@@ -62,6 +66,10 @@ pub struct NewLoop {
     pub additional_repos: Vec<RepoRef>,
     /// Documents provided as context.
     pub context_refs: Option<Value>,
+    /// What its user selected.
+    pub options: SelectedOptions,
+    /// Review whose comments the loop has to answer.
+    pub review: Option<LoopReview>,
     /// Open object, shown with the loop.
     pub metadata: Value,
     /// How the loop is launched.
@@ -95,6 +103,8 @@ impl NewLoop {
             repo: None,
             additional_repos: Vec::new(),
             context_refs: None,
+            options: SelectedOptions::default(),
+            review: None,
             metadata: Value::Object(Map::new()),
             launch: LaunchMode::None,
             request: None,
@@ -183,6 +193,7 @@ pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> A
     }
     let row = insert_checked(app, &tx, caller, new).await?;
     tx.commit().await?;
+    app.bus.publish(Topic::Organization(row.organization_id));
     Ok(CreatedLoop::New(row))
 }
 
@@ -190,6 +201,7 @@ pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> A
 pub async fn check(app: &ControlPlaneState, caller: &Caller, new: &NewLoop) -> ApiResult<()> {
     let mut issues = ValidationIssues::default();
     check_inputs(&mut issues, new.prompt.as_deref(), new.repo.as_ref(), &new.additional_repos);
+    new.options.check(&mut issues);
     issues.into_result()?;
     repositories::authorize(app, &caller.organization, new.repo.as_ref(), &new.additional_repos).await?;
     if new.command == LoopCommand::Bootstrap {
@@ -215,6 +227,7 @@ pub async fn insert_checked(
     mut new: NewLoop,
 ) -> ApiResult<agent_loop::Model> {
     if let Some((document, _)) = new.document {
+        deletion::lock(tx, document).await?;
         release_stale(tx, document, new.command).await?;
     }
     check_capacity(tx, caller).await?;
@@ -224,6 +237,7 @@ pub async fn insert_checked(
         check_slot(tx, document, new.command).await?;
     }
     let (command, launch, request) = (new.command, new.launch, new.request.take());
+    let review = new.review.take();
     let details = json!({
         "command": command,
         "computeTargetId": new.compute_target_id,
@@ -235,6 +249,19 @@ pub async fn insert_checked(
         Ok(row) => {
             let organization = caller.organization_id();
             caller.actor().record(tx, organization, AuditAction::LoopStarted, row.id, details).await?;
+            match review {
+                Some(LoopReview::New { document_id, submission, .. }) => {
+                    let kind = ReviewKind::RequestChanges;
+                    reviews::finish(tx, caller, document_id, kind, submission, Some(row.id)).await?;
+                }
+                Some(LoopReview::Approval { document_id, heads }) => {
+                    let submission = ReviewSubmission { comment_ids: Vec::new(), summary: None, heads };
+                    let kind = ReviewKind::Approve;
+                    reviews::finish(tx, caller, document_id, kind, submission, Some(row.id)).await?;
+                }
+                Some(LoopReview::Of(earlier)) => reviews::reassign(tx, earlier, row.id).await?,
+                None => {}
+            }
             if launch != LaunchMode::None {
                 launch_queue::insert(app, tx, &row, launch == LaunchMode::SignedCommand).await?;
             }
@@ -335,6 +362,7 @@ async fn insert(tx: &DatabaseTransaction, caller: &Caller, new: NewLoop) -> Resu
     let json = |error: serde_json::Error| DbErr::Json(error.to_string());
     let repo = new.repo.map(serde_json::to_value).transpose().map_err(json)?;
     let peers = (!new.additional_repos.is_empty()).then(|| serde_json::to_value(&new.additional_repos));
+    let options = (new.options != SelectedOptions::default()).then(|| serde_json::to_value(&new.options));
     let id = Uuid::now_v7();
     let excerpt = new.prompt.as_ref().map(|prompt| prompt.chars().take(EXCERPT_CHARS).collect());
     let row = agent_loop::ActiveModel {
@@ -369,6 +397,7 @@ async fn insert(tx: &DatabaseTransaction, caller: &Caller, new: NewLoop) -> Resu
         prompt: Set(new.prompt),
         context_refs: Set(new.context_refs),
         metadata: Set(new.metadata),
+        options: Set(options.transpose().map_err(json)?),
         ..Default::default()
     };
     loop_content::Entity::insert(content).exec_without_returning(tx).await?;

@@ -3,7 +3,7 @@
 use loopgate_api::command::LoopCommand;
 use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
-use sea_orm::sea_query::{Expr, ExprTrait, Func};
+use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{Condition, ConnectionTrait, QueryOrder, QuerySelect, QueryTrait as _};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -14,15 +14,11 @@ use crate::error::{ApiResult, bad_request, not_found};
 use crate::extract::separated;
 use crate::loop_state::status_values;
 use crate::loops;
+use crate::page;
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, document};
-use crate::store::{containing, row_count};
-
-// Loops per page without `limit`, and at most.
-const DEFAULT_LIMIT: u64 = 50;
-const MAX_LIMIT: u64 = 200;
-// Longest text to search for, in characters.
-const TEXT_LIMIT: usize = 200;
+use crate::store::row_count;
+use crate::text_search;
 
 /// Selects a page of loops.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
@@ -69,6 +65,7 @@ pub struct LoopPage {
 /// Returns a page of the loops of an organization, newest first.
 pub async fn page(db: &impl ConnectionTrait, organization_id: Uuid, query: LoopQuery) -> ApiResult<LoopPage> {
     use agent_loop::Column;
+    let limit = page::limit(query.limit)?;
     let matching = matching(db, organization_id, &query).await?;
     let total = if query.count { Some(matching.clone().count(db).await?) } else { None };
     let selection = match query.after {
@@ -79,7 +76,7 @@ pub async fn page(db: &impl ConnectionTrait, organization_id: Uuid, query: LoopQ
         .order_by_desc(Column::CreatedAt)
         // Tie-break for loops created in the same millisecond.
         .order_by_desc(Column::Id)
-        .limit(query.limit.unwrap_or(DEFAULT_LIMIT))
+        .limit(limit)
         .offset(row_count(query.offset.unwrap_or(0)))
         .all(db)
         .await?;
@@ -93,9 +90,6 @@ async fn matching(
     query: &LoopQuery,
 ) -> ApiResult<Select<agent_loop::Entity>> {
     use agent_loop::Column;
-    if !query.limit.is_none_or(|limit| (1..=MAX_LIMIT).contains(&limit)) {
-        return Err(bad_request("Invalid query parameters: limit must be from 1 to 200"));
-    }
     let mut selection = agent_loop::Entity::find().filter(Column::OrganizationId.eq(organization_id));
     if !query.status.is_empty() {
         selection = selection.filter(Column::Status.is_in(status_values(query.status.iter().copied())));
@@ -109,10 +103,7 @@ async fn matching(
             .map_err(|error| if error.is_internal() { error } else { not_found("Artifact") })?;
         selection = selection.filter(Column::DocumentId.eq(document.id));
     }
-    if let Some(text) = query.text.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
-        if text.chars().count() > TEXT_LIMIT {
-            return Err(bad_request("Invalid query parameters: text must have at most 200 characters"));
-        }
+    if let Some(text) = text_search::requested(query.text.as_deref())? {
         selection = selection.filter(mentions(organization_id, text));
     }
     Ok(selection)
@@ -121,19 +112,16 @@ async fn matching(
 /// Returns the condition for loops whose texts in the list contain `text`.
 fn mentions(organization_id: Uuid, text: &str) -> Condition {
     use agent_loop::Column;
-    let contains = |expr: Expr| Expr::expr(Func::lower(expr)).like(containing(text));
     let titled = document::Entity::find()
         .select_only()
         .column(document::Column::Id)
         .filter(document::Column::OrganizationId.eq(organization_id))
-        .filter(contains(Expr::col((document::Entity, document::Column::Title))))
+        .filter(text_search::contains(Expr::col((document::Entity, document::Column::Title)), text))
         .into_query();
     let column = |column: Column| Expr::col((agent_loop::Entity, column));
-    Condition::any()
-        .add(Column::DocumentId.in_subquery(titled))
-        .add(contains(column(Column::PromptExcerpt)))
-        .add(contains(column(Column::BranchName)))
-        .add(contains(column(Column::Repo).cast_as("text")))
+    let columns =
+        [column(Column::PromptExcerpt), column(Column::BranchName), column(Column::Repo).cast_as("text")];
+    text_search::any_contains(columns, text).add(Column::DocumentId.in_subquery(titled))
 }
 
 /// Returns the condition for loops after `after` in the list (keyset pagination).

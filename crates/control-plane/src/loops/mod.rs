@@ -9,6 +9,7 @@ pub mod create;
 pub mod event_ranges;
 pub mod events;
 pub mod list;
+pub mod options;
 pub mod reaper;
 pub mod refresh;
 pub mod revival;

@@ -1,6 +1,6 @@
 //! Summaries of the loops of documents.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::job::LoopStatus;
@@ -11,14 +11,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::view::{LoopUser, users};
+use crate::documents::tree;
 use crate::loop_state::ACTIVE;
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, document};
 use crate::store::iso;
-
-// Levels of derived documents that are followed. Guards against cycles; real chains have two or three
-// levels.
-const MAX_DEPTH: usize = 10;
 
 /// Loops of one document and of the documents derived from it.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
@@ -73,70 +70,36 @@ struct LoopRow {
     updated_at: i64,
 }
 
-/// A document in the tree below a summarized document.
-#[derive(Debug, Clone, Copy)]
-struct Descendant {
-    root: Uuid,
-    /// `None` for the summarized document itself.
-    kind: Option<ArtifactType>,
-}
-
 /// Summarizes the loops of documents. Documents of other organizations have empty summaries.
 pub async fn summarize(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
     documents: &[Uuid],
 ) -> Result<HashMap<Uuid, DocumentSummary>, DbErr> {
-    let family = descendants(db, organization_id, documents).await?;
+    let of_organization = document::Entity::find()
+        .filter(document::Column::OrganizationId.eq(organization_id))
+        .filter(document::Column::Id.is_in(documents.iter().copied()));
+    let summarized = of_organization.all(db).await?;
+    let derived = tree::derived(db, organization_id, documents.iter().copied()).await?;
+    let family: HashMap<Uuid, document::Model> =
+        summarized.into_iter().chain(derived).map(|document| (document.id, document)).collect();
     let rows = loops_of(db, organization_id, family.keys().copied()).await?;
     let users_by_id = users(db, rows.iter().map(|row| row.user_id)).await?;
     let mut summaries: HashMap<Uuid, DocumentSummary> =
         documents.iter().map(|id| (*id, DocumentSummary::default())).collect();
     for row in rows {
-        for descendant in row.document_id.iter().filter_map(|id| family.get(id)).flatten() {
-            let summary = summaries.entry(descendant.root).or_default();
-            let Some(slot) = summary.slot(row.status.0) else { continue };
+        let Some(document) = row.document_id.and_then(|id| family.get(&id)) else { continue };
+        for root in tree::lineage(&family, document.id) {
+            let Some(slot) = summaries.get_mut(&root.id).and_then(|summary| summary.slot(row.status.0))
+            else {
+                continue;
+            };
             // Rows are sorted newest first, so the first loop of a slot is the newest one.
-            slot.get_or_insert_with(|| row.summary(descendant.kind, users_by_id.get(&row.user_id)));
+            let child = (root.id != document.id).then_some(document.kind.0);
+            slot.get_or_insert_with(|| row.summary(child, users_by_id.get(&row.user_id)));
         }
     }
     Ok(summaries)
-}
-
-/// Returns the documents and those derived from them, each with the roots that it descends from.
-async fn descendants(
-    db: &impl ConnectionTrait,
-    organization_id: Uuid,
-    documents: &[Uuid],
-) -> Result<HashMap<Uuid, Vec<Descendant>>, DbErr> {
-    let mut family: HashMap<Uuid, Vec<Descendant>> =
-        documents.iter().map(|id| (*id, vec![Descendant { root: *id, kind: None }])).collect();
-    let mut frontier: HashSet<Uuid> = documents.iter().copied().collect();
-    for _ in 0..MAX_DEPTH {
-        let children = document::Entity::find()
-            .filter(document::Column::OrganizationId.eq(organization_id))
-            .filter(document::Column::SourceDocumentId.is_in(frontier))
-            .all(db)
-            .await?;
-        frontier = HashSet::new();
-        for child in children {
-            let Some(parents) = child.source_document_id.and_then(|id| family.get(&id).cloned()) else {
-                continue;
-            };
-            let roots = family.entry(child.id).or_default();
-            for Descendant { root, .. } in parents {
-                // Added once per root, so that cycles terminate.
-                if !roots.iter().any(|descendant| descendant.root == root) {
-                    roots.push(Descendant { root, kind: Some(child.kind.0) });
-                    frontier.insert(child.id);
-                }
-            }
-        }
-        if frontier.is_empty() {
-            break;
-        }
-    }
-    Ok(family)
 }
 
 /// Returns the loops of documents, newest first.

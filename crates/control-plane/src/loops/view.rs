@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::event::ModelTokens;
+use loopgate_api::event_body::TaskCounts;
 use loopgate_api::execution_result::{ResultEntry, SuccessEntry};
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{ArtifactType, Harness, RepoRef};
@@ -14,6 +15,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::contents::{self, Artifacts};
+use crate::store::entity::user::full_name;
 use crate::store::entity::{agent_loop, compute_target, document, document_version, loop_diagnostics, user};
 use crate::store::{iso, parse_json};
 
@@ -44,6 +46,13 @@ pub struct LoopUser {
     pub email: String,
 }
 
+impl LoopUser {
+    /// Returns first and last name, or the e-mail address when both are missing.
+    pub fn full_name(&self) -> String {
+        full_name(self.first_name.as_deref(), self.last_name.as_deref(), &self.email)
+    }
+}
+
 /// Desktop that runs a loop.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -57,7 +66,7 @@ pub struct LoopTarget {
 }
 
 /// Document that a loop works on.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopDocument {
     /// Id of the document.
@@ -130,6 +139,8 @@ pub struct LoopRecord {
     pub completed_at: Option<String>,
     /// Reason why it did not complete successfully; null otherwise.
     pub error: Option<LoopError>,
+    /// Tasks of the plan, as the runner last reported them; null without a report.
+    pub tasks: Option<TaskCounts>,
     /// Creation time, ISO 8601.
     pub created_at: String,
     /// Time of the last change, ISO 8601.
@@ -359,6 +370,7 @@ fn record(
         started_at: row.started_at.map(iso),
         completed_at: row.completed_at.map(iso),
         error: parse_json(row.error.as_ref()),
+        tasks: parse_json(row.tasks.as_ref()),
         created_at: iso(row.created_at),
         updated_at: iso(row.updated_at),
         user: users.get(&row.user_id).cloned(),
@@ -400,6 +412,10 @@ async fn documents(
     db: &impl ConnectionTrait,
     ids: impl Iterator<Item = Uuid>,
 ) -> Result<HashMap<Uuid, LoopDocument>, DbErr> {
-    let rows = document::Entity::find().filter(document::Column::Id.is_in(ids)).all(db).await?;
+    let rows = document::Entity::find()
+        .filter(document::Column::Id.is_in(ids))
+        .filter(document::Column::DeletedAt.is_null())
+        .all(db)
+        .await?;
     Ok(rows.into_iter().map(|row| (row.id, LoopDocument::from(&row))).collect())
 }

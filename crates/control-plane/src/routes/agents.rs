@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use sea_orm::prelude::*;
-use sea_orm::sea_query::{Expr, ExprTrait, Func};
+use sea_orm::sea_query::Expr;
 use sea_orm::{PaginatorTrait, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -22,7 +22,8 @@ use crate::envelope::{Data, DeleteResponse};
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, not_found};
 use crate::extract::{Body, Query};
 use crate::store::entity::{agent, agent_version};
-use crate::store::{ALL_ROWS, containing, row_count};
+use crate::store::{ALL_ROWS, row_count};
+use crate::text_search;
 
 // Longest search text, in characters.
 const SEARCH_LIMIT: usize = 200;
@@ -79,8 +80,8 @@ pub async fn list(
         selection = selection.filter(agent::Column::SourceRepo.eq(repo));
     }
     if let Some(search) = query.search.filter(|search| !search.is_empty()) {
-        let contains = |column| Expr::expr(Func::lower(Expr::col(column))).like(containing(&search));
-        selection = selection.filter(contains(agent::Column::Name).or(contains(agent::Column::Role)));
+        let columns = [agent::Column::Name, agent::Column::Role].map(Expr::col);
+        selection = selection.filter(text_search::any_contains(columns, &search));
     }
     let listed = async {
         let total = selection.clone().count(app.store.reader()).await?;

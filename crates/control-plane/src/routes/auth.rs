@@ -16,6 +16,7 @@ use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
 use crate::auth::{Caller, SessionAuth, SignInBrowser, UserAuth};
 use crate::bus::Topic;
+use crate::config::Demonstration;
 use crate::credentials::{password, session};
 use crate::envelope::Data;
 use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues};
@@ -53,6 +54,9 @@ pub struct Me {
     /// Base URL of the code host; absent for `https://github.com`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code_host_url: Option<String>,
+    /// What the demonstration can do; absent outside of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demonstration: Option<Demonstration>,
 }
 
 impl Me {
@@ -71,6 +75,7 @@ impl Me {
                 slug: organization.slug,
             },
             code_host_url: app.config.code_host_url.clone(),
+            demonstration: app.config.demonstration.clone(),
         }
     }
 }

@@ -249,7 +249,7 @@ pub async fn register(
         }
         Err(RegisterError::Store(error)) => Err(error.into()).context("Failed to register compute target")?,
     };
-    app.bus.publish(Topic::Targets(row.organization_id));
+    app.bus.publish(Topic::Organization(row.organization_id));
     Ok(Data::new(RegisterTargetResponse { id: row.id, machine_name: row.machine_name, is_online: true }))
 }
 
@@ -373,7 +373,7 @@ pub async fn delete(
     // Closed after the commit: the desktop reconnects immediately, and must then be rejected.
     app.desktops.close_target(row.id);
     app.bus.publish(Topic::Credentials);
-    app.bus.publish(Topic::Targets(row.organization_id));
+    app.bus.publish(Topic::Organization(row.organization_id));
     Ok(DeleteResponse::answer())
 }
 
@@ -394,7 +394,7 @@ pub async fn heartbeat(
 ) -> ApiResult<Data<HeartbeatResponse>> {
     let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
     if register::set_online(&app.store, row.id, true).await? {
-        app.bus.publish(Topic::Targets(row.organization_id));
+        app.bus.publish(Topic::Organization(row.organization_id));
     }
     Ok(Data::new(HeartbeatResponse { ok: true }))
 }
@@ -454,7 +454,7 @@ pub async fn share(
     let organization = caller.organization_id();
     caller.actor().record(&tx, organization, AuditAction::TargetSharingChanged, row.id, details).await?;
     tx.commit().await?;
-    app.bus.publish(Topic::Targets(row.organization_id));
+    app.bus.publish(Topic::Organization(row.organization_id));
     Ok(Data::new(SharedTarget { id: row.id, is_shared_with_org, grants_commands }))
 }
 
@@ -465,7 +465,7 @@ pub async fn share(
 pub async fn status_stream(State(app): State<ControlPlaneState>, caller: ApiResult<UserAuth>) -> Response {
     match caller {
         Ok(UserAuth(caller)) => {
-            let wake = app.bus.subscribe(Topic::Targets(caller.organization_id()));
+            let wake = app.bus.subscribe(Topic::Organization(caller.organization_id()));
             let source =
                 TargetSource { app: app.clone(), caller: caller.clone(), last_status: HashMap::new() };
             stream::follow(&app, caller, wake, source, 0)

@@ -13,6 +13,7 @@ use crate::audit::AuditAction;
 use crate::auth::{Caller, UserAuth};
 use crate::dispatch::launch;
 use crate::dispatch::run_document::{self, LaunchPreview, RunLoop};
+use crate::documents::attachments::{self, NewAttachment};
 use crate::documents::view::{
     DocumentDetail, DocumentRecord, DocumentVersion, DocumentVersionRecord, detail, version_records,
 };
@@ -66,6 +67,9 @@ pub struct CreateDocument {
     pub content: String,
     /// Primary repository of the document.
     pub repo: Option<RepoRef>,
+    /// Images and texts for its loops: at most 10, with 10 MiB in total.
+    #[serde(default)]
+    pub attachments: Vec<NewAttachment>,
 }
 
 impl CreateDocument {
@@ -74,6 +78,7 @@ impl CreateDocument {
         issues.length("title", self.title.trim(), 1, TITLE_LIMIT);
         issues.length("content", &self.content, 1, CONTENT_LIMIT);
         check_inputs(&mut issues, None, self.repo.as_ref(), &[]);
+        attachments::check(&mut issues, &self.attachments);
         issues.into_result()
     }
 }
@@ -95,10 +100,11 @@ pub async fn create(
         if let Some(row) = earlier(&tx, request.as_ref()).await? {
             return Ok(detail(&tx, row).await?);
         }
-        let row = insert(&tx, &caller, body).await?;
+        let (row, files) = insert(&tx, &caller, body).await?;
         if let Some(request) = request {
             request.store(&tx, CreatedRows { document_id: Some(row.id), loop_id: None }).await?;
         }
+        attachments::insert(&tx, &app.storage, &row, files).await?;
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
     };
@@ -133,14 +139,16 @@ pub async fn run_new(
             return Ok(row.into());
         }
         let RunNewDocument { document, run } = body;
+        let without_plan = run.without_plan == Some(true);
         let new = run_document::prepare_new(&app, &caller, document.repo.clone(), run).await?;
         let tx = create::begin(&app, &caller).await?;
         if let Some(row) = create::earlier(&tx, request.as_ref()).await? {
             return Ok(row.into());
         }
-        let document = insert(&tx, &caller, document).await?;
+        let (document, files) = insert(&tx, &caller, document).await?;
         let new = NewLoop { request, ..new };
-        let row = run_document::insert_new(&app, &tx, &caller, &document, new).await?;
+        let row = run_document::insert_new(&app, &tx, &caller, &document, new, without_plan).await?;
+        attachments::insert(&tx, &app.storage, &document, files).await?;
         tx.commit().await?;
         Ok(launch::spawn_created(&app, CreatedLoop::New(row), None))
     };
@@ -158,11 +166,12 @@ async fn earlier(
     }
 }
 
+/// Inserts a document. Returns it with the files that are to be stored.
 async fn insert(
     tx: &DatabaseTransaction,
     caller: &Caller,
     body: CreateDocument,
-) -> Result<document::Model, DbErr> {
+) -> Result<(document::Model, Vec<NewAttachment>), DbErr> {
     let kind = body.kind.into();
     let new = NewDocument {
         organization_id: caller.organization_id(),
@@ -176,7 +185,7 @@ async fn insert(
     let text = VersionText { content: body.content, raw: None, user_id: caller.user.id, loop_id: None };
     let row = documents::create(tx, new, text).await?;
     record(tx, caller, AuditAction::DocumentCreated, &row).await?;
-    Ok(row)
+    Ok((row, body.attachments))
 }
 
 /// Records a change of a document in the audit log.
@@ -215,8 +224,9 @@ pub async fn list(
     UserAuth(caller): UserAuth,
     Query(query): Query<DocumentQuery>,
 ) -> ApiResult<Data<Vec<DocumentRecord>>> {
-    let mut documents =
-        document::Entity::find().filter(document::Column::OrganizationId.eq(caller.organization_id()));
+    let mut documents = document::Entity::find()
+        .filter(document::Column::OrganizationId.eq(caller.organization_id()))
+        .filter(document::Column::DeletedAt.is_null());
     if let Some(kind) = query.kind {
         documents = documents.filter(document::Column::Kind.eq(StoredEnum(kind)));
     }

@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
 use crate::auth::{AdminSessionAuth, ReaderAuth, UserAuth, runner};
+use crate::change_requests::reviews::LoopReview;
 use crate::credentials::header::bearer;
 use crate::credentials::runner_token;
 use crate::dispatch::signing::UserIntentSignature;
@@ -30,6 +31,7 @@ use crate::loops::summaries::{DocumentSummary, summarize};
 use crate::loops::view::{LoopDetail, LoopStartResponse, RunnerView, RuntimeView, detail};
 use crate::loops::{self, contents};
 use crate::store::entity::{agent_loop, loop_content};
+use crate::store::parse_json;
 
 /// A document provided as context.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -45,7 +47,7 @@ pub struct ContextRef {
 }
 
 /// Request to create a loop.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateLoop {
     /// Command that the loop carries out.
@@ -64,15 +66,18 @@ pub struct CreateLoop {
     pub context_refs: Option<Vec<ContextRef>>,
 }
 
-/// Creates a loop without launching it.
+/// Creates a loop without launching it. With the header `Idempotency-Key`, a repeated request within 24 hours returns
+/// the loop of the first one.
 #[utoipa::path(post, path = "/loops", tag = "loops", request_body = CreateLoop,
     responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn create(
     State(app): State<ControlPlaneState>,
     UserAuth(caller): UserAuth,
+    key: IdempotencyKey,
     Body(body): Body<CreateLoop>,
 ) -> ApiResult<Data<LoopStartResponse>> {
     let created = async {
+        let request = key.of(&caller, &("create", &body))?;
         let document = match &body.document_id {
             Some(id) => {
                 let document = documents::find(app.store.reader(), caller.organization_id(), id).await?;
@@ -87,6 +92,7 @@ pub async fn create(
             repo: body.repo,
             additional_repos: body.additional_repos.unwrap_or_default(),
             context_refs: body.context_refs.map(serde_json::to_value).transpose()?,
+            request,
             ..NewLoop::of(body.command)
         };
         create_loop(&app, &caller, new).await
@@ -293,7 +299,7 @@ fn child_of(
     // parent had.
     let peers: Option<Vec<RepoRef>> = row.additional_repos.map(serde_json::from_value).transpose()?;
     let mut issues = ValidationIssues::default();
-    issues.require(row.command.0.runs_on_desktop(), "command", "cannot run on a desktop");
+    issues.require(row.command.0.runs_on_desktop(), "command", "cannot run on a machine");
     issues.into_result()?;
     Ok(NewLoop {
         harness: row.harness.0,
@@ -305,6 +311,8 @@ fn child_of(
         repo: row.repo.map(serde_json::from_value).transpose()?,
         additional_repos: peers.unwrap_or_default(),
         context_refs: content.context_refs,
+        options: parse_json(content.options.as_ref()).unwrap_or_default(),
+        review: Some(LoopReview::Of(row.id)),
         launch: LaunchMode::Command,
         ..NewLoop::of(row.command.0)
     })

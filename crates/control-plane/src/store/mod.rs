@@ -10,7 +10,6 @@ pub mod migration;
 use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
-use sea_orm::sea_query::LikeExpr;
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{
     ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
@@ -197,12 +196,6 @@ pub const ALL_ROWS: u64 = i64::MAX as u64;
 /// Caps a row count from a client to the range of SQL's `bigint`.
 pub fn row_count(requested: u64) -> u64 {
     requested.min(ALL_ROWS)
-}
-
-/// Returns a LIKE pattern for lower-case texts that contain `text`, with wildcards escaped.
-pub fn containing(text: &str) -> LikeExpr {
-    let escaped = text.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
-    LikeExpr::new(format!("%{escaped}%")).escape('\\')
 }
 
 /// Returns whether a statement failed on a unique index.

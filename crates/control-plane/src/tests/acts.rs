@@ -18,7 +18,7 @@ use crate::administration::Administration;
 use crate::bus::Topic;
 use crate::credentials::session;
 use crate::router::all_routes;
-use crate::store::entity::audit_entry;
+use crate::store::entity::{agent_loop, audit_entry};
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -99,7 +99,9 @@ impl Scene {
             | RequiredRole::DesktopOwner
             | RequiredRole::DesktopOperator
             | RequiredRole::Desktop => self.member().await,
-            RequiredRole::LoopStarter => self.plane.sign_in(self.other_id).await,
+            RequiredRole::LoopStarter | RequiredRole::DocumentAuthor => {
+                self.plane.sign_in(self.other_id).await
+            }
             RequiredRole::Runner => self.plane.running("PLAN").await.1,
         })
     }
@@ -284,9 +286,29 @@ impl Scene {
                 fill("{idOrSlug}", &self.document().await);
                 json!({"archived": true})
             }
+            ("DELETE", "/change-requests/{idOrSlug}") => {
+                fill("{idOrSlug}", &self.document().await);
+                json!({})
+            }
+            ("POST", "/change-requests/{idOrSlug}/restore") => {
+                let slug = self.document().await;
+                assert_eq!(self.admin().await.delete(&format!("/change-requests/{slug}")).await.status, 200);
+                fill("{idOrSlug}", &slug);
+                json!({})
+            }
+            ("PUT", "/change-requests/views") => json!({"views": []}),
             ("PUT", "/change-requests/{idOrSlug}/mark") => {
                 fill("{idOrSlug}", &self.document().await);
                 json!({"seen": true})
+            }
+            ("PUT" | "DELETE", "/change-requests/{idOrSlug}/comments/{commentId}") => {
+                fill("{idOrSlug}", &self.document().await);
+                fill("{commentId}", &Uuid::new_v4().to_string());
+                json!({"repository": "acme/shop", "path": "a.rs", "body": "x"})
+            }
+            ("POST", "/change-requests/{idOrSlug}/reviews") => {
+                fill("{idOrSlug}", &self.document().await);
+                json!({"commentIds": [], "summary": "x"})
             }
             ("POST", "/documents/{idOrSlug}/versions") => {
                 fill("{idOrSlug}", &self.document().await);
@@ -318,6 +340,14 @@ impl Scene {
             ("POST", "/loops/{id}/cancel") | ("DELETE", "/loops/{id}") => {
                 fill("{id}", &self.running("PLAN").await.0.to_string());
                 json!({})
+            }
+            ("POST", "/loops/{id}/messages") => {
+                let (id, runner) = self.running("PLAN").await;
+                runner.event(id, json!({"type": "started"})).await;
+                let target = self.desktop.target_id;
+                self.plane.set_column(id, agent_loop::Column::ComputeTargetId, target).await;
+                fill("{id}", &id.to_string());
+                json!({"text": "Use tabs."})
             }
             ("PATCH", "/loops/{id}") => {
                 fill("{id}", &self.manual_loop().await);
@@ -476,7 +506,8 @@ impl Scene {
                 LinkedDesktop::connect_with(identity, address, &hello).await;
             }
             "telemetry" => {
-                let mut wake = self.plane.app.bus.subscribe(Topic::Targets(self.plane.owner.organization_id));
+                let mut wake =
+                    self.plane.app.bus.subscribe(Topic::Organization(self.plane.owner.organization_id));
                 let policies = json!({"policies": [{"effect": "allow"}], "rules": []});
                 let mut report =
                     Telemetry::new(Severity::Info, APPROVAL_POLICIES_CHANGED, "Approval policies changed");

@@ -147,7 +147,7 @@ async fn launch_command_that_no_desktop_receives_in_time_fails_its_loop() {
     launch_queue::expire_undelivered(&plane.app, now() + 6 * 60_000).await.unwrap();
     assert_eq!(
         error_message(&owner, id).await,
-        "The desktop did not connect in time to receive the loop. Start the loop again."
+        "The machine did not connect in time to receive the loop. Start the loop again."
     );
     let open = desktop_command::Entity::find()
         .filter(desktop_command::Column::FinishedAt.is_null())

@@ -8,6 +8,7 @@ mod administration;
 mod body_limits;
 mod cancelled_requests;
 mod client;
+mod conditional;
 mod desktop;
 mod event_ranges;
 mod events;

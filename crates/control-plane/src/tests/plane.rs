@@ -65,6 +65,8 @@ impl TestApp {
             api_origin: ORIGIN.to_owned(),
             web_origin: ORIGIN.to_owned(),
             code_host_url: Some("http://127.0.0.1:8080".to_owned()),
+            gateway_port: None,
+            demonstration: None,
             trusted_origins: Vec::new(),
             trusted_proxies: Vec::new(),
             machine_repositories: Some(Arc::new(TestMachineRepositories)),
@@ -237,7 +239,7 @@ impl TestApp {
     /// Closes the connection of a desktop and waits until the control plane has removed it.
     pub async fn disconnect(&self, target: Uuid) {
         self.app.desktops.close_target(target);
-        let mut wake = self.app.bus.subscribe(Topic::Targets(self.owner.organization_id));
+        let mut wake = self.app.bus.subscribe(Topic::Organization(self.owner.organization_id));
         while self.app.desktops.is_connected(target) {
             wake.changed().await.unwrap();
         }

@@ -132,3 +132,16 @@ async fn repeated_start_and_resume_return_the_same_loop() {
     }
     assert_eq!(counts(&plane).await.1, 3);
 }
+
+#[tokio::test]
+async fn loop_without_a_launch_is_created_once() {
+    let plane = TestApp::start().await;
+    let form = keyed(&plane.owner().await, "loop-1");
+    let create = || form.post("/loops", json!({"command": "PLAN", "prompt": "People need a cart."}));
+    let created = join_all((0..4).map(|_| create())).await;
+    for reply in &created {
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        assert_eq!(reply.data("loopId"), created[0].data("loopId"));
+    }
+    assert_eq!(counts(&plane).await.1, 1);
+}

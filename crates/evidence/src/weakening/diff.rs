@@ -12,6 +12,8 @@ pub(super) enum Line<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct DiffFile<'a> {
     pub path: String,
+    /// The part of the diff, from its header on.
+    pub text: &'a str,
     pub is_deleted: bool,
     pub lines: Vec<Line<'a>>,
 }
@@ -48,12 +50,21 @@ pub(super) fn parse(diff: &str) -> Vec<DiffFile<'_>> {
     // Remaining lines of the old and the new file in the current hunk. Counting them distinguishes a removed
     // line that begins with `-- a/` from a header.
     let (mut old, mut new) = (0_usize, 0_usize);
-    for text in diff.lines() {
+    // Offsets of the file's header and of the next line.
+    let (mut start, mut end) = (0, 0);
+    for line in diff.split_inclusive('\n') {
+        let begin = end;
+        end += line.len();
+        let text = line.trim_end_matches(['\n', '\r']);
         if text.starts_with("diff --git ") && old == 0 && new == 0 {
             files.push(DiffFile::default());
-            continue;
+            start = begin;
         }
         let Some(file) = files.last_mut() else { continue };
+        file.text = &diff[start..end];
+        if begin == start {
+            continue;
+        }
         if old > 0 || new > 0 {
             let (sign, rest) = text.split_at_checked(1).unwrap_or((" ", ""));
             let line = match sign {

@@ -6,7 +6,7 @@ mod language;
 
 use std::collections::BTreeSet;
 
-use loopgate_api::test_evidence::{TestFlag, TestFlagKind};
+use loopgate_api::test_evidence::{MAX_DIFF_BYTES, TestFileDiff, TestFlag, TestFlagKind};
 
 use crate::comparison::CompletedRun;
 use crate::detect::TestCommand;
@@ -37,6 +37,16 @@ pub fn diff_flags(diff: &str) -> Vec<TestFlag> {
     flags.sort();
     flags.dedup();
     flags
+}
+
+/// Returns the diffs of the files that flags name. Longer ones than [`MAX_DIFF_BYTES`] are left out: a part of a diff would
+/// hide what it does not show.
+#[must_use]
+pub fn flagged_diffs(diff: &str, flags: &[TestFlag]) -> Vec<TestFileDiff> {
+    let is_flagged = |path: &str| flags.iter().any(|flag| flag.path.as_deref() == Some(path));
+    let files = diff::parse(diff).into_iter();
+    let flagged = files.filter(|file| is_flagged(&file.path) && file.text.len() <= MAX_DIFF_BYTES);
+    flagged.map(|file| TestFileDiff { path: file.path, diff: file.text.to_owned() }).collect()
 }
 
 /// Returns the flags of one file. `present` contains all tests that are declared after the change.

@@ -27,6 +27,23 @@ fn detected(diff: &str) -> Vec<(TestFlagKind, String)> {
 }
 
 #[test]
+fn diffs_of_flagged_files_are_exact_parts_of_the_diff() {
+    let weakened = diff_of("src/a.test.ts", &["-it('adds', () => {", "+it.skip('adds', () => {"]);
+    let removed = deleted("test/b.test.ts", &["it('b', () => {", "-- a/looks like a header"]);
+    let other = diff_of("src/a.ts", &["-one", "+two"]);
+    let diff = format!("{weakened}{other}{removed}");
+    let flags = diff_flags(&diff);
+    let expected = [("src/a.test.ts", &weakened), ("test/b.test.ts", &removed)];
+    let expected = expected.map(|(path, diff)| TestFileDiff { path: path.to_owned(), diff: diff.clone() });
+    assert_eq!(flagged_diffs(&diff, &flags), expected);
+
+    let line = format!("+{}", "x".repeat(MAX_DIFF_BYTES));
+    let long = diff_of("src/a.test.ts", &["-it('adds', () => {", "+it.skip('adds', () => {", &line]);
+    assert!(!diff_flags(&long).is_empty());
+    assert_eq!(flagged_diffs(&long, &diff_flags(&long)), []);
+}
+
+#[test]
 fn skipped_tests_are_flagged_in_every_language() {
     for (path, was, now) in [
         ("src/lib.rs", "#[test]", "#[ignore]"),
@@ -121,6 +138,7 @@ fn run(passed: &[&str], skipped: &[&str], exit_code: i32) -> CompletedRun {
             counts: None,
             error: None,
             log: String::new(),
+            output: None,
         },
         report: Some(TestReport { passed: set(passed), skipped: set(skipped), ..TestReport::default() }),
     }

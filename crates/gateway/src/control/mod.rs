@@ -175,6 +175,7 @@ async fn reply(id: i64, request: ControlRequest, control: &Control) -> Value {
     let result = match request {
         ControlRequest::SignIn(_) => control.sign_in_link().await,
         ControlRequest::Loops(_) => control.loops().await,
+        ControlRequest::Inbox(_) => control.inbox().await,
         ControlRequest::Support(params) => control.support(params.loop_id.as_deref()).await,
         ControlRequest::Worktrees(_) => control.worktrees().await,
         ControlRequest::TidyWorktrees(params) => control.collect_garbage(&params).await,
@@ -221,6 +222,14 @@ impl Control {
             .await
             .map(|loops| json!(loops))
             .map_err(|error| ControlError::failed(error.to_string()))
+    }
+
+    /// Returns the change requests that need the owner of this machine.
+    async fn inbox(&self) -> Result<Value, ControlError> {
+        let listed = self.runtime()?.control_plane.needs_owner().await;
+        listed.map(|rows| json!(rows)).map_err(|error| {
+            ControlError::failed(format!("cannot read your change requests from the control plane: {error}"))
+        })
     }
 
     async fn worktrees(&self) -> Result<Value, ControlError> {
@@ -297,6 +306,7 @@ impl Control {
             ControlRequest::Watch(_)
             | ControlRequest::SignIn(_)
             | ControlRequest::Loops(_)
+            | ControlRequest::Inbox(_)
             | ControlRequest::Support(_)
             | ControlRequest::Worktrees(_)
             | ControlRequest::TidyWorktrees(_)

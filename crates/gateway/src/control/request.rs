@@ -68,6 +68,7 @@ requests! {
     "activity.clear" => ClearActivity(NoParams),
     "page.sign_in" => SignIn(NoParams),
     "loops.status" => Loops(NoParams),
+    "inbox.list" => Inbox(NoParams),
     "loops.support" => Support(SupportParams),
     "worktrees.list" => Worktrees(NoParams),
     "worktrees.tidy" => TidyWorktrees(CleanUpParams),

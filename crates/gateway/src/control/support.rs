@@ -44,9 +44,9 @@ impl Control {
             .map_err(|error| ControlError::failed(error.to_string()))?;
         let about = diagnostics.ok_or_else(|| match loop_id {
             Some(id) => ControlError::not_found(format!(
-                "no loop {id} on this desktop; the web app shows the id of each loop"
+                "no loop {id} on this machine; the web app shows the id of each loop"
             )),
-            None => ControlError::not_found("no loop has run on this desktop yet"),
+            None => ControlError::not_found("no loop has run on this machine yet"),
         })?;
         let checks = self.app.health.checks().await;
         let report = SupportReport {

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use http::header::{ORIGIN, REFERER};
 use http::{HeaderMap, HeaderName, Method, Uri};
+use loopgate_api::event_body::ApprovalOutcome;
 use loopgate_api::names::{
     APPROVAL_REASON_HEADER, CLOUD_SOURCE, FORCE_APPROVAL_HEADER, REQUESTER_HEADER, SOURCE_HEADER,
 };
 use loopgate_api::operation::{OperationId, RiskTier};
 use loopgate_home::Settings;
+use loopgate_runtime::Unapproved;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -149,7 +151,7 @@ pub(crate) async fn evaluate(
         directories: shown_directories(&subject),
         location,
         reason: match &requester {
-            Some(name) => format!("requested by {name}, who does not own this desktop"),
+            Some(name) => format!("requested by {name}, who does not own this machine"),
             None => request.reason(operation, threshold, policy.as_ref(), unreadable),
         },
         requester,
@@ -229,20 +231,24 @@ impl ApprovalHold {
     /// Waits for the decision.
     ///
     /// # Errors
-    /// Fails with a message for the user when the request was denied, expired, or changed since it was shown.
-    pub(crate) async fn decision(self, app: App) -> Result<(), String> {
+    /// Fails when the request was denied, expired, or changed since it was shown.
+    pub(crate) async fn decision(self, app: App) -> Result<(), Unapproved> {
         let (limit, shown) = (self.limit(), self.request.clone());
-        match app.approvals.wait(self.request, limit).await.1 {
+        let (outcome, reason) = match app.approvals.wait(self.request, limit).await.1 {
             Decision::Approved | Decision::AlwaysAllow => {
-                let outdated = self.sources.outdated(&app, &shown).await;
-                outdated.map_or(Ok(()), |reason| Err(reason.to_owned()))
+                let Some(reason) = self.sources.outdated(&app, &shown).await else { return Ok(()) };
+                (ApprovalOutcome::Outdated, reason.to_owned())
             }
-            Decision::Denied => Err("The loop was denied on its desktop.".to_owned()),
-            Decision::Expired => Err(format!(
-                "The loop was not approved on its desktop within {} hours. Run it again.",
-                self.hours
-            )),
-        }
+            Decision::Denied => (ApprovalOutcome::Denied, "The loop was denied on its machine.".to_owned()),
+            Decision::Expired => (
+                ApprovalOutcome::Expired,
+                format!(
+                    "The loop was not approved on its machine within {} hours. Run it again.",
+                    self.hours
+                ),
+            ),
+        };
+        Err(Unapproved { outcome, reason })
     }
 }
 

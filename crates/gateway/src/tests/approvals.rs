@@ -380,7 +380,7 @@ async fn request_of_another_user_is_held_unless_a_policy_names_the_user() {
     let (reply, pending) = held(&fixture, of(ben)).await;
     assert_eq!(pending.requester.as_deref(), Some(ben));
     assert_eq!(pending.location, format!("cloud-socket: {ben}"));
-    assert_eq!(pending.reason, format!("requested by {ben}, who does not own this desktop"));
+    assert_eq!(pending.reason, format!("requested by {ben}, who does not own this machine"));
     assert!(approvals.always_allow(pending.id).is_err(), "rules do not distinguish users");
     assert!(approvals.coverage_of(pending.id, Remember::Repository, Effect::Allow).is_none());
     let coverage = approvals.coverage_of(pending.id, Remember::Origin, Effect::Allow).unwrap();

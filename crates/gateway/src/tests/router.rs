@@ -10,11 +10,16 @@ use crate::route::{Auth, Route};
 use crate::router::{all_routes, all_schemas};
 
 /// Routes beyond the specified ones.
-const OWN: [&str; 4] = [
+const OWN: [&str; 9] = [
     "/api/gateway/openapi.json",
     "/api/gateway/approvals",
     "/api/gateway/git/loop-changes/{loopId}",
+    "/api/gateway/git/repository",
+    "/api/gateway/git/pr/review",
     "/api/gateway/git/panicking",
+    "/api/gateway/git/pr/merge",
+    "/api/gateway/git/pr/standing",
+    "/api/gateway/git/pr/update-branch",
 ];
 
 fn routes_for_clients() -> Vec<Route> {

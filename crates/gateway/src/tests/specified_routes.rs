@@ -40,6 +40,7 @@ pub(super) const SPECIFIED: &[(&str, &str, &str)] = &[
     ("POST", "/api/gateway/orchestrator/launch", "orchestrator_launch"),
     ("POST", "/api/gateway/orchestrator/loop", "orchestrator_loop"),
     ("POST", "/api/gateway/orchestrator/loop/kill", "orchestrator_loop_kill"),
+    ("POST", "/api/gateway/orchestrator/loop/message", "orchestrator_loop_message"),
     ("POST", "/api/gateway/orchestrator/plan-loop/:ticketId/prepare", "orchestrator_plan_loop"),
     (
         "POST",

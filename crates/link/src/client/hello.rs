@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(hello["capabilities"]["commandSigning"], true);
         assert_eq!(hello["capabilities"]["gatewayPort"], 50_123);
         assert_eq!(hello["maxInFlightCommands"], 2);
-        assert_eq!(hello["supportedOperations"].as_array().unwrap().len(), 30);
+        assert_eq!(hello["supportedOperations"].as_array().unwrap().len(), 31);
         let expected = hex::encode(Sha256::digest(r#"["/a","/b"]"#));
         assert_eq!(hello["allowedDirectoriesHash"], expected.as_str());
         Hello::parse(&hello).unwrap();

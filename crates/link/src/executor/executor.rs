@@ -424,7 +424,7 @@ fn terminal_events(progress: CommandProgress, seed: u64) -> Vec<answer::EventBod
     if is_complete {
         logged_events.into_iter().map(|event| (event.event_type, event.data)).collect()
     } else {
-        let text = "the desktop was restarted while the command was running";
+        let text = "Loopgate was restarted while the command was running";
         vec![answer::failure(CommandFailure::Interrupted, text)]
     }
 }

@@ -157,7 +157,7 @@ impl Executor {
             (CommandFailure::CredentialsUnavailable, text)
         };
         let target_id = self.lock().target_id();
-        let target_id = target_id.ok_or_else(|| unavailable("this desktop is not registered"))?;
+        let target_id = target_id.ok_or_else(|| unavailable("this machine is not registered"))?;
         let credentials = &self.config.signing.loop_credentials;
         let fetched = credentials.fetch(target_id, signed.loop_id.clone(), command.command_id.clone()).await;
         let fetched = fetched.map_err(|reason| unavailable(&reason))?;

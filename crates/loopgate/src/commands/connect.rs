@@ -57,7 +57,7 @@ impl ConnectArgs {
             settings.relay_origin = None;
             settings.cloud_connection_enabled = true;
         })?;
-        println!("This desktop now has a key of {origin}, and is connected while `loopgate gateway` runs.");
+        println!("This machine now has a key of {origin}, and is connected while `loopgate gateway` runs.");
         if settings.get().sandbox_base_directory.is_none() {
             println!(
                 "Pass the directory that contains your repositories at the start: loopgate gateway --sandbox ~/src"
@@ -86,7 +86,7 @@ fn code() -> anyhow::Result<SecretString> {
     };
     let code = code.trim();
     if code.is_empty() {
-        bail!("no code: copy it from the control plane's page (Settings, Desktops, \"Connect a desktop\")");
+        bail!("no code: copy it from the control plane's page (Settings, Machines, \"Connect a machine\")");
     }
     Ok(code.into())
 }

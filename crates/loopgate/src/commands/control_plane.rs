@@ -304,6 +304,7 @@ impl ServeArgs {
             require_origin(&web_origin, "--web-origin (LOOPGATE_WEB_APP_ORIGIN)")?;
             let options = ServerOptions {
                 machine_repositories: None,
+                gateway_port: None,
                 database: self.database,
                 trusted_proxies: self.trusted_proxy,
                 code_host_app: self.code_host.app()?,

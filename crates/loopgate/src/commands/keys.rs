@@ -1,4 +1,4 @@
-//! `loopgate keys`: manages the browser keys that may sign commands for this desktop.
+//! `loopgate keys`: manages the browser keys that may sign commands for this machine.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use loopgate_home::{AuthorizedKeys, BrowserKey};
 
 use crate::browser_keys::user_home;
 
-/// Manage the browser keys that may sign commands for this desktop.
+/// Manage the browser keys that may sign commands for this machine.
 ///
 /// With `command_signing_required = true` in the settings, this desktop accepts commands of its control plane
 /// only if they are signed by a key that you authorized here. A browser registers its key on the page of the
@@ -59,7 +59,7 @@ impl KeysArgs {
                     None => keys.authorize_pending(&fingerprint)?.owner_name,
                 };
                 let whose = if owner.is_empty() { String::new() } else { format!(" of {owner}") };
-                println!("The key {fingerprint}{whose} may sign commands for this desktop.");
+                println!("The key {fingerprint}{whose} may sign commands for this machine.");
             }
             KeysCommand::Reject { fingerprint } => {
                 keys.reject(&fingerprint)?;

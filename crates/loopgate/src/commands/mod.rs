@@ -8,6 +8,8 @@ pub mod approvals;
 pub mod connect;
 pub mod control_plane;
 pub mod gateway;
+#[cfg(unix)]
+pub mod inbox;
 pub mod keys;
 pub mod learnings;
 pub mod openapi;

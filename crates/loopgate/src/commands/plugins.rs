@@ -20,6 +20,8 @@ pub enum LoopSubcommand {
     Setup(SetupArgs),
     /// Cancel the loop of the current directory.
     Cancel(CancelArgs),
+    /// End at once: the work of the loop is done and approved, and Loopgate delivers it.
+    Deliver,
     /// Start the loop of one agent manually.
     AgentSetup(AgentSetupArgs),
 }
@@ -31,6 +33,7 @@ impl LoopSubcommand {
             Self::Assistant(args) => args.run(),
             Self::Setup(args) => args.run(),
             Self::Cancel(args) => args.run(),
+            Self::Deliver => ExitCode::SUCCESS,
             Self::AgentSetup(args) => args.run(),
         }
     }

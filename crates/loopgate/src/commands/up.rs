@@ -103,18 +103,19 @@ impl UpArgs {
         // logged.
         let _log = commands::start_log(&dir, &self.common, &effective)?;
         let home = DesktopHome::open(dir, &desktop_args)?;
+        let desktop = Desktop::open(&home, &desktop_args).await?;
+        let port = desktop.port();
         let options = ServerOptions {
             machine_repositories: Some(Arc::new(ManagedRepositories(home.repos.clone()))),
+            gateway_port: Some(port),
             ..ServerOptions::default()
         };
         let control_plane =
             EmbeddedControlPlane::open(&home.dir, listener, &origin, &web_origin, options).await?;
-        let desktop = Desktop::open(&home, &desktop_args).await?;
         let programs = desktop.programs();
         let owner = control_plane.ensure_owner(&embedded::owner(&programs).await).await?;
         let attempt = control_plane.onboarding_attempt(&owner).await?;
         let sign_in_url = control_plane.sign_in_link(&owner).await?;
-        let port = desktop.port();
         desktop.offer_sign_in(control_plane.sign_in(owner));
 
         // The control plane stops after the desktop, which reports its final state to it.

@@ -222,7 +222,7 @@ async fn end_on_a_full_disk_is_reported_when_space_is_freed() -> Result<()> {
     testbed.model.held("end").await?;
     let warning = |cloud: &Cloud| cloud.output(id).into_iter().find(|line| line.contains("Free disk space"));
     let warning = tokio::time::timeout(wait::LIMIT, cloud.wait_for(warning)).await.context("no warning")?;
-    ensure!(warning.starts_with("This desktop cannot store the progress of the loop: "), "{warning}");
+    ensure!(warning.starts_with("This machine cannot store the progress of the loop: "), "{warning}");
     // Release the assistant only now, so that the loop ends while the disk is still full.
     testbed.model.release("end");
     wait_for_loop_processes(&id.to_string()).await?;

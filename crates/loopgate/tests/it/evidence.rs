@@ -77,6 +77,9 @@ async fn execute_that_breaks_a_test_is_delivered_and_fails_until_the_next_repair
     ensure!(tests["outcome"] == "new-failures" && tests["newFailures"] == json!([TOTAL]), "{tests}");
     ensure!(tests["base"]["exitCode"] == 0 && tests["head"]["exitCode"] == 1, "{tests}");
     ensure!(tests["head"]["counts"] == json!({"passed": 1, "failed": 1, "skipped": 0}), "{tests}");
+    let output = tests["head"]["output"].as_str().context("the output of the failed run")?;
+    ensure!(output.contains("FAIL: test_total") && output.contains("AssertionError"), "{output}");
+    ensure!(tests["base"]["output"].is_null(), "the output of a passed run is not sent: {tests}");
     let work_dir = run.worktree()?.join(".loopgate/work");
     // Both logs stay in the work directory, for the user and for the next loop.
     for log in ["tests-base.log", "tests-head.log"] {
@@ -118,6 +121,13 @@ async fn newly_skipped_test_is_flagged() -> Result<()> {
     let tests = tests_of(&run);
     let flag = json!({"kind": "test-skipped", "path": "test_shop.py", "detail": "@unittest.skip(\"later\")"});
     ensure!(tests["outcome"] == "passed" && tests["flags"][0] == flag, "{tests}");
+    let diff = &tests["diffs"][0];
+    ensure!(diff["path"] == "test_shop.py" && tests["diffs"].as_array().map(Vec::len) == Some(1), "{tests}");
+    let diff = diff["diff"].as_str().context("a diff")?;
+    ensure!(
+        diff.starts_with("diff --git a/test_shop.py") && diff.contains("\n+    @unittest.skip"),
+        "{diff}"
+    );
     let body = pull_request_body(&desktop)?;
     ensure!(body.contains("- test skipped in `test_shop.py`: `@unittest.skip(\"later\")`"), "{body}");
     is_clean(&desktop, &run).await

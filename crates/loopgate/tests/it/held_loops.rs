@@ -31,6 +31,14 @@ async fn held(system: &TestSystem) -> Result<(String, Value)> {
     }
 }
 
+/// Returns the decision about a loop, as its events name it.
+async fn outcome(system: &TestSystem, loop_id: &str) -> Result<Value> {
+    let events = system.page.0.get(&format!("/loops/{loop_id}/events")).await?["data"].take();
+    let events = events.as_array().context("no list of events")?;
+    let decision = events.iter().find(|event| event["approvalDecision"].is_object());
+    Ok(decision.context("no decision")?["approvalDecision"]["outcome"].clone())
+}
+
 async fn status(system: &TestSystem) -> Result<String> {
     let data = system.loopgate.setup().data_dir();
     let arguments = ["status", "--home", data.to_str().context("a plain path")?];
@@ -60,6 +68,7 @@ async fn held_loop_reports_its_approval_and_starts_when_approved() -> Result<()>
     let ended = system.page.wait_for_end(&loop_id).await?;
     ensure!(ended["status"] == "COMPLETED", "{ended}");
     watch.nothing().await?;
+    ensure!(outcome(&system, &loop_id).await? == "approved");
     system.no_processes_remain(&loop_id).await
 }
 
@@ -71,7 +80,8 @@ async fn held_loop_ends_with_a_reason_when_not_approved() -> Result<()> {
     let id = watch.one().await?["id"].clone();
     Owner::of(&system.loopgate).await?.call("approvals.deny", json!({"approvalId": id})).await?;
     let ended = system.page.wait_for_end(&denied).await?;
-    ensure!(ended["error"]["message"] == "The loop was denied on its desktop.", "{ended}");
+    ensure!(ended["error"]["message"] == "The loop was denied on its machine.", "{ended}");
+    ensure!(outcome(&system, &denied).await? == "denied");
 
     let (cancelled, _) = held(&system).await?;
     watch.one().await?;

@@ -49,6 +49,7 @@ mod peer_repository_errors;
 #[cfg(target_os = "linux")]
 mod presence;
 mod proxy;
+mod pull_request_reports;
 mod pulls;
 mod queue;
 mod records;

@@ -158,7 +158,7 @@ async fn take_port(loopgate: &Loopgate) -> Result<TcpListener> {
 fn take_from(pid: u32, port: u16) -> Result<TcpListener> {
     let process = Pid::from_raw(i32::try_from(pid)?).context("a process has an id")?;
     // SIGSTOP is asynchronous: wait until all threads of the process are stopped.
-    waitid(WaitId::Pid(process), WaitIdOptions::STOPPED)?;
+    rustix::io::retry_on_intr(|| waitid(WaitId::Pid(process), WaitIdOptions::STOPPED))?;
     shutdown(listener_of(process, port)?, Shutdown::Both)?;
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, port))?)
 }

@@ -25,6 +25,8 @@ pub struct HookInput {
     pub command_name: String,
     /// Text that the user typed behind the command.
     pub command_args: String,
+    /// How the session starts, for example `startup` or `resume`.
+    pub source: String,
     /// Tool that is about to be used.
     pub tool_name: String,
     /// Arguments of the tool.

@@ -31,8 +31,8 @@ const PLUGIN_CACHE: &str = ".claude/plugins/cache/loopgate";
 /// Variable that keeps the assistant from running agents and commands in the background.
 const NO_BACKGROUND_TASKS: (&str, &str) = ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1");
 /// Variables by which hooks recognize their loop and find their program.
-const GUARD_VARIABLES: [&str; 6] =
-    [var::PROGRAM, var::RUN_ID, var::WORKDIR, var::ITERATION, var::HOOK_RECORD, LOOP_ID];
+const GUARD_VARIABLES: [&str; 7] =
+    [var::PROGRAM, var::RUN_ID, var::WORKDIR, var::ITERATION, var::HOOK_RECORD, var::MESSAGES, LOOP_ID];
 /// Permission mode of the user's sessions, for example `plan`, would prevent the work.
 const PERMISSION_MODE: &str = "acceptEdits";
 
@@ -112,6 +112,11 @@ impl RunContext {
     /// Sets a variable in the environment of all later child processes.
     pub fn export(&mut self, name: &str, value: impl AsRef<OsStr>) {
         self.env.insert(name.into(), value.as_ref().to_owned());
+    }
+
+    /// Removes a variable from the environment of all later child processes.
+    pub fn remove(&mut self, name: &str) {
+        self.env.remove(OsStr::new(name));
     }
 
     /// Builds the arguments of an iteration, which may resume a session. `dirs` are accessible directories

@@ -23,6 +23,7 @@ use super::stream::Sink;
 use super::work_check::WorkRecord;
 use super::{failure, marker};
 use crate::console::print_error;
+use crate::messages::Mailbox;
 use crate::perf::Perf;
 use crate::variables as var;
 
@@ -181,6 +182,13 @@ impl Driver {
     /// Fails when the assistant cannot be started or its output cannot be stored.
     pub async fn assistant(&mut self, mut task: AssistantTask) -> io::Result<AssistantRun> {
         let mut all_waits = Duration::ZERO;
+        // A review or a fix would end with a message that concerns the whole loop.
+        match task.kind {
+            TaskKind::Iteration(_) => {
+                self.context.export(var::MESSAGES, Mailbox::of(&self.state.workdir).directory());
+            }
+            TaskKind::Review => self.context.remove(var::MESSAGES),
+        }
         loop {
             // Checked per run, because a rate limit splits one task into several runs.
             if self.state.has_used_up_budget() {

@@ -253,42 +253,57 @@ impl Driver {
         plan::record_loop_start(&self.state.workdir, &trees).map_err(io::Error::other)
     }
 
-    /// Runs iterations until the loop ends, then reviews the changes of a completed loop.
+    /// Runs iterations until the loop ends, then reviews the changes of a completed loop. Messages that arrive during the
+    /// review lead to further iterations.
     async fn run(&mut self) -> LoopEnd {
-        let outcome = loop {
-            match self.iteration().await {
-                Ok(None) => {}
-                Ok(Some(outcome)) => break outcome,
-                Err(error) => {
-                    self.fail_with("DRIVER_FAILED", "The loop could not continue", &error);
-                    break LoopEnd::Failed;
-                }
+        loop {
+            let outcome = self.iterate().await;
+            // The next loop takes over completed tasks, and the last run may have ticked some before it failed or was stopped.
+            if !matches!(outcome, LoopEnd::Completed | LoopEnd::Waiting) {
+                self.settle_tasks();
             }
-            // Count first, then save: a driver killed in the pause resumes with the next iteration.
-            self.state.iteration += 1;
-            if let Err(error) = self.save_state() {
-                self.fail_with("DRIVER_FAILED", "The loop's state could not be saved", &error);
-                break LoopEnd::Failed;
+            // Reviews only follow finished work; a waiting or failed loop will change the files again.
+            if outcome != LoopEnd::Completed {
+                return outcome;
             }
-            // No pause before an iteration that only reports a reached limit.
-            if !self.has_used_up_iterations() && !self.state.has_used_up_budget() && !self.pause().await {
-                break LoopEnd::Interrupted;
-            }
-        };
-        // The next loop takes over completed tasks, and the last run may have ticked some before it failed or was stopped.
-        if !matches!(outcome, LoopEnd::Completed | LoopEnd::Waiting) {
-            self.settle_tasks();
-        }
-        // Reviews only follow finished work; a waiting or failed loop will change the files again.
-        if outcome == LoopEnd::Completed {
+            let session = self.last_session.clone();
             review::run(self).await;
             // The loop is completed; the progress log names what a fix of the review took back.
             self.check_work().await;
             if self.stop.is_cancelled() {
                 return LoopEnd::Interrupted;
             }
+            if !self.has_next_iteration() || !self.continue_with_messages() {
+                return outcome;
+            }
+            // Not that of the review.
+            self.last_session = session;
+            self.state.iteration += 1;
         }
-        outcome
+    }
+
+    /// Runs iterations until the loop ends.
+    async fn iterate(&mut self) -> LoopEnd {
+        loop {
+            match self.iteration().await {
+                Ok(None) => {}
+                Ok(Some(outcome)) => return outcome,
+                Err(error) => {
+                    self.fail_with("DRIVER_FAILED", "The loop could not continue", &error);
+                    return LoopEnd::Failed;
+                }
+            }
+            // Count first, then save: a driver killed in the pause resumes with the next iteration.
+            self.state.iteration += 1;
+            if let Err(error) = self.save_state() {
+                self.fail_with("DRIVER_FAILED", "The loop's state could not be saved", &error);
+                return LoopEnd::Failed;
+            }
+            // No pause before an iteration that only reports a reached limit.
+            if !self.has_used_up_iterations() && !self.state.has_used_up_budget() && !self.pause().await {
+                return LoopEnd::Interrupted;
+            }
+        }
     }
 
     /// Archives the stream, releases the lock, and removes the state file unless the loop can be resumed.
@@ -320,6 +335,13 @@ impl Driver {
 
     const fn has_used_up_iterations(&self) -> bool {
         self.state.max_iterations > 0 && self.state.iteration > self.state.max_iterations
+    }
+
+    /// Returns whether the limits of the loop permit another iteration.
+    pub(super) fn has_next_iteration(&self) -> bool {
+        let has_iterations =
+            self.state.max_iterations == 0 || self.state.iteration < self.state.max_iterations;
+        has_iterations && !self.state.has_used_up_budget() && !self.stop.is_cancelled()
     }
 
     /// Runs one iteration. `Some` ends the loop.

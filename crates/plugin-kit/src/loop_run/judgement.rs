@@ -13,6 +13,7 @@ use super::driver::Driver;
 use super::loop_end::LoopEnd;
 use super::{failure, pipeline, spurious};
 use crate::clock::Span;
+use crate::messages::Mailbox;
 use crate::plan;
 use crate::plan::structure::schema_faults;
 use crate::project_git::{ProjectGit, Trees};
@@ -27,6 +28,9 @@ const MAX_CORRECTIONS: u32 = 2;
 const LISTED_FAULTS: usize = 20;
 /// Reason of a stalled loop without blocked tasks.
 const STALLED: &str = "The last iterations of the loop changed neither the plan nor the files.";
+/// End of the prompt that resumes a session with messages of the user.
+const CONTINUE_WITH_MESSAGES: &str = "You had already reported the end of the loop. Act on the message, then give your \
+    complete final answer again, with the promise if everything is done.";
 /// Consecutive equal failures after which a retry is pointless.
 const MAX_EQUAL_FAILURES: u32 = 5;
 
@@ -74,6 +78,11 @@ impl Driver {
             return Some(end);
         }
         pipeline::run(self).await;
+        if run.facts.promised && self.has_next_iteration() && self.continue_with_messages() {
+            self.record("in_progress");
+            self.perf.iteration(self.state.iteration, span, "ok", Some(0));
+            return None;
+        }
         if run.facts.promised {
             return self.judge_promise(span).await;
         }
@@ -281,6 +290,18 @@ impl Driver {
             }
         }
         now == plan::start_trees(&self.state.workdir)
+    }
+
+    /// Lets the next iteration resume the last session with the messages that it has not received. Returns whether there
+    /// are any.
+    pub(super) fn continue_with_messages(&mut self) -> bool {
+        let Some(pending) = Mailbox::of(&self.state.workdir).pending() else { return false };
+        self.journal.progress("The loop continues, because a message of the user has arrived");
+        self.correction = Some(format!("{}\n\n{CONTINUE_WITH_MESSAGES}", pending.text()));
+        // Before the session starts, because its hooks would deliver the messages a second time. If the driver is killed in
+        // between, the next session receives them with the earlier ones.
+        pending.settle();
+        true
     }
 
     /// Demands the check of tasks that were ticked without one, and fails after the last attempt.

@@ -245,6 +245,26 @@ mod tests {
     }
 
     #[test]
+    fn later_loop_keeps_what_a_checker_completed_and_reopens_other_ticks() {
+        for checked in [true, false] {
+            let dir = started_loop();
+            if checked {
+                answers::store(dir.path(), answers::REVIEWING, "a", "VERIFIED: T-1.1");
+                apply(dir.path(), "T-1.1").unwrap();
+            } else {
+                edit(dir.path(), "- [ ] **T-1.1**", "- [x] **T-1.1**");
+            }
+            super::super::start_over(dir.path()).unwrap();
+            let tasks = PlanTasks::of(&document::read(&plan_path(dir.path())).unwrap());
+            assert_eq!(tasks.completed.contains("T-1.1"), checked);
+            // The answers of the earlier loop are gone, and no later start takes the tick back.
+            super::super::start_over(dir.path()).unwrap();
+            let tasks = PlanTasks::of(&document::read(&plan_path(dir.path())).unwrap());
+            assert_eq!(tasks.completed.contains("T-1.1"), checked);
+        }
+    }
+
+    #[test]
     fn completion_is_refused_until_the_tasks_are_checked() {
         let dir = started_loop();
         edit(dir.path(), "- [ ] **T-1.1**", "- [x] **T-1.1**");

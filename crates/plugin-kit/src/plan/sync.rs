@@ -111,6 +111,14 @@ fn synced(workdir: &Path) -> Result<(Map<String, Value>, SyncOutcome), String> {
     }
 }
 
+/// Returns whether `plan.json` has the text that a command of an earlier loop wrote, so that its ticks are of that loop.
+#[must_use]
+pub fn is_unchanged(workdir: &Path) -> bool {
+    let plan = document::read(&plan_path(workdir)).unwrap_or_default();
+    let content = content_text(plan.get("content").and_then(Value::as_str).unwrap_or_default());
+    untrusted::read_text(&record(workdir)).is_ok_and(|common| common.trim() == hash(&content))
+}
+
 /// Members of a plan, besides its text and lists, that programs write.
 const OTHER_MEMBERS: [&str; 3] = ["title", "decisionTable", "amendments"];
 

@@ -76,6 +76,7 @@ impl TestJob<'_> {
                 .is_none()
                 .then(|| format!("it took longer than {} minutes", TIME_LIMIT.as_secs() / 60)),
             log: format!("{LOGS}/{}.log", self.log),
+            output: None,
         };
         Ok(CompletedRun { run, report })
     }

@@ -10,6 +10,8 @@ mod kills;
 mod limits;
 mod loop_run;
 #[cfg(unix)]
+mod messages;
+#[cfg(unix)]
 mod phases;
 mod plan_tools;
 mod plugin;

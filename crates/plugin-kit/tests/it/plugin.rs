@@ -189,7 +189,8 @@ fn run_hook_in(project: Project, event: &str, program: &str, in_loop: bool) -> E
 }
 
 /// Events with a hook that acts in loops only.
-const EVENTS: [&str; 4] = ["SessionEnd", "SubagentStart", "PreToolUse", "SubagentStop"];
+const EVENTS: [&str; 6] =
+    ["SessionEnd", "SubagentStart", "PreToolUse", "PostToolUse", "Stop", "SubagentStop"];
 
 #[test]
 fn hook_outside_a_loop_starts_no_program() {

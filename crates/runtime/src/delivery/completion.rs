@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::artifacts::execution_facts;
 use super::outcome::LoopOutcome;
 use super::result::DeliveryOutcome;
+use super::review_answers;
 use crate::jobs::Job;
 
 /// Builds the event from the job record, the stream summary and the delivery.
@@ -32,6 +33,7 @@ pub(super) async fn event(
         let branch = outcome.branch_of(job).await;
         result.extend(branch.map(|branch| ("branchName".to_owned(), Value::from(branch))));
     }
+    let answers = review_answers::read(job, results.as_deref()).await;
     let session = outcome.summary.session_id.clone();
     result.extend(session.map(|session| ("sessionId".to_owned(), Value::from(session))));
     let by_model = outcome.summary.ledger.by_model();
@@ -42,6 +44,7 @@ pub(super) async fn event(
         cost: outcome.summary.ledger.cost().cloned(),
         api_key_source: outcome.summary.api_key_source.clone(),
         results,
+        comment_answers: answers.map(|answers| answers.answers),
         warnings: warnings.to_vec(),
     };
     let mut event = LoopEvent::new("completed", &completed);
@@ -54,6 +57,13 @@ pub(super) fn add_delivery(event: &mut LoopEvent, job: &Job, results: Option<&[R
     if let Some(results) = results {
         event.members.insert("result".to_owned(), delivery(job, Some(results)).into());
         event.members.insert("results".to_owned(), json!(results));
+    }
+}
+
+/// Adds the answers to the comments of a review to the terminal event of a loop that did not complete.
+pub(super) async fn add_answers(event: &mut LoopEvent, job: &Job, results: Option<&[ResultEntry]>) {
+    if let Some(answers) = review_answers::read(job, results).await {
+        event.members.insert("commentAnswers".to_owned(), json!(answers.answers));
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn delivers_nothing(delivered: &DeliveryOutcome, parts: &[RepositoryW
     let entries = delivered.result.as_ref().map(|result| result.results.as_slice()).unwrap_or_default();
     let is_old = |entry: &ResultEntry| match entry {
         ResultEntry::Skipped { .. } => true,
-        ResultEntry::Failed { .. } => false,
+        ResultEntry::Held(_) | ResultEntry::Failed { .. } => false,
         ResultEntry::Success(entry) => {
             let part = RepositoryWork::named(parts, &entry.full_name);
             let start = part.and_then(|part| part.start_sha.as_ref().zip(part.start));

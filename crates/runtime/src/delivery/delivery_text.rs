@@ -14,6 +14,7 @@ use loopgate_home::untrusted::write_private;
 use serde::Deserialize;
 use url::{Host, Url};
 
+use super::approval;
 use super::outcome::LoopOutcome;
 use super::result::DeliveryContext;
 use crate::jobs::Job;
@@ -49,9 +50,13 @@ struct DeliveryTexts {
 }
 
 impl DeliveryText {
-    /// Returns the texts for a repository that the loop's assistant wrote.
-    pub fn of(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Option<Self> {
-        Self::parse(outcome.summary.delivery.as_deref()?, &context.full_name)
+    /// Returns the texts for a repository that the assistant wrote, in this loop or in the one whose work was approved.
+    pub async fn of(outcome: &LoopOutcome<'_>, job: &Job, context: &DeliveryContext) -> Option<Self> {
+        let answer = match &outcome.summary.delivery {
+            Some(answer) => answer.clone(),
+            None => approval::kept_text(job, context).await?,
+        };
+        Self::parse(&answer, &context.full_name)
     }
 
     /// Parses an answer. `repository` is a full name; the assistant may also use its last part.

@@ -1,5 +1,5 @@
 //! Delivers a repository with git and the code host's CLI: commits the working tree, pushes the branch, runs the
-//! tests, and creates or reuses the pull request. All steps are idempotent.
+//! tests, and creates or reuses the pull request, unless a person has to approve the changes first. All steps are idempotent.
 
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
 use loopgate_api::held_back::HeldBackFile;
@@ -15,7 +15,7 @@ use super::push::push;
 use super::repository::RepositoryWork;
 use super::result::{DeliveryContext, DeliveryOutcome, NO_CHANGES, git_failed};
 use super::retry::{DeliveryError, repeat};
-use super::{evidence, large_files, result_file};
+use super::{approval, evidence, large_files, result_file};
 use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
 
 /// Delivers the work of one repository, except for the files that are held back.
@@ -27,7 +27,10 @@ pub(super) async fn deliver(
     held: &HeldBack,
 ) -> Result<DeliveryOutcome, DeliveryError> {
     let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
-    let text = DeliveryText::of(outcome, context);
+    if let Some(reason) = approval::refusal(outcome, job, context, held).await? {
+        return Ok(git_failed(&reason));
+    }
+    let text = DeliveryText::of(outcome, job, context).await;
     held.announce(outcome, context).await?;
     commit(outcome, job, context, held, text.as_ref()).await?;
     // With held-back files only, or changes inside of a submodule, the commit above is a no-op; the branch may have no
@@ -50,6 +53,12 @@ pub(super) async fn deliver(
     let head = git.head(directory).await?;
     // Before the pull request, which contains the results. The work is safe at the remote.
     let tests = evidence::of_pushed_commit(outcome, job, part, context).await.map_err(after_push)?;
+    if approval::is_required(outcome, job, context, &pushed).await {
+        approval::keep_text(outcome, context).await;
+        let entry = result_file::held(context, pushed.branch.as_str(), &head, held.entries.clone(), tests);
+        let delivered = DeliveryOutcome::new(DeliveryStatus::Held, DeliveryPath::GitFallback);
+        return Ok(DeliveryOutcome { held_back: !held.entries.is_empty(), ..delivered }.with_result(entry));
+    }
     let new = PullRequestText { text: text.as_ref(), tests: tests.as_ref() };
     let open = || pull_request(outcome, job, context, &pushed, &new);
     let opened = repeat(outcome, "opening the pull request", open).await.map_err(after_push)?;

@@ -4,6 +4,7 @@
 //! idempotent and may be repeated after a crash: stored results, pushed commits and open pull requests are
 //! reused.
 
+mod approval;
 mod artifacts;
 mod commit;
 mod completion;
@@ -27,11 +28,13 @@ mod repository;
 mod result;
 mod result_file;
 mod retry;
+mod review_answers;
 mod undelivered;
 
 use loopgate_api::assistant_stream::StreamSummary;
 use loopgate_api::command::{LoopCommand, Runner};
 use loopgate_api::event::LoopEvent;
+use loopgate_api::execution_result::ResultEntry;
 use loopgate_api::ids::LoopId;
 use loopgate_api::link::{Severity, Trace};
 use loopgate_api::redact;
@@ -165,6 +168,7 @@ impl LoopOutcome<'_> {
     async fn fail(&self, job: &Job, failure: LoopFailure) -> Result<(), StoreError> {
         let mut event = failure::event(job, self, &failure).await;
         completion::add_delivery(&mut event, job, failure.results.as_deref());
+        completion::add_answers(&mut event, job, failure.results.as_deref()).await;
         let diagnostics = failure::diagnostics(job, self, &event);
         let uploads_plan = job.command == LoopCommand::Execute;
         let files = if uploads_plan { Some(artifacts::collect(job, self).await) } else { None };
@@ -283,6 +287,9 @@ impl LoopOutcome<'_> {
             add("FILES_HELD_BACK");
         }
         let entries = delivered.and_then(|outcome| outcome.result.as_ref()).map(|result| &result.results);
+        if entries.is_some_and(|entries| entries.iter().any(|entry| matches!(entry, ResultEntry::Held(_)))) {
+            add(approval::WARNING);
+        }
         if entries.is_some_and(|entries| entries.iter().any(|entry| !entry.undelivered().is_empty())) {
             add("WORK_NOT_DELIVERED");
         }
@@ -298,6 +305,11 @@ impl LoopOutcome<'_> {
         let missing = tokio::task::spawn_blocking(move || paths.is_output_missing(command));
         if missing.await.unwrap_or(false) || verdict.is_some_and(Option::is_none) {
             add("REQUIRED_OUTPUT_MISSING");
+        }
+        if let Some(answers) = review_answers::read(job, None).await
+            && !answers.missing(&job.launch.review_comments).is_empty()
+        {
+            add(review_answers::WARNING);
         }
         if verdict.is_some() && review::changed_files(&self.finalizer.git, job).await {
             add("REVIEW_CHANGED_FILES");

@@ -52,7 +52,7 @@ pub(super) async fn deliver(
         held_back |= delivered.held_back;
         pushed.extend_from_slice(&delivered.pushed);
         let result = entry(&name, &delivered);
-        no_work &= !matches!(result, ResultEntry::Success(_));
+        no_work &= !matches!(result, ResultEntry::Success(_) | ResultEntry::Held(_));
         incomplete |= matches!(result, ResultEntry::Failed { .. });
         entries.push(result);
     }

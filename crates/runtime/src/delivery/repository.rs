@@ -255,7 +255,13 @@ async fn announce(
 ) -> Result<(), DeliveryError> {
     let several = !job.workspace.additional_worktree_dirs.is_empty();
     let repository = if several { format!("of {} ", context.full_name) } else { String::new() };
-    let text = format!("Committing the changes {repository}and opening a pull request");
+    let text = if job.launch.hold_pull_request && job.launch.approved_commits.is_none() {
+        format!(
+            "Committing the changes {repository}and pushing them; a person has to approve the pull request"
+        )
+    } else {
+        format!("Committing the changes {repository}and opening a pull request")
+    };
     let event = LoopEvent::note(&text);
     outcome.finalizer.jobs.enqueue_event(outcome.id, &event).await?;
     Ok(())

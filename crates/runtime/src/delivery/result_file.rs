@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use loopgate_api::execution_result::{ExecutionResult, ResultEntry, SuccessEntry, pull_request_url};
+use loopgate_api::execution_result::{
+    ExecutionResult, HeldEntry, ResultEntry, SuccessEntry, pull_request_url,
+};
 use loopgate_api::held_back::HeldBackFile;
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::redact;
+use loopgate_api::test_evidence::TestEvidence;
 use loopgate_home::untrusted::{self, write_private};
 use serde_json::{Value, json};
 
@@ -28,7 +31,8 @@ pub(super) fn authoritative(
     let is_final = match result.results.first()? {
         ResultEntry::Success(entry) => entry.commit_sha.is_some() || !entry.has_changes,
         ResultEntry::Skipped { .. } => true,
-        ResultEntry::Failed { .. } => false,
+        // Whether the pull request is opened now decides the delivery.
+        ResultEntry::Held(_) | ResultEntry::Failed { .. } => false,
     };
     is_final.then_some(result)
 }
@@ -96,6 +100,26 @@ pub(super) fn success(
         undelivered: Vec::new(),
         early_pushes: Vec::new(),
         tests: None,
+    })])
+}
+
+/// Returns a result with one entry for a repository whose pushed changes wait for an approval.
+pub(super) fn held(
+    context: &DeliveryContext,
+    branch: &str,
+    commit: &str,
+    held_back: Vec<HeldBackFile>,
+    tests: Option<TestEvidence>,
+) -> ExecutionResult {
+    ExecutionResult::v2(vec![ResultEntry::Held(HeldEntry {
+        full_name: context.full_name.clone(),
+        branch_name: branch.to_owned(),
+        base_branch: context.base.to_string(),
+        commit_sha: commit.to_owned(),
+        held_back,
+        undelivered: Vec::new(),
+        early_pushes: Vec::new(),
+        tests: tests.map(Box::new),
     })])
 }
 

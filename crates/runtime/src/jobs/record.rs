@@ -83,6 +83,8 @@ pub enum DeliveryStatus {
     Pending,
     /// Pushed, with a pull request.
     Success,
+    /// Pushed; the pull request waits for an approval.
+    Held,
     /// There were no changes to deliver.
     NoChanges,
     /// The delivery failed or is incomplete.
@@ -98,6 +100,7 @@ impl DeliveryStatus {
         match self {
             Self::Pending => "pending",
             Self::Success => "success",
+            Self::Held => "held",
             Self::NoChanges => "no-changes",
             Self::Error => "error",
             Self::Skipped => "skipped",
@@ -277,6 +280,15 @@ pub struct LaunchRecord {
     pub api_base_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub s3_state_key: Option<String>,
+    /// Whether the delivery stops before the pull request.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hold_pull_request: bool,
+    /// Commits by repository that a person has approved: the loop only delivers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved_commits: Option<BTreeMap<String, String>>,
+    /// Numbers of the review comments that the loop has to answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub review_comments: Vec<u32>,
     /// Whether the loop is agreed on with the control plane but was never started here.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub announced: bool,
@@ -391,6 +403,9 @@ pub struct TranscriptRecord {
     /// Tokens and cost so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spend: Option<Box<Spend>>,
+    /// Messages of the user whose delivery to the assistant is reported.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delivered_messages: Vec<Uuid>,
 }
 
 /// Progress of a loop for the user, and pending notifications.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use loopgate_api::event::{ErrorEvent, LoopEvent, code};
+use loopgate_api::event::{LoopEvent, code};
 use loopgate_api::ids::LoopId;
 use loopgate_api::link::Severity;
 use loopgate_api::redact;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::Launcher;
 use crate::error::LoopRequestError;
 use crate::jobs::store::OutboxMessage;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, RefusalEvent};
 use crate::reporting::control_plane::{CallError, EVENT_TIME, SHORT_EVENT_TIME};
 use crate::reporting::telemetry;
 use crate::request::{LoopHeaders, LoopRequest};
@@ -85,7 +85,7 @@ impl Launcher {
     /// Reports to telemetry that a program is missing or cannot be started. Other refusals are not caused by
     /// the state of this machine.
     pub(super) fn report_refusal(&self, request: &LoopRequest, headers: &LoopHeaders, refusal: &Refusal) {
-        let Some((kind, message)) = &refusal.event else { return };
+        let Some(RefusalEvent { code: kind, message, .. }) = &refusal.event else { return };
         let category = match *kind {
             code::BINARY_NOT_FOUND => "preflight.binary_not_found",
             code::SCRIPT_NOT_FOUND => "preflight.script_not_found",
@@ -99,10 +99,8 @@ impl Launcher {
 
     /// Reports to the control plane why a loop is not started. Uses a short timeout, because the response
     /// waits for it.
-    pub(super) async fn post_refusal(&self, id: LoopId, token: &SecretString, code: &str, message: &str) {
-        let error =
-            ErrorEvent { code: code.to_owned(), message: redact::message(message), ..ErrorEvent::default() };
-        let mut event = LoopEvent::new("error", &error);
+    pub(super) async fn post_refusal(&self, id: LoopId, token: &SecretString, refusal: &RefusalEvent) {
+        let mut event = LoopEvent::new("error", &refusal.error());
         event.members.insert("loopId".to_owned(), json!(id));
         let body = serde_json::to_string(&event).unwrap_or_default();
         if let Err(error) = self.cloud.post_event(id, token, Uuid::new_v4(), body, SHORT_EVENT_TIME).await {

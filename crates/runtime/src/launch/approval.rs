@@ -8,6 +8,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use loopgate_api::event::LoopEvent;
+use loopgate_api::event_body::{ApprovalDecision, ApprovalOutcome};
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use serde_json::json;
@@ -20,9 +21,17 @@ use crate::launch::launch_queue::{ANNOUNCE_INTERVAL, queued_job};
 use crate::launch::{Launcher, LoopStart};
 use crate::request::LoopHeaders;
 
+/// Why a loop is not started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unapproved {
+    pub outcome: ApprovalOutcome,
+    /// Message for the user.
+    pub reason: String,
+}
+
 impl Launcher {
-    /// Accepts a loop that is started only if `decision` resolves to `Ok`; the error is the reason for the
-    /// user. Drops `decision` when the loop is cancelled first.
+    /// Accepts a loop that is started only if `decision` resolves to `Ok`. Drops `decision` when the loop is
+    /// cancelled first.
     ///
     /// # Errors
     /// Fails with the status and exact text of the first failed check or step. The owner has not been asked
@@ -32,7 +41,7 @@ impl Launcher {
         body: &[u8],
         headers: LoopHeaders,
         approval: LoopApproval,
-        decision: impl Future<Output = Result<(), String>> + Send + 'static,
+        decision: impl Future<Output = Result<(), Unapproved>> + Send + 'static,
     ) -> Result<LoopStart, LoopRequestError> {
         let (request, reservation) = self.accept(body, &headers).await?;
         let (id, number) = (request.loop_id, self.queue.entries.number());
@@ -58,7 +67,7 @@ impl Launcher {
         id: LoopId,
         approval: &LoopApproval,
         alive: CancellationToken,
-        decision: impl Future<Output = Result<(), String>>,
+        decision: impl Future<Output = Result<(), Unapproved>>,
     ) {
         let mut decision = pin!(decision);
         let mut announce = tokio::time::interval(ANNOUNCE_INTERVAL);
@@ -72,18 +81,37 @@ impl Launcher {
                 _ = announce.tick() => self.announce_approval(id, approval).await,
             }
         };
+        let (outcome, text) = match &decided {
+            Ok(()) => (ApprovalOutcome::Approved, "Approved on the machine."),
+            Err(unapproved) => (unapproved.outcome, unapproved.reason.as_str()),
+        };
+        let stored = self.store_decision(id, approval, outcome, text).await;
+        if let Err(error) = &stored {
+            tracing::error!(loop_id = %id, %error, "failed to store the decision about the loop");
+        }
         match decided {
-            Ok(()) => match self.clear_approval(id).await {
-                Ok(()) => self.queue.entries.release(id),
-                Err(error) => tracing::error!(loop_id = %id, %error, "failed to store the approval"),
-            },
-            Err(reason) => self.refuse_unapproved_loop(id, reason).await,
+            // Without the stored approval, a restart would refuse the loop.
+            Ok(()) if stored.is_ok() => self.queue.entries.release(id),
+            Ok(()) => {}
+            Err(unapproved) => self.refuse_unapproved_loop(id, unapproved.reason).await,
         }
     }
 
-    async fn clear_approval(&self, id: LoopId) -> Result<(), StoreError> {
+    /// Stores and reports a decision.
+    async fn store_decision(
+        &self,
+        id: LoopId,
+        approval: &LoopApproval,
+        outcome: ApprovalOutcome,
+        text: &str,
+    ) -> Result<(), StoreError> {
+        let decision = ApprovalDecision { id: approval.id.to_string(), outcome };
+        let event = LoopEvent::new("output", &json!({"data": {"chunk": text, "approvalDecision": decision}}));
         let change = self.jobs.change(id, |now| {
-            (now.job.launch.approval, now.job.progress.live_activity) = (None, None);
+            if outcome == ApprovalOutcome::Approved {
+                (now.job.launch.approval, now.job.progress.live_activity) = (None, None);
+            }
+            now.send(OutboxMessage::event(&event));
             Ok(())
         });
         change.await.map(drop)
@@ -107,7 +135,7 @@ impl Launcher {
     }
 
     async fn announce_approval(&self, id: LoopId, approval: &LoopApproval) {
-        let text = format!("Waiting for approval on the desktop: {}", approval.command);
+        let text = format!("Waiting for approval on the machine: {}", approval.command);
         let data = json!({"chunk": text, "approval": approval});
         let event = LoopEvent::new("output", &json!({"data": data}));
         let change = self.jobs.change(id, |now| {

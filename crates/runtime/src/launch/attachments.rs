@@ -12,6 +12,7 @@ use loopgate_api::ids::safe_id;
 use loopgate_api::launch::Attachment;
 use loopgate_home::untrusted::{make_private_directory, write_private};
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 use crate::launch::url_policy::{self, PublicAddressResolver, UrlTarget};
 
@@ -96,6 +97,9 @@ async fn download(attachment: &Attachment, target: UrlTarget, path: PathBuf) -> 
             return Err("the file exceeds its announced size or the limit of 50 MiB".to_owned());
         }
     }
+    if attachment.sha256.as_ref().is_some_and(|sha256| *sha256 != hex::encode(Sha256::digest(&bytes))) {
+        return Err("its content is not the announced one".to_owned());
+    }
     if (bytes.len() as u64) < attachment.size_bytes {
         tracing::warn!(attachment = attachment.id, "attachment is smaller than announced");
     }
@@ -144,6 +148,7 @@ mod tests {
             filename: filename.to_owned(),
             mime_type: String::new(),
             size_bytes: 1,
+            sha256: None,
             signed_url: String::new(),
             signed_url_expires_at: String::new(),
         };

@@ -30,6 +30,8 @@ pub(crate) struct ProcessRequest<'a> {
     pub command: LoopCommand,
     pub workspace: &'a Workspace,
     pub assistant: &'a Path,
+    /// Whether the work is done and approved, so that the loop only delivers it.
+    pub only_delivers: bool,
     /// Directory of the command's plugin, if it was found.
     pub plugin: Option<&'a Path>,
     pub staged: &'a StagedInputs,
@@ -80,6 +82,16 @@ pub(crate) async fn build(
     // itself.
     if !matches!(launch.command.spec().runner, Runner::Driver(_)) {
         spawn::prepend_exe_to_path(&mut environment, &shims.exe);
+    }
+    if launch.only_delivers {
+        return ProcessCommand {
+            program: shims.exe.clone(),
+            args: vec!["loop".into(), "deliver".into()],
+            stdin_file: None,
+            jsonl: None,
+            environment,
+            restart: None,
+        };
     }
     let stream = || Some(launch.workspace.work_dir.join(ASSISTANT_OUTPUT));
     match launch.command.spec().runner {

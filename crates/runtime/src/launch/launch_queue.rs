@@ -12,7 +12,6 @@ use loopgate_api::event::{AbortReason, ErrorEvent, LoopEvent, code};
 use loopgate_api::event_body::{EventBody, QueueEvent, QueuePlace};
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
-use loopgate_api::redact;
 use loopgate_api::time::now_iso;
 use loopgate_home::SettingsStore;
 use loopgate_tools::machine;
@@ -26,7 +25,7 @@ use crate::jobs::reservations::{Reservation, Reservations};
 use crate::jobs::store::{LaunchRequest, OutboxMessage, StoreError, StoredToken};
 use crate::jobs::{Job, Jobs};
 use crate::launch::queue::{QueueEntries, QueuePosition};
-use crate::refusal::{CANCELLED, Refusal};
+use crate::refusal::{CANCELLED, Refusal, RefusalEvent};
 use crate::reporting::heartbeat::HeartbeatSender;
 use crate::request::{LoopHeaders, LoopRequest};
 use crate::supervision::STORE_RETRY;
@@ -181,13 +180,12 @@ impl LaunchQueue {
             self.until_stored(id, "cancellation", || self.finish_cancelled(id)).await;
             return;
         }
-        let (code, message) = refusal
-            .event
-            .clone()
-            .unwrap_or_else(|| (code::PRE_RUN_VALIDATION_FAILED, refusal.error.message.clone()));
-        let message = redact::message(&message);
-        tracing::info!(loop_id = %id, code, message, "accepted loop could not be started");
-        let error = ErrorEvent { code: code.to_owned(), message: message.clone(), ..ErrorEvent::default() };
+        let event = refusal.event.clone().unwrap_or_else(|| {
+            RefusalEvent::new(code::PRE_RUN_VALIDATION_FAILED, refusal.error.message.clone())
+        });
+        let error = event.error();
+        let message = error.message.clone();
+        tracing::info!(loop_id = %id, code = event.code, message, "accepted loop could not be started");
         let end = || self.finish_waiting(id, &error, JobEvent::Failed, Some(message.clone()));
         self.until_stored(id, "failed launch", end).await;
     }

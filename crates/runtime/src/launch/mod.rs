@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use loopgate_api::command::{InputRequirement, Peers};
-use loopgate_api::ids::LoopId;
+use loopgate_api::ids::{LoopId, RepoFullName};
 use loopgate_api::launch::Harness;
 use loopgate_api::redact;
 use loopgate_home::{Credentials, SettingsStore};
@@ -38,6 +38,7 @@ use crate::error::LoopRequestError;
 use crate::jobs::reservations::{Reservation, Reservations};
 use crate::jobs::store::{LaunchRequest, PreviousJob, StoreError, StoredToken};
 use crate::jobs::{FinalizationSource, Jobs};
+pub use crate::launch::approval::Unapproved;
 use crate::launch::launch_queue::LaunchQueue;
 pub use crate::launch::launch_queue::LoopStart;
 use crate::refusal::Refusal;
@@ -51,7 +52,7 @@ use crate::tasks::Tasks;
 use crate::timing::RuntimeTiming;
 use crate::workspace::Workspaces;
 use crate::workspace::peers::{self, Peer};
-use crate::workspace::repository::{self, LoopRepository, Repositories};
+use crate::workspace::repository::{self, ClonePlace, LoopRepository, Repositories};
 use loopgate_tools::environment::ProcessEnvironment;
 use loopgate_tools::shim::Shims;
 
@@ -124,6 +125,11 @@ impl Launcher {
         answered.try_recv().unwrap_or(Ok(LoopStart::accepted(id)))
     }
 
+    /// Determines where a loop on a repository would work. Changes nothing.
+    pub async fn locate(&self, name: &RepoFullName) -> ClonePlace {
+        repository::locate(&self.repositories, name).await
+    }
+
     /// Returns whether this process is preparing, following or finishing the loop, or has it in the queue.
     #[must_use]
     pub fn is_followed(&self, id: LoopId) -> bool {
@@ -191,8 +197,8 @@ impl Launcher {
         } else if !answer.is_closed() {
             self.restore_previous(&request, &previous).await;
             // Not while the disk is full: a caller that has timed out by now gets the event of an accepted loop instead.
-            if let Some((code, message)) = refusal.event.as_ref().filter(|_| !answer.is_closed()) {
-                self.post_refusal(request.loop_id, &request.token, code, message).await;
+            if let Some(event) = refusal.event.as_ref().filter(|_| !answer.is_closed()) {
+                self.post_refusal(request.loop_id, &request.token, event).await;
             }
             // Released first: the caller may launch the loop again at once.
             drop(reservation.take());

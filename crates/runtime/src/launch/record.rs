@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use loopgate_api::names::{ASSISTANT_OUTPUT, LOOP_LOG, STATE_JSON};
+use loopgate_api::review_comments::ReviewComments;
 
 use super::Launcher;
 use crate::jobs::Job;
@@ -29,6 +30,10 @@ impl Launcher {
         job.launch.artifact_id = request.artifact_id.clone().or_else(|| request.primary_artifact_id.clone());
         job.launch.artifact_slug.clone_from(&request.artifact_slug);
         job.launch.issue_id.clone_from(&request.issue_id);
+        job.launch.hold_pull_request = request.hold_pull_request;
+        job.launch.approved_commits.clone_from(&request.approved_commits);
+        let comments = request.review_comments.as_ref();
+        job.launch.review_comments = comments.map(ReviewComments::numbers).unwrap_or_default();
         job.workspace.base_branch =
             Some(request.base_branch().to_owned()).filter(|branch| !branch.is_empty());
         let name = repository.and_then(|repository| repository.full_name.as_ref());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use loopgate_api::command::{LoopCommand, Plugin, Runner};
-use loopgate_api::event::{LoopEvent, code};
+use loopgate_api::event::{LoopEvent, code, subcode};
 use loopgate_api::link::Severity;
 use loopgate_api::mcp::McpRecord;
 use loopgate_api::redact;
@@ -67,6 +67,7 @@ impl Launcher {
             command: request.command,
             workspace,
             assistant: &assistant,
+            only_delivers: request.approved_commits.is_some(),
             plugin: plugin.as_deref(),
             staged: &staged,
             committer: request.committer.as_ref(),
@@ -77,7 +78,7 @@ impl Launcher {
             guard: &guard,
             data_dir: &self.data_dir,
             wait_for_limits: settings.wait_for_limits,
-            model: &settings.loop_model,
+            model: request.model.as_deref().unwrap_or(&settings.loop_model),
             effort: &settings.loop_effort,
             max_spend: max_spend(settings.max_spend_usd, request.max_spend),
         };
@@ -87,7 +88,8 @@ impl Launcher {
         job.run.start_attempt = Some(start_attempt);
         job.run.process = Some(process.clone());
         job.workspace.reviewed_state = reviewed_state;
-        if request.command == LoopCommand::Execute {
+        // A loop that only delivers completes no tasks.
+        if request.command == LoopCommand::Execute && !launch.only_delivers {
             let staged_plan = work_dir.clone();
             let tasks = tokio::task::spawn_blocking(move || contradiction::plan_tasks(&staged_plan)).await;
             job.workspace.start_tasks = Some(Box::new(tasks.unwrap_or_default()));
@@ -223,9 +225,14 @@ impl Launcher {
                     )
                 } else {
                     let installation = Program::Assistant.installation();
-                    format!("{}; install it ({installation}), or set its path in the settings", error.message)
+                    format!(
+                        "{}, which is {}; install it ({installation}), or set its path in the settings",
+                        error.message,
+                        self.programs.search_path().await
+                    )
                 };
-                Err(Refusal::with_event(error, code::BINARY_NOT_FOUND, message))
+                let refusal = Refusal::with_event(error, code::BINARY_NOT_FOUND, message);
+                Err(refusal.lacking(subcode::ASSISTANT_MISSING))
             }
             ProgramSource::Override | ProgramSource::Path => Ok(resolved.path),
         }

@@ -62,7 +62,7 @@ impl Notifications {
 impl NotificationMessage {
     fn of_key(fingerprint: &Fingerprint, owner: &str, command: &str) -> Self {
         let reason = format!(
-            "The browser of {owner} requests permission to sign commands for this desktop, with the key {fingerprint}."
+            "The browser of {owner} requests permission to sign commands for this machine, with the key {fingerprint}."
         );
         let facts = json!({
             "event": "needs-answer",

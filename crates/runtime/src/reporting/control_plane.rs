@@ -8,6 +8,7 @@ use std::time::Duration;
 use loopgate_api::ids::LoopId;
 use loopgate_api::link::BrowserPublicKey;
 use loopgate_api::names::EVENT_NONCE_HEADER;
+use loopgate_api::pull_request::{PullRequestReport, WatchedPullRequest};
 use loopgate_api::redact;
 use loopgate_home::{ApiKey, BrowserKey, Credentials, KeySource, Provenance, SettingsStore};
 use loopgate_http_client::LazyClient;
@@ -30,6 +31,8 @@ const CANCEL_TIME: Duration = Duration::from_secs(10);
 const STATUS_TIME: Duration = Duration::from_secs(5);
 const CREDENTIALS_TIME: Duration = Duration::from_secs(30);
 const KEYS_TIME: Duration = Duration::from_secs(10);
+const LIST_TIME: Duration = Duration::from_secs(10);
+const PULL_REQUESTS_TIME: Duration = Duration::from_secs(10);
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// Limit of a response body in bytes; responses are small documents.
 const MAX_RESPONSE: usize = 1024 * 1024;
@@ -271,6 +274,35 @@ impl ControlPlaneClient {
             return Err(CallError::Malformed);
         }
         Ok(listed.into_iter().map(BrowserKey::from).collect())
+    }
+
+    /// Returns the change requests that need the owner of this desktop, as the control plane lists them: at most 200,
+    /// most recently changed first.
+    ///
+    /// # Errors
+    /// Fails with [`CallError`] when the control plane does not list them.
+    pub async fn needs_owner(&self) -> Result<Vec<Value>, CallError> {
+        let key = self.credentials.api_key().ok_or(CallError::MissingToken)?;
+        let path = "/change-requests?attention=true&mine=true&limit=200";
+        let mut answer = send(self.signed(Method::GET, path, &key.secret)?, LIST_TIME).await?;
+        match answer.get_mut("data").map(Value::take) {
+            Some(Value::Array(rows)) => Ok(rows),
+            _ => Err(CallError::Malformed),
+        }
+    }
+
+    /// Reports the standing of pull requests, and returns those of this desktop's loops that are open.
+    pub(crate) async fn report_pull_requests(
+        &self,
+        target_id: Uuid,
+        reports: &[PullRequestReport],
+    ) -> Result<Vec<WatchedPullRequest>, CallError> {
+        let path = format!("/compute-targets/{target_id}/pull-requests");
+        let key = self.managed_key()?;
+        let request = self.signed(Method::POST, &path, &key.secret)?;
+        let body = json!({"pullRequests": reports}).to_string();
+        let answer = send(json_body(request, body), PULL_REQUESTS_TIME).await?;
+        serde_json::from_value(answer["open"].clone()).map_err(|_| CallError::Malformed)
     }
 
     fn managed_key(&self) -> Result<Arc<ApiKey>, CallError> {

@@ -40,7 +40,7 @@ async fn report(tokens: &Tokens, id: LoopId, error: &StoreError) {
     let cause = redact::cause(&error.to_string());
     let shortage = tokens.disk_shortage().map(|text| format!(" {text}.")).unwrap_or_default();
     let text = format!(
-        "This desktop cannot store the progress of the loop: {cause}.{shortage} Free disk space; the write is retried and nothing is lost."
+        "This machine cannot store the progress of the loop: {cause}.{shortage} Free disk space; the write is retried and nothing is lost."
     );
     let event = LoopEvent::note(&text);
     let body = serde_json::to_string(&event).unwrap_or_default();

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use crate::jobs::store::{JobStore, MessageKind, OutboxRow, StoreError};
 use crate::reporting::control_plane::{CallError, ControlPlaneClient, EVENT_TIME};
 use crate::reporting::ended_loops::EndedLoops;
+use crate::reporting::pull_requests::PullRequestReports;
 use crate::reporting::tokens::Tokens;
 use crate::tasks::Tasks;
 use crate::timing::RuntimeTiming;
@@ -32,6 +33,7 @@ struct OutboxInner {
     senders: Mutex<HashMap<LoopId, Arc<Notify>>>,
     tasks: Tasks,
     ended: EndedLoops,
+    pull_requests: PullRequestReports,
 }
 
 /// Status of a completed loop in the control plane.
@@ -72,8 +74,18 @@ impl Outbox {
         timing: RuntimeTiming,
         tasks: Tasks,
         ended: EndedLoops,
+        pull_requests: PullRequestReports,
     ) -> Self {
-        Self(Arc::new(OutboxInner { store, cloud, tokens, timing, senders: Mutex::default(), tasks, ended }))
+        Self(Arc::new(OutboxInner {
+            store,
+            cloud,
+            tokens,
+            timing,
+            senders: Mutex::default(),
+            tasks,
+            ended,
+            pull_requests,
+        }))
     }
 
     /// Notifies the sender of a loop, or starts one, after a message was queued.
@@ -162,6 +174,8 @@ impl Outbox {
                 }
                 if row.outgoing.kind == MessageKind::Final {
                     self.0.tokens.remove(id).await;
+                    // The control plane now knows the pull requests of the loop.
+                    self.0.pull_requests.check();
                 }
                 return Ok(Some(DeliveryAttempt::Done));
             }

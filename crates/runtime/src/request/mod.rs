@@ -8,12 +8,15 @@
 mod extensions;
 mod fields;
 
+use std::collections::BTreeMap;
+
 use loopgate_api::bootstrap::BootstrapOrder;
 use loopgate_api::command::{InputRequirement, Inputs, LoopCommand};
-use loopgate_api::ids::{BranchName, LoopId};
+use loopgate_api::ids::{BranchName, LoopId, is_option_value};
 use loopgate_api::launch::{
     AgentDefinition, Artifact, ArtifactType, Attachment, Committer, Harness, PeerRef, RepoConfig, RepoRef,
 };
+use loopgate_api::review_comments::ReviewComments;
 use loopgate_api::usd::Usd;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -91,7 +94,15 @@ pub struct LoopRequest {
     pub branch_materialization: Option<BranchMaterialization>,
     /// Program that executes the loop.
     pub harness: Harness,
-    /// Spending limit set by the organization; more than 0.
+    /// Whether the delivery of an EXECUTE stops before the pull request.
+    pub hold_pull_request: bool,
+    /// Approved commits by repository: the loop only delivers.
+    pub approved_commits: Option<BTreeMap<String, String>>,
+    /// Comments of a review, which an EXECUTE has to answer.
+    pub review_comments: Option<ReviewComments>,
+    /// Model of the assistant; `None` for that of the settings.
+    pub model: Option<String>,
+    /// Spending limit set by the user or the organization; more than 0.
     pub max_spend: Option<Usd>,
     /// MCP server whose tools are allowed if the assistant is connected to it.
     pub expected_mcp_url: Option<String>,
@@ -181,6 +192,10 @@ impl LoopRequest {
             repo_configs: fields.list("repoConfigs")?,
             branch_materialization: extensions.branch_materialization,
             harness: harness(fields),
+            model: model(fields)?,
+            hold_pull_request: fields.value("holdPullRequest") == Some(&Value::Bool(true)),
+            approved_commits: fields.object("approvedCommits")?,
+            review_comments: fields.object("reviewComments")?,
             max_spend,
             expected_mcp_url: fields.non_blank("expectedMcpUrl")?,
             s3_state_key: fields.non_blank("s3StateKey")?,
@@ -316,6 +331,17 @@ fn supported(command: &str) -> Result<LoopCommand, LoopRequestError> {
     match command.parse::<LoopCommand>() {
         Ok(command) if command.runs_on_desktop() => Ok(command),
         _ => Err(LoopRequestError::bad_request(format!("Invalid command: {command}"))),
+    }
+}
+
+/// Returns the requested model. The assistant gets it as the value of an option.
+fn model(fields: &Fields<'_>) -> Result<Option<String>, LoopRequestError> {
+    let model = fields.non_blank("model")?;
+    match &model {
+        Some(name) if !is_option_value(name) => {
+            Err(LoopRequestError::malformed("model", "must be the name of a model"))
+        }
+        _ => Ok(model),
     }
 }
 

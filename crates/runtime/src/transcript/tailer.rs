@@ -13,9 +13,11 @@ use loopgate_api::ids::LoopId;
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::jobs::store::{OutboxMessage, StoreError};
 use crate::jobs::{Job, Jobs};
+use crate::messages::{DeliveryReader, delivery_event};
 use crate::reporting::failure_streak::FailureStreak;
 use crate::reporting::tokens::Tokens;
 use crate::timing::RuntimeTiming;
@@ -59,6 +61,8 @@ struct Tailer {
     reader: StreamReader,
     /// `None` while a blocking thread uses it.
     progress: Option<ProgressReader>,
+    /// `None` while a blocking thread uses it.
+    deliveries: Option<DeliveryReader>,
     /// Frame that was read but could not be stored yet.
     unstored: Option<ReadFrame>,
 }
@@ -68,6 +72,8 @@ struct ReadFrame {
     batch: TranscriptBatch,
     /// Phase and tasks, if they have changed.
     progress: Option<ProgressEvent>,
+    /// Messages that the assistant has received since, with the times.
+    delivered: Vec<(Uuid, String)>,
 }
 
 impl Tailer {
@@ -80,7 +86,8 @@ impl Tailer {
         };
         let reader = StreamReader::new(work_dir.clone(), position);
         let progress = Some(ProgressReader::new(work_dir.clone(), job.spawned()));
-        Self { services, id: job.id, work_dir, reader, progress, unstored: None }
+        let deliveries = Some(DeliveryReader::new(&work_dir, &job.transcript.delivered_messages));
+        Self { services, id: job.id, work_dir, reader, progress, deliveries, unstored: None }
     }
 
     async fn run(mut self, ended: CancellationToken) -> StreamSummary {
@@ -145,7 +152,7 @@ impl Tailer {
             }
             None => self.read(ended).await?,
         };
-        if (frame.batch.lines > 0 || frame.progress.is_some())
+        if (frame.batch.lines > 0 || frame.progress.is_some() || !frame.delivered.is_empty())
             && let Err(error) = self.store(&frame).await
         {
             self.unstored = Some(frame);
@@ -159,24 +166,30 @@ impl Tailer {
         let work_dir = self.work_dir.clone();
         let empty = StreamReader::new(work_dir, StreamPosition::default());
         let mut reader = std::mem::replace(&mut self.reader, empty);
-        let mut progress_reader = self.progress.take();
-        let (reader, progress_reader, batch, progress) = tokio::task::spawn_blocking(move || {
+        let (mut progress_reader, mut delivery_reader) = (self.progress.take(), self.deliveries.take());
+        let (readers, frame) = tokio::task::spawn_blocking(move || {
             let batch = reader.read(ended);
             let progress = progress_reader.as_mut().and_then(ProgressReader::read);
-            (reader, progress_reader, batch, progress)
+            let delivered = delivery_reader.as_mut().map(DeliveryReader::read).unwrap_or_default();
+            let frame = batch.map(|batch| ReadFrame { batch, progress, delivered });
+            ((reader, progress_reader, delivery_reader), frame)
         })
         .await
         .map_err(|_| TailError::Stopped)?;
-        (self.reader, self.progress) = (reader, progress_reader);
-        Ok(ReadFrame { batch: batch?, progress })
+        (self.reader, self.progress, self.deliveries) = readers;
+        Ok(frame?)
     }
 
-    async fn store(&self, ReadFrame { batch: frame, progress }: &ReadFrame) -> Result<(), StoreError> {
+    async fn store(
+        &self,
+        ReadFrame { batch: frame, progress, delivered }: &ReadFrame,
+    ) -> Result<(), StoreError> {
         let last = frame.chunks.len().saturating_sub(1);
         let output =
             frame.chunks.iter().enumerate().map(|(at, chunk)| output_event(chunk, frame, at == last));
         let progress = progress.iter().map(|progress| LoopEvent::new("progress", progress));
-        let events: Vec<LoopEvent> = output.chain(progress).collect();
+        let deliveries = delivered.iter().map(|(id, at)| delivery_event(*id, at));
+        let events: Vec<LoopEvent> = output.chain(progress).chain(deliveries).collect();
         let position = frame.position;
         let activity =
             frame.chunks.last().and_then(|chunk| chunk.text.lines().next_back()).map(str::to_owned);
@@ -188,6 +201,7 @@ impl Tailer {
                 job.transcript.stream_start = position.start;
                 job.transcript.last_observed_jsonl_offset = Some(position.announced);
                 job.transcript.spend = Some(Box::new(frame.spend.clone()));
+                job.transcript.delivered_messages.extend(delivered.iter().map(|(id, _)| *id));
                 job.progress.live_activity = activity.or(job.progress.live_activity.take());
                 for event in &events {
                     now.send(OutboxMessage::event(event));

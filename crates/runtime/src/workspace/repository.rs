@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use loopgate_api::command::InputRequirement;
-use loopgate_api::event::code;
+use loopgate_api::event::{code, subcode};
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::redact;
 use loopgate_home::{
@@ -121,14 +121,15 @@ async fn by_name(repositories: &Repositories, name: &str) -> Result<LoopReposito
         None => match clone(repositories, &name).await {
             Ok(path) => Ok(LoopRepository { path, full_name: Some(name) }),
             // Another loop may have cloned it at the same time.
-            Err(reason) => {
+            Err(NoClone { reason, lacks }) => {
                 if let Some(path) =
                     find(repositories, &name).await.and_then(|path| repositories.sandbox.check(path).ok())
                 {
                     Ok(LoopRepository { path, full_name: Some(name) })
                 } else {
                     tracing::warn!(repository = %name, reason, "repository not found locally and cannot be cloned");
-                    Err(not_found(&format!(". It could not be cloned: {reason}")))
+                    let refusal = not_found(&format!(". It could not be cloned: {reason}"));
+                    Err(lacks.into_iter().fold(refusal, Refusal::lacking))
                 }
             }
         },
@@ -201,12 +202,55 @@ fn is_clone_of(sandbox: &Sandbox, place: &Path, name: &RepoFullName) -> bool {
     sandbox.repository_at(place).is_some_and(|repository| repository.is_clone_of(name))
 }
 
-/// Clones into the sandbox directory. The clone gets its name only when it is complete, so that a failed one
-/// does not block the next attempt.
+/// Why a repository could not be cloned.
+struct NoClone {
+    /// Safe to show.
+    reason: String,
+    /// What this machine lacks, see [`loopgate_api::event::subcode`].
+    lacks: Option<&'static str>,
+}
+
+impl<T: Into<String>> From<T> for NoClone {
+    fn from(reason: T) -> Self {
+        Self { reason: reason.into(), lacks: None }
+    }
+}
+
+/// Where a loop on a repository works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClonePlace {
+    /// The repository has a clone on this machine.
+    Existing(SandboxedPath),
+    /// The start of a loop clones it to this path.
+    New(PathBuf),
+    /// A loop cannot start, for a reason that is safe to show.
+    Unavailable(String),
+}
+
+/// Determines where a loop on a repository would work. Changes nothing.
+pub(crate) async fn locate(repositories: &Repositories, name: &RepoFullName) -> ClonePlace {
+    match find(repositories, name).await {
+        Some(path) => repositories.sandbox.check(&path).map_or_else(
+            |_| {
+                ClonePlace::Unavailable(format!(
+                    "Its clone {} is outside the sandbox directory; move it there, or change the sandbox directory.",
+                    path.display()
+                ))
+            },
+            ClonePlace::Existing,
+        ),
+        None => match destination(repositories, name) {
+            Ok(place) => ClonePlace::New(place),
+            Err(reason) => ClonePlace::Unavailable(format!("It cannot be cloned: {reason}.")),
+        },
+    }
+}
+
+/// Returns the path for the clone of a repository that has none.
 ///
 /// # Errors
 /// Fails with a reason that is safe to show.
-async fn clone(repositories: &Repositories, name: &RepoFullName) -> Result<SandboxedPath, String> {
+fn destination(repositories: &Repositories, name: &RepoFullName) -> Result<PathBuf, String> {
     let base = repositories
         .settings
         .get()
@@ -214,7 +258,7 @@ async fn clone(repositories: &Repositories, name: &RepoFullName) -> Result<Sandb
         .clone()
         .ok_or("no sandbox directory is configured; choose one in the settings")?;
     if !base.is_dir() {
-        return Err("the sandbox directory does not exist; create it".to_owned());
+        return Err("the sandbox directory does not exist; create it".into());
     }
     let places = new_clone_places(&base, name);
     let is_free = |place: &&PathBuf| place.symlink_metadata().is_err() && !is_taken_in_other_case(place);
@@ -222,19 +266,29 @@ async fn clone(repositories: &Repositories, name: &RepoFullName) -> Result<Sandb
         return Err(occupied(&repositories.sandbox, &places));
     };
     repositories.sandbox.check(&place).map_err(|_| "the destination is outside the sandbox".to_owned())?;
+    Ok(place)
+}
+
+/// Clones into the sandbox directory. The clone gets its name only when it is complete, so that a failed one
+/// does not block the next attempt.
+async fn clone(repositories: &Repositories, name: &RepoFullName) -> Result<SandboxedPath, NoClone> {
+    let place = destination(repositories, name)?;
     repositories.code_host.clone_repository(name, &place).await.map_err(|error| {
         let detail = redact::message(&error.to_string());
         tracing::warn!(repository = %name, detail, "cannot clone a repository");
         match error {
             // The output of the program can contain secrets.
-            CloneError::CodeHost(error) => error.user_message().to_owned(),
-            CloneError::Exists | CloneError::NoParent | CloneError::Io(_) => detail,
+            CloneError::CodeHost(error) => NoClone {
+                reason: error.user_message().to_owned(),
+                lacks: error.is_signed_out().then_some(subcode::CODE_HOST_NOT_SIGNED_IN),
+            },
+            CloneError::Exists | CloneError::NoParent | CloneError::Io(_) => detail.into(),
         }
     })?;
     // Checked again: the path may have been replaced by a symbolic link during the clone.
     let Ok(path) = repositories.sandbox.check(&place) else {
         discard(&place).await;
-        return Err("the clone is outside the sandbox".to_owned());
+        return Err("the clone is outside the sandbox".into());
     };
     let (repos, listed) = (repositories.repos.clone(), path.clone());
     match tokio::task::spawn_blocking(move || repos.add(&listed, None, None)).await {

@@ -145,6 +145,21 @@ async fn delivered_work_of_an_earlier_loop_does_not_count_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn approved_delivery_claims_no_tasks_and_keeps_completed_ones() {
+    let desktop = Desktop::new().await;
+    let mut holding = with_plan(new_id());
+    holding["holdPullRequest"] = json!(true);
+    let (_, held) = executed(&desktop, &reports_done("echo x > page.html"), &holding).await;
+    assert_eq!(held["results"][0]["status"], "held", "{held}");
+    let mut approving = with_plan(new_id());
+    approving["approvedCommits"] = json!({"acme/api": held["results"][0]["commitSha"]});
+    let (job, last) = executed(&desktop, "", &approving).await;
+    assert_eq!(job.status(), JobStatus::Completed, "{last}");
+    assert_eq!(last["results"][0]["status"], "success", "{last}");
+    assert_eq!(plan_of(&desktop)["pendingTasks"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn commits_that_were_pushed_before_the_delivery_are_reported() {
     let desktop = Desktop::new().await;
     let remote = desktop.at("remote/acme/api.git");

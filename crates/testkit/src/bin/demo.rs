@@ -80,8 +80,12 @@ async fn run(options: DemoOptions) -> anyhow::Result<()> {
     let testbed = Testbed::at(&folder, story::script().paced(options.pace)).await?;
     let clone = testbed.add_story()?;
     let page = testbed.host.page().await?;
-    let mut setup =
-        testbed.loopgate()?.shown().env("LOOPGATE_CODE_HOST_URL", page.url().trim_end_matches('/'));
+    let mut setup = testbed
+        .loopgate()?
+        .shown()
+        .env("LOOPGATE_CODE_HOST_URL", page.url().trim_end_matches('/'))
+        .env("LOOPGATE_DEMO_REPOSITORY", story::REPOSITORY)
+        .env("LOOPGATE_DEMO_REQUEST", story::REQUEST);
     for argument in &options.arguments {
         setup = setup.arg(argument);
     }

@@ -8,6 +8,7 @@
 mod app;
 mod graph;
 mod graphql;
+mod merge;
 mod objects;
 mod page;
 mod rest;
@@ -34,8 +35,8 @@ use tokio_util::task::AbortOnDropHandle;
 pub use app::HostedApp;
 pub use server::LoopbackServer;
 pub use state::{
-    HostState, HostedComment, HostedInlineComment, HostedPull, HostedRepository, HostedReview, Label,
-    PullState,
+    HostState, HostedCheck, HostedComment, HostedInlineComment, HostedPull, HostedRepository, HostedReview,
+    Label, PullState,
 };
 
 use crate::git::{Commit, FileChange, GitRemotes};
@@ -191,6 +192,7 @@ impl TestCodeHost {
                 private: false,
                 labels: ["orchestrator", "bug"].map(label).to_vec(),
                 read_only: false,
+                requires_approval: false,
                 pulls: Vec::new(),
             });
         });
@@ -309,6 +311,30 @@ impl TestCodeHost {
         self.host.write(|state| state.inline(full_name, number, new))
     }
 
+    /// Replaces the check runs of a pull request: names, and conclusions such as `FAILURE`, or `None` while they run.
+    pub fn set_checks(&self, full_name: &str, number: u64, checks: &[(&str, Option<&str>)]) {
+        let check = |(name, conclusion): &(&str, Option<&str>)| HostedCheck {
+            name: (*name).to_owned(),
+            conclusion: conclusion.map(str::to_owned),
+        };
+        let checks = checks.iter().map(check).collect();
+        self.host.write(|state| state.pull_mut(full_name, number).map(|pull| pull.checks = checks));
+    }
+
+    /// Resolves the thread that a comment on a line begins.
+    pub fn resolve(&self, full_name: &str, number: u64, comment: u64) {
+        self.host.write(|state| state.pull_mut(full_name, number).map(|pull| pull.resolved.push(comment)));
+    }
+
+    /// Requires an approval before pull requests of a repository can be merged.
+    pub fn require_approval(&self, full_name: &str) {
+        self.host.write(|state| {
+            if let Some(repository) = state.repositories.get_mut(full_name) {
+                repository.requires_approval = true;
+            }
+        });
+    }
+
     /// Injects an error response for matching calls.
     pub fn fail(&self, fault: HostFault) {
         lock(&self.host.faults).push(fault);
@@ -335,12 +361,12 @@ impl TestCodeHost {
 impl HostedPullRequest {
     /// Returns the commits between base and head, oldest first. Fails when a branch does not exist.
     pub fn commits(&self) -> anyhow::Result<Vec<Commit>> {
-        self.remotes.commits(&self.full_name, &self.pull.base, &self.head_ref()?)
+        self.remotes.commits(&self.full_name, self.pull.base_ref(), &self.head_ref()?)
     }
 
     /// Returns the files that differ from the base. Fails when a branch does not exist.
     pub fn files(&self) -> anyhow::Result<Vec<FileChange>> {
-        self.remotes.changes(&self.full_name, &self.pull.base, &self.head_ref()?)
+        self.remotes.changes(&self.full_name, self.pull.base_ref(), &self.head_ref()?)
     }
 
     /// Returns the text of a file on the head branch.
@@ -478,6 +504,7 @@ fn api(host: &Arc<HostHandle>) -> Router {
     Router::new()
         .route("/graphql", post(handle_graphql))
         .merge(rest::router())
+        .merge(merge::router())
         .merge(app::router())
         .layer(middleware::from_fn_with_state(Arc::clone(host), receive))
         .with_state(Arc::clone(host))

@@ -5,7 +5,8 @@
 use serde_json::{Value, json};
 
 use super::state::{
-    HostedComment, HostedInlineComment, HostedPull, HostedRepository, HostedReview, Label, PullState,
+    HostedCheck, HostedComment, HostedInlineComment, HostedPull, HostedRepository, HostedReview, Label,
+    PullState,
 };
 use crate::git::{Commit, FileChange, GitRemotes};
 
@@ -24,6 +25,10 @@ pub(super) struct GitFacts {
     pub(super) base_sha: String,
     pub(super) commits: Vec<Commit>,
     pub(super) files: Vec<FileChange>,
+    /// Whether an open pull request conflicts with its base branch.
+    pub(super) has_conflicts: bool,
+    /// Whether the base branch has commits that the head of an open pull request does not contain.
+    pub(super) is_behind: bool,
 }
 
 impl GitFacts {
@@ -32,11 +37,16 @@ impl GitFacts {
             remotes.branches(full_name).unwrap_or_default().remove(branch).unwrap_or_default()
         };
         let head = pull.head_ref(remotes, full_name).unwrap_or_else(|_| pull.head.clone());
+        let is_open = pull.state == PullState::Open;
+        let is_behind =
+            is_open && remotes.commits(full_name, &head, &pull.base).is_ok_and(|new| !new.is_empty());
         Self {
             head_sha: sha(pull.head_repository.as_deref().unwrap_or(full_name), &pull.head),
             base_sha: sha(full_name, &pull.base),
-            commits: remotes.commits(full_name, &pull.base, &head).unwrap_or_default(),
-            files: remotes.changes(full_name, &pull.base, &head).unwrap_or_default(),
+            commits: remotes.commits(full_name, pull.base_ref(), &head).unwrap_or_default(),
+            files: remotes.changes(full_name, pull.base_ref(), &head).unwrap_or_default(),
+            has_conflicts: is_behind && !remotes.merges_cleanly(full_name, &pull.base, &head),
+            is_behind,
         }
     }
 
@@ -48,8 +58,8 @@ impl GitFacts {
 /// Representations of the GraphQL API.
 pub(super) mod graphql {
     use super::{
-        Commit, FileChange, GitFacts, HostedComment, HostedInlineComment, HostedPull, HostedRepository,
-        HostedReview, Label, PullState, Value, json, pull_url, repository_url,
+        Commit, FileChange, GitFacts, HostedCheck, HostedComment, HostedInlineComment, HostedPull,
+        HostedRepository, HostedReview, Label, PullState, Value, json, pull_url, repository_url,
     };
 
     pub(in super::super) fn user(login: &str) -> Value {
@@ -80,7 +90,8 @@ pub(super) mod graphql {
             "isPrivate": repository.private, "isFork": false, "isArchived": false, "parent": null,
             "visibility": if repository.private { "PRIVATE" } else { "PUBLIC" },
             "hasIssuesEnabled": true, "hasWikiEnabled": false, "hasProjectsEnabled": false,
-            "viewerPermission": "ADMIN", "viewerCanPush": true,
+            "viewerPermission": if repository.read_only { "READ" } else { "ADMIN" },
+            "viewerCanPush": !repository.read_only, "viewerDefaultMergeMethod": "MERGE",
             "defaultBranchRef": {"name": repository.default_branch},
             "mergeCommitAllowed": true, "rebaseMergeAllowed": true, "squashMergeAllowed": true,
             "labels": repository.labels.iter().map(|l| label(full_name, l)).collect::<Vec<_>>(),
@@ -105,7 +116,7 @@ pub(super) mod graphql {
             .filter(|label| pull.labels.contains(&label.name))
             .map(|item| label(full_name, item))
             .collect();
-        let reviews: Vec<Value> = pull.reviews.iter().map(|r| review(&url, pull, r, git)).collect();
+        let reviews: Vec<Value> = pull.reviews.iter().map(|r| review(&url, viewer, pull, r, git)).collect();
         let comments: Vec<Value> = pull.comments.iter().map(|c| comment(&url, viewer, c)).collect();
         let head_name = pull.head_repository.as_deref().unwrap_or(full_name);
         let head_repository = self::repository(head_name, repository);
@@ -120,17 +131,19 @@ pub(super) mod graphql {
             "isCrossRepository": pull.head_repository.is_some(),
             "baseRefOid": git.base_sha, "headRefOid": git.head_sha,
             "headRepository": head_repository, "headRepositoryOwner": owner_of(head_name),
-            "maintainerCanModify": true, "mergeable": "MERGEABLE", "mergeStateStatus": "CLEAN",
+            "baseRepository": self::repository(full_name, repository), "maintainerCanModify": true,
+            "mergeable": mergeable(pull, git), "mergeStateStatus": merge_state(repository, pull, git),
+            "viewerCanUpdateBranch": git.is_behind && !repository.read_only,
             "additions": git.sum(|f| f.additions), "deletions": git.sum(|f| f.deletions),
             "changedFiles": git.files.len(),
         });
         let lists = json!({
-            "commits": git.commits.iter().map(commit).collect::<Vec<_>>(),
+            "commits": commits(pull, git),
             "files": git.files.iter().map(file).collect::<Vec<_>>(),
             "labels": labels, "assignees": [], "reviewRequests": [], "reactionGroups": [],
             "projectCards": [], "projectItems": [], "closingIssuesReferences": [],
             "latestReviews": reviews, "reviews": reviews, "comments": comments,
-            "reviewThreads": threads(&url, pull), "reviewDecision": decision(pull),
+            "reviewThreads": threads(&url, viewer, pull), "reviewDecision": decision(repository, pull),
         });
         if let (Some(object), Value::Object(lists)) = (object.as_object_mut(), lists) {
             object.extend(lists);
@@ -140,6 +153,54 @@ pub(super) mod graphql {
 
     pub(in super::super) fn pull_id(full_name: &str, number: u64) -> String {
         format!("PR:{full_name}:{number}")
+    }
+
+    fn mergeable(pull: &HostedPull, git: &GitFacts) -> &'static str {
+        match (pull.state, git.has_conflicts) {
+            (PullState::Open, true) => "CONFLICTING",
+            (PullState::Open, false) => "MERGEABLE",
+            _ => "UNKNOWN",
+        }
+    }
+
+    fn merge_state(repository: &HostedRepository, pull: &HostedPull, git: &GitFacts) -> &'static str {
+        let has_failed =
+            |check: &HostedCheck| check.conclusion.as_deref().is_none_or(|text| text != "SUCCESS");
+        if pull.state != PullState::Open {
+            "UNKNOWN"
+        } else if pull.draft {
+            "DRAFT"
+        } else if git.has_conflicts {
+            "DIRTY"
+        } else if !is_approved(repository, pull) {
+            "BLOCKED"
+        } else if pull.checks.iter().any(has_failed) {
+            "UNSTABLE"
+        } else {
+            "CLEAN"
+        }
+    }
+
+    /// Returns whether the rules of the base branch permit a merge.
+    pub(in super::super) fn is_approved(repository: &HostedRepository, pull: &HostedPull) -> bool {
+        !repository.requires_approval || decision(repository, pull) == "APPROVED"
+    }
+
+    /// Returns the commits, of which the last one has the checks.
+    fn commits(pull: &HostedPull, git: &GitFacts) -> Vec<Value> {
+        let mut commits: Vec<Value> = git.commits.iter().map(commit).collect();
+        if let Some(head) = commits.last_mut().filter(|_| !pull.checks.is_empty()) {
+            let checks: Vec<Value> = pull.checks.iter().map(check).collect();
+            head["commit"]["statusCheckRollup"] = json!({"contexts": checks});
+        }
+        commits
+    }
+
+    fn check(check: &HostedCheck) -> Value {
+        let status = if check.conclusion.is_some() { "COMPLETED" } else { "IN_PROGRESS" };
+        json!({"__typename": "CheckRun", "name": check.name, "status": status, "conclusion": check.conclusion,
+               "detailsUrl": format!("https://ci.example/{}", check.name), "startedAt": null, "completedAt": null,
+               "checkSuite": null})
     }
 
     fn commit(commit: &Commit) -> Value {
@@ -167,32 +228,39 @@ pub(super) mod graphql {
             "viewerDidAuthor": comment.author == viewer})
     }
 
-    fn review(pull_url: &str, pull: &HostedPull, review: &HostedReview, git: &GitFacts) -> Value {
+    fn review(
+        pull_url: &str,
+        viewer: &str,
+        pull: &HostedPull,
+        review: &HostedReview,
+        git: &GitFacts,
+    ) -> Value {
         let inline: Vec<Value> = pull
             .inline
             .iter()
             .filter(|comment| comment.review == Some(review.id))
-            .map(|comment| self::inline(pull_url, comment))
+            .map(|comment| self::inline(pull_url, viewer, comment))
             .collect();
         json!({
             "__typename": "PullRequestReview", "id": format!("PRR_{}", review.id), "databaseId": review.id,
             "author": user(&review.author), "authorAssociation": "MEMBER", "body": review.body,
             "state": review.state, "submittedAt": review.submitted_at, "createdAt": review.submitted_at,
-            "commit": {"oid": git.head_sha}, "reactionGroups": [], "comments": inline,
+            "commit": {"oid": git.head_sha}, "viewerDidAuthor": review.author == viewer, "reactionGroups": [], "comments": inline,
             "url": format!("{pull_url}#pullrequestreview-{}", review.id)})
     }
 
-    fn inline(pull_url: &str, comment: &HostedInlineComment) -> Value {
+    fn inline(pull_url: &str, viewer: &str, comment: &HostedInlineComment) -> Value {
         let reply_to = comment.in_reply_to.map(|id| json!({"id": format!("PRRC_{id}"), "databaseId": id}));
         json!({
             "__typename": "PullRequestReviewComment", "id": format!("PRRC_{}", comment.id),
             "databaseId": comment.id, "author": user(&comment.author), "body": comment.body,
             "path": comment.path, "line": comment.line, "originalLine": comment.line, "replyTo": reply_to,
             "createdAt": comment.created_at, "updatedAt": comment.created_at, "outdated": false,
+            "viewerDidAuthor": comment.author == viewer,
             "url": format!("{pull_url}#discussion_r{}", comment.id)})
     }
 
-    fn threads(pull_url: &str, pull: &HostedPull) -> Vec<Value> {
+    fn threads(pull_url: &str, viewer: &str, pull: &HostedPull) -> Vec<Value> {
         let roots = pull.inline.iter().filter(|comment| comment.in_reply_to.is_none());
         roots
             .map(|root| {
@@ -200,10 +268,10 @@ pub(super) mod graphql {
                     .inline
                     .iter()
                     .filter(|comment| comment.id == root.id || comment.in_reply_to == Some(root.id))
-                    .map(|comment| inline(pull_url, comment))
+                    .map(|comment| inline(pull_url, viewer, comment))
                     .collect();
                 json!({"__typename": "PullRequestReviewThread", "id": format!("PRRT_{}", root.id),
-                       "isResolved": false, "isOutdated": false, "path": root.path, "line": root.line,
+                       "isResolved": pull.resolved.contains(&root.id), "isOutdated": false, "path": root.path, "line": root.line,
                        "comments": comments})
             })
             .collect()
@@ -211,7 +279,7 @@ pub(super) mod graphql {
 
     /// Returns the review decision. Per author the last approval or rejection counts; later comments do not
     /// revoke it.
-    fn decision(pull: &HostedPull) -> Value {
+    fn decision(repository: &HostedRepository, pull: &HostedPull) -> Value {
         let mut latest = std::collections::BTreeMap::new();
         // Oldest first, so that a later review replaces the author's earlier one.
         for review in pull.reviews.iter().filter(|review| review.state != "COMMENTED") {
@@ -222,6 +290,8 @@ pub(super) mod graphql {
             json!("CHANGES_REQUESTED")
         } else if has_verdict("APPROVED") {
             json!("APPROVED")
+        } else if repository.requires_approval {
+            json!("REVIEW_REQUIRED")
         } else {
             Value::Null
         }

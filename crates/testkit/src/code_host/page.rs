@@ -73,13 +73,13 @@ fn render(text: &mut String, host: &HostHandle, full_name: &str, pull: &HostedPu
     let (head, base) = (escape(&pull.head), escape(&pull.base));
     let _ = write!(text, "<h2>#{number} {title}</h2><small>{state}: {head} into {base}</small>");
     let _ = write!(text, "<pre>{}</pre><ul>", escape(&pull.body));
-    for commit in host.remotes.commits(full_name, &pull.base, &pull.head).unwrap_or_default() {
+    for commit in host.remotes.commits(full_name, pull.base_ref(), &pull.head).unwrap_or_default() {
         let (sha, subject) = (commit.sha.get(..7).unwrap_or_default().to_owned(), escape(&commit.subject));
         let _ =
             write!(text, "<li><code>{sha}</code> {subject} <small>{}</small></li>", escape(&commit.author));
     }
     text.push_str("</ul><pre>");
-    for line in host.remotes.patch(full_name, &pull.base, &pull.head).unwrap_or_default().lines() {
+    for line in host.remotes.patch(full_name, pull.base_ref(), &pull.head).unwrap_or_default().lines() {
         let tag = match line.chars().next() {
             Some('+') => "ins",
             Some('-') => "del",

@@ -18,7 +18,7 @@ use super::objects::{GitFacts, pull_url, rest};
 use super::state::{HostState, HostedPull, Label, NewInline, NewPull, PullState};
 
 type RepoPath = Path<(String, String)>;
-type PullPath = Path<(String, String, u64)>;
+pub(super) type PullPath = Path<(String, String, u64)>;
 type Paging = Query<HashMap<String, String>>;
 
 /// An error response with its JSON body.
@@ -312,6 +312,11 @@ async fn create_review(
 ) -> RestResult {
     let body = parse_json(&body)?;
     let full_name = format!("{owner}/{name}");
+    let comments = body["comments"].as_array().cloned().unwrap_or_default();
+    let facts = facts(&host, &full_name, number)?;
+    if comments.iter().any(|comment| !facts.files.iter().any(|file| file.path == text(comment, "path"))) {
+        return Err(invalid("pull_request_review_thread.path is invalid"));
+    }
     let verdict = match body["event"].as_str() {
         Some("APPROVE") => "APPROVED",
         Some("REQUEST_CHANGES") => "CHANGES_REQUESTED",
@@ -319,7 +324,18 @@ async fn create_review(
     };
     host.write(|state| {
         let viewer = state.viewer.clone();
-        state.review(&full_name, number, &viewer, verdict, &text(&body, "body")).ok_or_else(not_found)
+        state.review(&full_name, number, &viewer, verdict, &text(&body, "body")).ok_or_else(not_found)?;
+        for comment in &comments {
+            let new = NewInline {
+                author: viewer.clone(),
+                body: text(comment, "body"),
+                path: text(comment, "path"),
+                line: comment["line"].as_u64(),
+                ..NewInline::default()
+            };
+            state.inline(&full_name, number, new).ok_or_else(not_found)?;
+        }
+        Ok(())
     })?;
     created(&host, &full_name, number, |url, pull| Some(rest::review(url, pull.reviews.last()?)))
 }
@@ -455,7 +471,7 @@ pub(super) const COMMON_HEADERS: [(HeaderName, &str); 3] = [
     (HeaderName::from_static("x-github-media-type"), "github.v3; format=json"),
 ];
 
-fn parse_json(body: &[u8]) -> Result<Value, RestError> {
+pub(super) fn parse_json(body: &[u8]) -> Result<Value, RestError> {
     serde_json::from_slice(body)
         .map_err(|_| RestError(StatusCode::BAD_REQUEST, json!({"message": "Problems parsing JSON"})))
 }

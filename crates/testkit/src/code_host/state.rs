@@ -79,6 +79,14 @@ pub struct HostedInlineComment {
     pub created_at: String,
 }
 
+/// A check run of the head commit of a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostedCheck {
+    pub name: String,
+    /// `SUCCESS`, `FAILURE`, …; `None` while it runs.
+    pub conclusion: Option<String>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostedPull {
     /// Number within its repository, starting at 1.
@@ -101,11 +109,25 @@ pub struct HostedPull {
     pub reviews: Vec<HostedReview>,
     /// Comments on lines of the diff, oldest first.
     pub inline: Vec<HostedInlineComment>,
+    /// Ids of the first comments of resolved threads.
+    #[serde(default)]
+    pub resolved: Vec<u64>,
+    /// Checks of the head commit, whichever it is.
+    #[serde(default)]
+    pub checks: Vec<HostedCheck>,
+    /// Commit of the base branch before the merge, when the host merged it: afterwards the branch contains the head.
+    #[serde(default)]
+    pub merged_into: Option<String>,
     pub created_at: String,
     pub updated_at: String,
 }
 
 impl HostedPull {
+    /// Returns the base of the proposed commits: a branch, or a commit after the merge.
+    pub(super) fn base_ref(&self) -> &str {
+        self.merged_into.as_deref().unwrap_or(&self.base)
+    }
+
     /// Returns a ref of the base repository with the proposed commits. Those of a fork are fetched, as the real host does
     /// it.
     pub(super) fn head_ref(&self, remotes: &GitRemotes, full_name: &str) -> anyhow::Result<String> {
@@ -129,6 +151,9 @@ pub struct HostedRepository {
     /// Whether the authenticated user can only read the repository.
     #[serde(default)]
     pub read_only: bool,
+    /// Whether an approval is required before a merge.
+    #[serde(default)]
+    pub requires_approval: bool,
     /// Pull requests, oldest first.
     pub pulls: Vec<HostedPull>,
 }
@@ -218,6 +243,9 @@ impl HostState {
             comments: Vec::new(),
             reviews: Vec::new(),
             inline: Vec::new(),
+            resolved: Vec::new(),
+            checks: Vec::new(),
+            merged_into: None,
             created_at: now.clone(),
             updated_at: now,
         });

@@ -154,7 +154,12 @@ impl CodeHost {
         self.run_with_input(directory, &args, body.into_bytes()).await
     }
 
-    async fn post(&self, directory: &Path, path: &str, body: &Value) -> Result<String, CodeHostError> {
+    pub(super) async fn post(
+        &self,
+        directory: &Path,
+        path: &str,
+        body: &Value,
+    ) -> Result<String, CodeHostError> {
         let args = ["api", path, "--method", "POST", "--input", "-"];
         let output = self.run_with_input(directory, &args, body.to_string().into_bytes()).await?;
         // After a redirect, the HTTP client repeats a POST as a GET, whose response is the existing list of
@@ -191,7 +196,7 @@ static TARGET_REJECTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"
 
 /// Returns whether the code host rejected the target of a comment. After any other failure, the comment may
 /// already be posted, or another target would fail as well.
-fn rejects_target(error: &CodeHostError) -> bool {
+pub(super) fn rejects_target(error: &CodeHostError) -> bool {
     let CodeHostError::Failed { printed, .. } = error else { return false };
     let sentence = explain(printed);
     let is_permanent = ["GitHub", "Permission", "Network"].iter().any(|begin| sentence.starts_with(begin));

@@ -69,6 +69,18 @@ impl CodeHostError {
         }
     }
 
+    /// Returns whether no user is signed in at the code host.
+    #[must_use]
+    pub fn is_signed_out(&self) -> bool {
+        self.user_message() == NOT_AUTHENTICATED
+    }
+
+    /// Returns whether the host has no such object, or the user's account no access to it.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.user_message() == NOT_FOUND
+    }
+
     /// Returns a message for the user, chosen by texts in the program's output.
     #[must_use]
     pub fn user_message(&self) -> &'static str {

@@ -9,12 +9,16 @@ mod comments;
 mod error;
 mod files;
 mod graphql;
+mod hosted;
 mod list;
+mod merge;
 mod name;
+mod new_review;
 mod open;
 mod permission;
 mod pull_request;
 mod reviews;
+mod standing;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,7 +34,9 @@ pub use error::{CodeHostError, explain};
 pub use files::{ChangedFile, parse_files};
 pub use graphql::GraphQlError;
 pub use list::{ListState, MAX_LISTED, PullRequestSummary};
+pub use merge::{DisplayedPull, PullChangeError};
 pub use name::{PullNumber, origin_at_code_host};
+pub use new_review::{NewReview, NewReviewComment};
 pub use open::{OpenPullRequestError, OpenResult, Proposal};
 pub use pull_request::{NewPullRequest, PullRequest, parse_pull_request};
 pub use reviews::{ReviewerVerdict, ReviewerVerdicts};
@@ -63,13 +69,14 @@ const OUTPUT_CAP: usize = 16 * 1024 * 1024;
 /// Removed from the environment, because they change the program's output or its target repository.
 const REMOVED_VARIABLES: [&str; 5] = ["GH_FORCE_TTY", "GH_DEBUG", "DEBUG", "CLICOLOR_FORCE", "GH_REPO"];
 
-/// The user's code host program. Clones share the query limiter.
+/// The user's code host program. Clones share the query limiter and the cache of standings.
 #[derive(Debug, Clone)]
 pub struct CodeHost {
     programs: Arc<Programs>,
     git: Git,
     /// Limits concurrent GraphQL queries.
     limiter: Arc<graphql::QueryLimiter>,
+    standings: standing::StandingCache,
 }
 
 impl CodeHost {
@@ -77,7 +84,7 @@ impl CodeHost {
     /// resolves clones.
     #[must_use]
     pub fn new(programs: Arc<Programs>, git: Git) -> Self {
-        Self { programs, git, limiter: Arc::default() }
+        Self { programs, git, limiter: Arc::default(), standings: standing::cache() }
     }
 
     /// Creates a command without arguments, with prompts and colors disabled.

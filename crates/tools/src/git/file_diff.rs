@@ -12,6 +12,7 @@ use std::sync::Arc;
 use loopgate_home::{Directory, EntryKind, Repository};
 use thiserror::Error;
 
+use super::comparison::ChangeRange;
 use super::objects::{BlobContent, parse_batch, parse_tree_entry};
 use super::status::{StatusChange, TreeEntry, parse_status};
 use super::{DropPolicy, Git, GitError, checked, finish, time};
@@ -161,6 +162,35 @@ impl Git {
         };
         let (old, new) = tokio::try_join!(at(&base, old), at("HEAD", new))?;
         limited(FileDiff { old, new })
+    }
+
+    /// Returns a file on both sides of a comparison; `old` is its path before a rename. A version that does not exist is
+    /// `None`.
+    ///
+    /// # Errors
+    /// Fails with [`FileDiffError`] when git cannot run, or a version is too large.
+    pub async fn compared_file(
+        &self,
+        directory: &Path,
+        range: &ChangeRange,
+        old: &FilePath,
+        new: &FilePath,
+    ) -> Result<FileDiff, FileDiffError> {
+        let repository = self.repository(directory).await?;
+        let (old, new) = (old.below(&repository.prefix), new.below(&repository.prefix));
+        let before = self.at(&repository, &range.from, &old).await?;
+        let after = match &range.to {
+            Some(commit) => self.at(&repository, commit, &new).await?,
+            None => {
+                let read = move || read_from_disk(&repository.handles.root, new.as_path());
+                let entry = tokio::task::spawn_blocking(read);
+                match entry.await.map_err(|error| io::Error::other(error.to_string()))?? {
+                    WorktreeEntry::Bytes(bytes) => Some(bytes),
+                    WorktreeEntry::Nothing | WorktreeEntry::Directory => None,
+                }
+            }
+        };
+        limited(FileDiff { old: before, new: after })
     }
 
     /// Returns the status entries of exactly this file.

@@ -3,7 +3,7 @@ import { createRoute } from "@tanstack/react-router";
 import { ensure } from "@/api/query-client";
 import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
-import { RequestError } from "@/ui/section";
+import { SettingsError } from "@/ui/route-states";
 
 import { agentQuery, agentsQuery, agentVersionsQuery } from "./queries";
 
@@ -17,7 +17,7 @@ export const agentsRoute = createRoute({
   // Without `loaderDeps`: a new search must not replace the page and its input while it is loading.
   loader: ({ context: { scope }, location }) =>
     ensure(agentsQuery(scope, agentSearch(location.search).search ?? "")),
-  errorComponent: RequestError,
+  errorComponent: SettingsError,
   component: lazyPage(() => import("./views/agents"), "AgentsPage"),
 });
 
@@ -26,6 +26,6 @@ export const agentRoute = createRoute({
   path: "/agents/$slug",
   loader: ({ context: { scope }, params: { slug } }) =>
     Promise.all([ensure(agentQuery(scope, slug)), ensure(agentVersionsQuery(scope, slug))]),
-  errorComponent: RequestError,
+  errorComponent: SettingsError,
   component: lazyPage(() => import("./views/agent"), "AgentPage"),
 });

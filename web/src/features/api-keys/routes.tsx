@@ -3,7 +3,7 @@ import { createRoute } from "@tanstack/react-router";
 import { ensure } from "@/api/query-client";
 import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
-import { RequestError } from "@/ui/section";
+import { SettingsError } from "@/ui/route-states";
 
 import { apiKeysQuery } from "./queries";
 
@@ -11,6 +11,6 @@ export const apiKeysRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/keys",
   loader: ({ context: { scope } }) => ensure(apiKeysQuery(scope)),
-  errorComponent: RequestError,
+  errorComponent: SettingsError,
   component: lazyPage(() => import("./views/api-keys"), "ApiKeysPage"),
 });

@@ -6,11 +6,12 @@ import { GatewayError } from "@/gateway/local-gateway";
 import { pendingApprovals } from "@/gateway/operations";
 import { gatewayOf } from "@/gateway/this-machine";
 
-// A pending request expires after a minute or two, so a list that has some is polled more often.
-const WAITING_POLL_MS = 1_500;
-const QUIET_POLL_MS = 3_000;
-// The title and the notifications of a hidden tab need no faster update.
-const HIDDEN_POLL_MS = 15_000;
+// A pending request expires after a minute or two, so a visible list that has some is polled more often.
+const WAITING_POLL_MS = 3_000;
+// Requests of loops are announced by events; others only by the gateway. See e2e/traffic.spec.ts for what a poll costs.
+const QUIET_POLL_MS = 20_000;
+/** Polling interval of the page of approvals. */
+export const PAGE_POLL_MS = 3_000;
 // Without a gateway on this machine each poll probes several ports, and a gateway rarely appears soon.
 const ABSENT_POLL_MS = 30_000;
 
@@ -20,8 +21,8 @@ export const approvalsQuery = (scope: Scope) =>
     queryFn: ({ signal }) => gatewayOf(scope).request(pendingApprovals, signal),
     refetchInterval: ({ state }) => {
       if (state.error instanceof GatewayError) return ABSENT_POLL_MS;
-      if (document.visibilityState === "hidden") return HIDDEN_POLL_MS;
-      return (state.data?.waiting ?? []).length > 0 ? WAITING_POLL_MS : QUIET_POLL_MS;
+      const isWaiting = (state.data?.waiting ?? []).length > 0;
+      return isWaiting && document.visibilityState === "visible" ? WAITING_POLL_MS : QUIET_POLL_MS;
     },
     refetchIntervalInBackground: true,
     retry: false,

@@ -3,7 +3,7 @@ import { createRoute } from "@tanstack/react-router";
 import { ensure } from "@/api/query-client";
 import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
-import { RequestError } from "@/ui/section";
+import { SettingsError } from "@/ui/route-states";
 
 import { auditSearch } from "./model/audit-search";
 import { auditLogQuery } from "./queries";
@@ -15,6 +15,6 @@ export const auditLogRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context: { scope }, deps }) =>
     ensure(auditLogQuery(scope, deps.action, deps.pages?.at(-1))),
-  errorComponent: RequestError,
+  errorComponent: SettingsError,
   component: lazyPage(() => import("./views/audit-log"), "AuditLogPage"),
 });

@@ -2,16 +2,14 @@
 import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 
 import { unwrap, unwrapPage } from "@/api/client";
-import { ApiError } from "@/api/errors";
 import { PAGE_ROWS, usePagedRows } from "@/api/paged-rows";
-import { QUIET_POLL_MS } from "@/api/queries";
+import { BACKSTOP_POLL_MS, unlessMissing } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
-import type { ChangeRequest, ChangeRequestPage } from "@/api/types";
+import type { ChangeRequest, ChangeRequestPage, SavedView } from "@/api/types";
 
 import type { ChangeRequestFilters } from "./model/search";
-import { isActiveState } from "./model/states";
+import type { Grouping } from "./model/work-address";
 
-const ACTIVE_POLL_MS = 3_000;
 const KEY = "change-requests";
 
 interface PageQuery extends ChangeRequestFilters {
@@ -39,11 +37,42 @@ export const firstPageQuery = (scope: Scope, filters: ChangeRequestFilters) =>
   queryOptions({
     queryKey: scope.key(KEY, "first-page", filters),
     queryFn: ({ signal }) => fetchPage(scope, { ...filters, count: true }, signal),
-    refetchInterval: ({ state }) =>
-      (state.data?.data ?? []).some((row) => isActiveState(row.state))
-        ? ACTIVE_POLL_MS
-        : QUIET_POLL_MS,
+    refetchInterval: BACKSTOP_POLL_MS,
   });
+
+/** The groups of a list, with the number of change requests of each. */
+export const groupsQuery = (scope: Scope, filters: ChangeRequestFilters, by: Grouping) =>
+  queryOptions({
+    queryKey: scope.key(KEY, "groups", filters, by),
+    queryFn: ({ signal }) =>
+      unwrap(
+        scope.api.GET("/change-requests/groups", {
+          params: { query: { ...filters, by } },
+          querySerializer: { array: { style: "form", explode: false } },
+          signal,
+        }),
+      ),
+    refetchInterval: BACKSTOP_POLL_MS,
+  });
+
+/** Views of the list that the person has saved in this organization. */
+export const savedViewsQuery = ({ api, key }: Scope) =>
+  queryOptions({
+    queryKey: key("saved-views"),
+    queryFn: ({ signal }) => unwrap(api.GET("/change-requests/views", { signal })),
+    staleTime: 5 * 60_000,
+  });
+
+/** Replaces the saved views. */
+export function useSaveViews() {
+  const client = useQueryClient();
+  const { api, key } = useScope();
+  return useMutation({
+    mutationFn: (views: SavedView[]) =>
+      unwrap(api.PUT("/change-requests/views", { body: { views } })),
+    onSuccess: (views) => client.setQueryData(key("saved-views"), views),
+  });
+}
 
 const isAfter = (row: ChangeRequest, other: ChangeRequest): boolean =>
   row.changedAt === other.changedAt
@@ -72,29 +101,50 @@ export const changeRequestQuery = ({ api, key }: Scope, idOrSlug: string) =>
     queryKey: key(KEY, "one", idOrSlug),
     queryFn: ({ signal }) =>
       unwrap(api.GET("/change-requests/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
-    refetchInterval: ({ state }) => {
-      if (state.error instanceof ApiError && state.error.status === 404) return false;
-      return state.data && isActiveState(state.data.state) ? ACTIVE_POLL_MS : QUIET_POLL_MS;
-    },
+    refetchInterval: unlessMissing(BACKSTOP_POLL_MS),
+  });
+
+/** What happened to a change request, newest first. */
+export const historyQuery = ({ api, key }: Scope, idOrSlug: string) =>
+  queryOptions({
+    queryKey: key(KEY, "history", idOrSlug),
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/change-requests/{idOrSlug}/history", { params: { path: { idOrSlug } }, signal }),
+      ),
   });
 
 /** A change of the list entry of a change request. */
 export type EntryChange =
-  { kind: "archive"; archived: boolean } | { kind: "mark"; seen: boolean; snoozedUntil?: string };
+  | { kind: "archive"; archived: boolean }
+  | { kind: "mark"; seen: boolean; snoozedUntil?: string }
+  | { kind: "delete" }
+  | { kind: "restore" };
 
 export function useChangeEntry() {
   const client = useQueryClient();
   const scope = useScope();
   return useMutation({
-    mutationFn: ({ slug, change }: { slug: string; change: EntryChange }) => {
+    mutationFn: async ({ slug, change }: { slug: string; change: EntryChange }) => {
       const params = { path: { idOrSlug: slug } };
-      if (change.kind === "archive") {
-        const body = { archived: change.archived };
-        return unwrap(scope.api.PATCH("/change-requests/{idOrSlug}", { params, body }));
+      switch (change.kind) {
+        case "archive": {
+          const body = { archived: change.archived };
+          await unwrap(scope.api.PATCH("/change-requests/{idOrSlug}", { params, body }));
+          return;
+        }
+        case "mark": {
+          const { seen, snoozedUntil } = change;
+          const body = { seen, ...(snoozedUntil !== undefined && { snoozedUntil }) };
+          await unwrap(scope.api.PUT("/change-requests/{idOrSlug}/mark", { params, body }));
+          return;
+        }
+        case "delete":
+          await unwrap(scope.api.DELETE("/change-requests/{idOrSlug}", { params }));
+          return;
+        case "restore":
+          await unwrap(scope.api.POST("/change-requests/{idOrSlug}/restore", { params }));
       }
-      const { seen, snoozedUntil } = change;
-      const body = { seen, ...(snoozedUntil !== undefined && { snoozedUntil }) };
-      return unwrap(scope.api.PUT("/change-requests/{idOrSlug}/mark", { params, body }));
     },
     onSettled: () => client.invalidateQueries({ queryKey: scope.key(KEY) }),
   });

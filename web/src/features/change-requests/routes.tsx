@@ -10,6 +10,7 @@ import { RouteError } from "@/ui/route-states";
 
 import { parseSearch } from "./model/search";
 import { type ChangeRequestTab, TABS } from "./model/tabs";
+import { workAddress } from "./model/work-address";
 import { changeRequestQuery, firstPageQuery, NEEDS_ME } from "./queries";
 import { LoadingList } from "./views/loading-list";
 import { LoadingChangeRequest } from "./views/loading-change-request";
@@ -19,29 +20,18 @@ export const inboxRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/inbox",
   loader: ({ context: { scope } }) => ensure(firstPageQuery(scope, NEEDS_ME)),
-  pendingComponent: LoadingList,
+  pendingComponent: () => <LoadingList title="Needs you" />,
 });
-
-interface WorkSearch {
-  /** Search with qualifiers. */
-  q?: string;
-}
-
-const workSearch = ({ q }: Record<string, unknown>): WorkSearch => {
-  // The router parses a text of digits as a number.
-  const search = typeof q === "string" || typeof q === "number" ? String(q) : "";
-  return search === "" ? {} : { q: search };
-};
 
 /** All change requests. */
 export const workRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/work",
-  validateSearch: workSearch,
+  validateSearch: workAddress,
   // Without `loaderDeps`: a new search must not replace the page and its input while it is loading.
   loader: ({ context: { scope }, location }) =>
-    ensure(firstPageQuery(scope, parseSearch(workSearch(location.search).q ?? ""))),
-  pendingComponent: LoadingList,
+    ensure(firstPageQuery(scope, parseSearch(workAddress(location.search).q ?? ""))),
+  pendingComponent: () => <LoadingList title="Work" />,
   component: lazyPage(() => import("./views/work-list"), "WorkList"),
 });
 

@@ -4,12 +4,12 @@ import { computeTargetsQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
 import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
-import { RequestError } from "@/ui/section";
+import { SettingsError } from "@/ui/route-states";
 
 export const desktopsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/desktops",
   loader: ({ context: { scope } }) => ensure(computeTargetsQuery(scope)),
-  errorComponent: RequestError,
+  errorComponent: SettingsError,
   component: lazyPage(() => import("./views/desktops"), "DesktopsPage"),
 });

@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { useEffect } from "react";
 
 import { unwrap } from "@/api/client";
+import { BACKSTOP_POLL_MS } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
 import type { operations } from "@/api/control-plane.gen";
 import type { Document, LoopStatus } from "@/api/types";
@@ -10,7 +11,6 @@ import { type RequestKey, useKeyedMutation } from "@/api/use-keyed-mutation";
 import { isActive } from "@/model/status";
 import { type RunDocument, runLoop } from "@/signing/run-loop";
 
-const ACTIVE_POLL_MS = 3_000;
 const ACTIVE_STATUSES: LoopStatus[] = ["PENDING", "CLAIMED", "RUNNING"];
 /** Loops from which an estimate is derived. */
 const ESTIMATE_LOOPS = 20;
@@ -50,7 +50,7 @@ export function useRefreshAfterLoops({ id, loops }: Pick<Document, "id" | "loops
       fetchLoops(scope, { documentId: id, status: ACTIVE_STATUSES, limit: 1 }, signal),
     enabled: isActiveNow,
     // Not the document, which contains the whole plan.
-    refetchInterval: ACTIVE_POLL_MS,
+    refetchInterval: BACKSTOP_POLL_MS,
   });
   const hasEnded = isActiveNow && active?.length === 0;
   useEffect(() => {

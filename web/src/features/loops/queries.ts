@@ -8,7 +8,7 @@ import {
 
 import { unwrap } from "@/api/client";
 import type { paths } from "@/api/control-plane.gen";
-import { ApiError } from "@/api/errors";
+import { unlessMissing } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
 import type { EventRange, LoopEvent } from "@/api/types";
 import { keyed, useKeyedMutation } from "@/api/use-keyed-mutation";
@@ -20,15 +20,20 @@ import type { EventSource } from "./model/event-window";
 
 // Gateway route that cancels loops. The signature of a command includes the path.
 const KILL_PATH = "/api/gateway/orchestrator/loop/kill";
-const ACTIVE_POLL_MS = 3_000;
+// Gateway route that receives messages to loops.
+const MESSAGE_PATH = "/api/gateway/orchestrator/loop/message";
+// Tokens and cost of a running loop, which are no event of the list. The status is.
+const ACTIVE_POLL_MS = 15_000;
 
 export const loopQuery = ({ api, key }: Scope, id: string) =>
   queryOptions({
     queryKey: key("loops", id),
     queryFn: ({ signal }) => unwrap(api.GET("/loops/{id}", { params: { path: { id } }, signal })),
-    refetchInterval: ({ state }) => {
-      if (state.error instanceof ApiError && state.error.status === 404) return false;
-      return state.data !== undefined && !isActive(state.data.status) ? false : ACTIVE_POLL_MS;
+    refetchInterval: (query) => {
+      const { data } = query.state;
+      return data === undefined || isActive(data.status)
+        ? unlessMissing(ACTIVE_POLL_MS)(query)
+        : false;
     },
   });
 
@@ -96,6 +101,20 @@ export const progressQuery = (scope: Scope, id: string) =>
     staleTime: Infinity,
   });
 
+/** The events about messages to the loop. Later ones arrive with the stream. */
+export const messageEventsQuery = (scope: Scope, id: string) =>
+  queryOptions({
+    queryKey: scope.key("loops", id, "messages"),
+    queryFn: async ({ signal }) => {
+      const read = async (type: string) => {
+        const query = { type, sort: "desc", limit: 500 };
+        return ((await readEvents(scope, id, query, signal)) as { data: LoopEvent[] }).data;
+      };
+      return (await Promise.all([read("message"), read("message_delivery")])).flat();
+    },
+    staleTime: Infinity,
+  });
+
 /** The latest reports of tokens and costs, oldest first. */
 export const usageQuery = (scope: Scope, id: string) =>
   queryOptions({
@@ -137,6 +156,30 @@ export function useResumeLoop(onResumed?: () => void) {
       onResumed?.();
       return client.invalidateQueries({ queryKey: scope.key("loops") });
     },
+  });
+}
+
+/** Sends a message to the assistant of a running loop. */
+export function useSendMessage(loopId: string) {
+  const client = useQueryClient();
+  const scope = useScope();
+  return useKeyedMutation({
+    mutationFn: async (text: string, key) => {
+      const intent = { loopId, text };
+      const signature = await signatureFor(scope, {
+        method: "POST",
+        path: MESSAGE_PATH,
+        body: intent,
+      });
+      const body = {
+        text,
+        ...(signature && { userIntentSignature: { ...signature, body: intent } }),
+      };
+      const params = { path: { id: loopId } };
+      return unwrap(scope.api.POST("/loops/{id}/messages", { params, body, ...keyed(key) }));
+    },
+    // Also after an error: a 409 means that the loop has finished, and the page shows an old status.
+    onSettled: () => client.invalidateQueries({ queryKey: scope.key("loops", loopId) }),
   });
 }
 

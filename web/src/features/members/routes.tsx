@@ -4,7 +4,7 @@ import { meQuery, membersQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
 import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
-import { RequestError } from "@/ui/section";
+import { SettingsError } from "@/ui/route-states";
 
 import { invitationsQuery } from "./queries";
 
@@ -19,6 +19,6 @@ export const membersRoute = createRoute({
       role === "org:admin" && ensure(invitationsQuery(scope)),
     ]);
   },
-  errorComponent: RequestError,
+  errorComponent: SettingsError,
   component: lazyPage(() => import("./views/members"), "MembersPage"),
 });

@@ -4,7 +4,7 @@ import { featureFlagsQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
 import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
-import { RequestError } from "@/ui/section";
+import { SettingsError } from "@/ui/route-states";
 
 import { organizationSettingsQuery } from "./queries";
 
@@ -13,6 +13,6 @@ export const organizationSettingsRoute = createRoute({
   path: "/organization",
   loader: ({ context: { scope } }) =>
     Promise.all([ensure(featureFlagsQuery(scope)), ensure(organizationSettingsQuery(scope))]),
-  errorComponent: RequestError,
+  errorComponent: SettingsError,
   component: lazyPage(() => import("./views/organization"), "OrganizationPage"),
 });

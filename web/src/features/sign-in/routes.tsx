@@ -6,7 +6,6 @@ import { rootRoute } from "@/routing/parents";
 
 import { invitationQuery, signInMethodsQuery } from "./queries";
 import { LoadingPage } from "./views/loading-page";
-import { LinkOnly, SignIn } from "./views/sign-in";
 import { SignedOut } from "./views/signed-out";
 
 interface SignInSearch {
@@ -37,8 +36,8 @@ export const signInRoute = createRoute({
   // A link needs no other methods.
   loader: ({ deps: { token } }) => token === undefined && ensure(signInMethodsQuery),
   pendingComponent: () => <LoadingPage title="Sign in" />,
-  errorComponent: LinkOnly,
-  component: SignIn,
+  errorComponent: lazyPage(() => import("./views/sign-in"), "LinkOnly"),
+  component: lazyPage(() => import("./views/sign-in"), "SignIn"),
 });
 
 export const signedOutRoute = createRoute({

@@ -4,7 +4,7 @@ import { computeTargetsQuery, meQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
 import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
-import { RequestError } from "@/ui/section";
+import { SettingsError } from "@/ui/route-states";
 
 import { browserKeyQuery, publicKeysQuery } from "./queries";
 
@@ -19,6 +19,6 @@ export const signingRoute = createRoute({
       ensure(browserKeyQuery(scope, id)),
     ]);
   },
-  errorComponent: RequestError,
+  errorComponent: SettingsError,
   component: lazyPage(() => import("./views/signing"), "SigningPage"),
 });

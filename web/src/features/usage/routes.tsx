@@ -3,7 +3,7 @@ import { createRoute } from "@tanstack/react-router";
 import { ensure } from "@/api/query-client";
 import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
-import { RequestError } from "@/ui/section";
+import { SettingsError } from "@/ui/route-states";
 
 import { usageSearch } from "./model/usage-search";
 import { usageQuery } from "./queries";
@@ -17,6 +17,6 @@ export const usageRoute = createRoute({
     const { since = "", until = "" } = usageSearch(location.search);
     return ensure(usageQuery(scope, since, until));
   },
-  errorComponent: RequestError,
+  errorComponent: SettingsError,
   component: lazyPage(() => import("./views/usage"), "UsagePage"),
 });

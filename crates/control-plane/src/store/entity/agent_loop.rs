@@ -50,6 +50,9 @@ pub struct Model {
     // What the loop waits for: `loops::activity::LoopActivity`.
     #[sea_orm(column_type = "JsonBinary", nullable)]
     pub activity: Option<Json>,
+    // Tasks of the plan: `loopgate_api::event_body::TaskCounts`.
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub tasks: Option<Json>,
     // Slot of the runner token in force; cleared when the loop reaches a terminal status.
     pub active_token_jti: Option<Uuid>,
     // Slot of the last token that was issued. It may claim an empty slot again.

@@ -68,6 +68,8 @@ pub enum AuditAction {
     LoopStarted,
     /// A loop was cancelled by a user, or by a spending limit.
     LoopCancelled,
+    /// A user sent a message to a running loop; the details name the message and the desktop.
+    LoopMessageSent,
     /// A user recorded results or an event of a MANUAL loop.
     ManualLoopRecorded,
     /// A document or ticket was created.
@@ -76,6 +78,10 @@ pub enum AuditAction {
     DocumentUpdated,
     /// The text of a document changed.
     DocumentVersionAdded,
+    /// A change request was deleted; the subject is its first document.
+    DocumentDeleted,
+    /// The deletion of a change request was undone.
+    DocumentRestored,
     /// A command was sent to a desktop; the details name the operation and the desktop.
     CommandSent,
     /// The cancellation of a command was requested.

@@ -25,6 +25,11 @@ pub struct Model {
     pub archived_at: Option<i64>,
     // Time of the last change of the state, its details or the documents.
     pub changed_at: i64,
+    // How far the work has come: `change_requests::standing::WorkProgress`.
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub progress: Option<Json>,
+    // Time of the last change of anything that lists show; 0 before the first derivation with progress.
+    pub updated_at: i64,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

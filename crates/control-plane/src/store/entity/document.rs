@@ -44,6 +44,8 @@ pub struct Model {
     /// Number reserved for the plan of this document, which names the worktree of its loops before the plan
     /// exists.
     pub planned_number: Option<i64>,
+    /// Removed an hour later, unless the deletion is undone.
+    pub deleted_at: Option<i64>,
     pub created_at: i64,
     pub updated_at: i64,
 }

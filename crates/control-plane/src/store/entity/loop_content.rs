@@ -21,6 +21,9 @@ pub struct Model {
     pub results: Option<Json>,
     #[sea_orm(column_type = "JsonBinary", nullable)]
     pub tokens_by_model: Option<Json>,
+    /// What its user selected; absent for the defaults.
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub options: Option<Json>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

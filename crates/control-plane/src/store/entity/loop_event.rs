@@ -13,7 +13,7 @@ pub enum EventSource {
     Runner,
     /// The control plane itself.
     Internal,
-    /// A user who does the work of the loop by hand.
+    /// A user, who sends a message to the loop or does its work by hand.
     Person,
 }
 

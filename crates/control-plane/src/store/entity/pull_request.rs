@@ -17,6 +17,10 @@ pub struct Model {
     pub branch_name: String,
     pub base_branch: String,
     pub created_at: i64,
+    // What the desktop of the loop reports: `loopgate_api::pull_request::ReportedStanding`.
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub standing: Option<Json>,
+    pub reported_at: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

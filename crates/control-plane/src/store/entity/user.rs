@@ -55,8 +55,12 @@ impl ActiveModelBehavior for ActiveModel {}
 impl Model {
     /// Returns first and last name, or the e-mail address when both are missing.
     pub fn full_name(&self) -> String {
-        let names = [&self.first_name, &self.last_name].into_iter().flatten();
-        let name = names.map(String::as_str).collect::<Vec<_>>().join(" ");
-        if name.is_empty() { self.email.clone() } else { name }
+        full_name(self.first_name.as_deref(), self.last_name.as_deref(), &self.email)
     }
+}
+
+/// Returns first and last name, or the e-mail address when both are missing.
+pub fn full_name(first: Option<&str>, last: Option<&str>, email: &str) -> String {
+    let name = [first, last].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    if name.is_empty() { email.to_owned() } else { name }
 }

@@ -7,9 +7,11 @@ mod accounts;
 mod agents;
 mod bound_links;
 mod change_requests;
+mod change_reviews;
 mod claimed_gateways;
 mod desktop_grants;
 mod diagnostics;
+mod document_attachments;
 mod document_authors;
 mod documents;
 mod event_values;
@@ -24,12 +26,14 @@ mod oidc;
 mod organizations;
 mod password_resets;
 mod proposals;
+mod pull_requests;
 mod schema;
 mod signing;
 mod spending;
 mod target_settings;
 mod targets;
 mod tickets;
+mod work_list;
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema as columns;
@@ -67,6 +71,10 @@ impl MigratorTrait for Migrator {
             Box::new(keyed_requests::KeyedRequests),
             Box::new(change_requests::ChangeRequests),
             Box::new(event_values::EventValues),
+            Box::new(pull_requests::PullRequestStandings),
+            Box::new(work_list::WorkList),
+            Box::new(document_attachments::DocumentAttachments),
+            Box::new(change_reviews::CommentsOnChanges),
         ]
     }
 }

@@ -153,6 +153,7 @@ impl Resources {
             ("/change-requests/{idOrSlug}", &self.document),
             ("/agents/{idOrSlug}", &self.agent),
             ("/tickets/{idOrSlug}", &self.ticket),
+            ("/comments/{commentId}", &Uuid::now_v7().to_string()),
             ("{version}", &"1".to_owned()),
             ("{sequence}", &"1".to_owned()),
             ("/members/{id}", &self.member),

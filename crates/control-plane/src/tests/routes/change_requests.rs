@@ -1,4 +1,4 @@
-//! Change requests: their states from the request to the pull request, and what needs a person.
+//! Change requests: their states from the request to the merge, and what needs a person.
 
 use sea_orm::prelude::*;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::documents::{feature, launched, plan};
 use crate::change_requests;
 use crate::store::entity::change_request;
 use crate::tests::plane::shop;
-use crate::tests::{TestApp, TestClient};
+use crate::tests::{LinkedDesktop, TestApp, TestClient, TestResponse};
 
 /// Returns stage, state and attention of a change request.
 async fn standing(owner: &TestClient, slug: &str) -> (String, String, Value) {
@@ -78,6 +78,113 @@ async fn state_follows_the_loops_from_the_request_to_the_pull_request() {
     let shown = owner.get("/change-requests/feature-1").await;
     assert_eq!(shown.data("loops").as_array().unwrap().len(), 2);
     assert_eq!(shown.data("pullRequests")[0]["number"], 7);
+}
+
+/// Delivers `feature-1` as pull request 7 of `acme/shop`.
+async fn deliver(plane: &TestApp, desktop: &mut LinkedDesktop, owner: &TestClient) {
+    feature(owner).await;
+    plan(plane, desktop, "feature-1").await;
+    owner.post("/documents/plan-1/run-loop", json!({"command": "execute"})).await;
+    let (_, id, runner) = launched(plane, desktop).await;
+    runner.event(id, json!({"type": "started"})).await;
+    let entry = json!({"status": "success", "fullName": "acme/shop", "prUrl": "https://github.com/acme/shop/pull/7",
+        "prNumber": 7, "branchName": "orchestrator/plan-1", "baseBranch": "main", "hasChanges": true});
+    let end = json!({"type": "completed", "result": {"exitCode": 0}, "tokensUsed": {"input": 5, "output": 6},
+        "results": [entry]});
+    assert_eq!(runner.event(id, end).await.status, 200);
+}
+
+/// Reports pull request 7 with its desktop's key.
+async fn report(plane: &TestApp, desktop: &LinkedDesktop, standing: Value) -> TestResponse {
+    let mut pull = json!({"fullName": "acme/shop", "number": 7, "state": "open", "isDraft": false, "failingChecks": 0,
+        "pendingChecks": 0, "hasConflicts": false, "unresolvedThreads": 0});
+    pull.as_object_mut().unwrap().extend(standing.as_object().unwrap().clone());
+    let path = format!("/compute-targets/{}/pull-requests", desktop.target_id);
+    desktop.identity.client(plane, "POST", &path, 0).post(&path, json!({"pullRequests": [pull]})).await
+}
+
+#[tokio::test]
+async fn state_follows_the_reports_about_the_pull_request() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    deliver(&plane, &mut desktop, &owner).await;
+    let path = format!("/compute-targets/{}/pull-requests", desktop.target_id);
+    let watched =
+        desktop.identity.client(&plane, "POST", &path, 0).post(&path, json!({"pullRequests": []})).await;
+    let open = json!([{"fullName": "acme/shop", "number": 7}]);
+    assert_eq!(watched.data("open"), &open);
+
+    let failing = report(&plane, &desktop, json!({"failingChecks": 2, "pendingChecks": 1})).await;
+    assert_eq!(failing.data("open"), &open);
+    assert_eq!(standing(&owner, "feature-1").await, as_standing("pull_request", "checks_failing", "checks"));
+    let shown = owner.get("/change-requests/feature-1").await;
+    assert_eq!(shown.data("details")["failingChecks"], 2);
+    assert_eq!(shown.data("pullRequests")[0]["standing"]["pendingChecks"], 1);
+    assert!(shown.data("pullRequests")[0]["reportedAt"].is_string());
+    assert_eq!(listed(&owner, "attention=true&state=checks_failing").await.1, 1);
+
+    let merged = report(&plane, &desktop, json!({"state": "merged", "failingChecks": 2})).await;
+    assert_eq!(merged.data("open"), &json!([]), "a merged pull request is not watched");
+    assert_eq!(standing(&owner, "feature-1").await, as_standing("pull_request", "merged", Value::Null));
+    assert_eq!(listed(&owner, "attention=true").await.1, 0);
+}
+
+#[tokio::test]
+async fn comments_need_their_person_until_they_are_seen() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
+    deliver(&plane, &mut desktop, &owner).await;
+    let open = |attention: Value| as_standing("pull_request", "pull_request_open", attention);
+    report(&plane, &desktop, json!({"lastCommentAt": "2020-01-01T00:00:00Z"})).await;
+    assert_eq!(standing(&owner, "feature-1").await, open("comments".into()));
+    member.put("/change-requests/feature-1/mark", json!({"seen": true})).await;
+    assert_eq!(
+        standing(&owner, "feature-1").await,
+        open("comments".into()),
+        "the member did not start the loop"
+    );
+    let seen = owner.put("/change-requests/feature-1/mark", json!({"seen": true})).await;
+    assert_eq!((seen.data("attention"), seen.data("isUnread")), (&Value::Null, &json!(false)));
+    report(&plane, &desktop, json!({"lastCommentAt": "2020-01-01T00:00:00Z", "pendingChecks": 1})).await;
+    assert_eq!(standing(&owner, "feature-1").await, open(Value::Null));
+    report(&plane, &desktop, json!({"lastCommentAt": "2999-01-01T00:00:00Z"})).await;
+    assert_eq!(standing(&owner, "feature-1").await, open("comments".into()));
+    assert_eq!(owner.get("/change-requests/feature-1").await.data("isUnread"), true);
+
+    let requested = json!({"reviewDecision": "changes_requested", "lastCommentAt": "2999-01-01T00:00:00Z"});
+    report(&plane, &desktop, requested).await;
+    assert_eq!(
+        standing(&owner, "feature-1").await,
+        as_standing("pull_request", "changes_requested", "comments")
+    );
+}
+
+#[tokio::test]
+async fn pull_requests_are_reported_by_their_desktop_only() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    deliver(&plane, &mut desktop, &owner).await;
+    let path = format!("/compute-targets/{}/pull-requests", desktop.target_id);
+    let merged = json!({"pullRequests": [{"fullName": "acme/shop", "number": 7, "state": "merged", "isDraft": false,
+        "failingChecks": 0, "pendingChecks": 0, "hasConflicts": false, "unresolvedThreads": 0}]});
+    assert_eq!(owner.post(&path, merged.clone()).await.status, 401, "a page reported a pull request");
+    let key = owner.post("/api-keys", json!({"name": "x"})).await;
+    let key = plane.anonymous().with_bearer(key.data("plaintext").as_str().unwrap());
+    assert_eq!(key.post(&path, merged.clone()).await.status, 401);
+    let other = plane.desktop().await;
+    let other_path = format!("/compute-targets/{}/pull-requests", other.target_id);
+    let foreign =
+        other.identity.client(&plane, "POST", &other_path, 0).post(&other_path, merged.clone()).await;
+    assert_eq!((foreign.status.as_u16(), foreign.data("open")), (200, &json!([])));
+    let as_desktop = other.identity.client(&plane, "POST", &path, 0).post(&path, merged).await;
+    assert_eq!(as_desktop.refused(), (404, "Compute target not found"));
+    assert_eq!(
+        standing(&owner, "feature-1").await,
+        as_standing("pull_request", "pull_request_open", Value::Null)
+    );
 }
 
 #[tokio::test]
@@ -217,6 +324,18 @@ async fn states_of_earlier_documents_are_derived_at_the_start() {
     change_request::Entity::delete_many().exec(plane.app.store.writer()).await.unwrap();
     change_requests::backfill(&plane.app.store).await.unwrap();
     assert_eq!(standing(&owner, "feature-1").await, as_standing("plan", "plan_ready", "plan"));
+}
+
+#[tokio::test]
+async fn state_that_is_not_derived_yet_is_derived_on_demand() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    feature(&owner).await;
+    plan(&plane, &mut desktop, "feature-1").await;
+    change_request::Entity::delete_many().exec(plane.app.store.writer()).await.unwrap();
+    assert_eq!(standing(&owner, "plan-1").await, as_standing("plan", "plan_ready", "plan"));
+    assert_eq!(listed(&owner, "attention=true").await.1, 1);
 }
 
 #[tokio::test]

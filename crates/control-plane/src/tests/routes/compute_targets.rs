@@ -123,7 +123,7 @@ async fn shared_desktop_permits_commands_of_members_only_with_a_grant() {
     share(json!({"isSharedWithOrg": true})).await;
 
     let refusal =
-        (403, "This desktop is shared for loops only. Its owner can allow commands in Settings, Desktops.");
+        (403, "This machine is shared for loops only. Its owner can allow commands in Settings, Machines.");
     assert_eq!(member.post(&commands, git("diff")).await.refused(), refusal);
     assert_eq!(member.get(&commands).await.refused(), refusal);
     assert_eq!(member.get(&of_owner).await.refused(), refusal);
@@ -312,7 +312,7 @@ async fn user_has_a_limited_number_of_desktops() {
     }
     let refused = owner.post(path, registration("another", None)).await;
     assert_eq!((refused.failure().0, refused.failure().2), (409, "too_many_desktops"));
-    assert!(refused.text.contains("Remove desktops"), "{}", refused.text);
+    assert!(refused.text.contains("Remove machines"), "{}", refused.text);
     assert_eq!(owner.post(path, registration("bench-7", None)).await.data("id"), &json!(ids[7]));
     assert_eq!(member.post(path, registration("another", None)).await.status, 200);
     assert_eq!(owner.delete(&format!("/compute-targets/{}", ids[0])).await.status, 200);

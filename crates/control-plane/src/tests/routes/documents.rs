@@ -316,7 +316,10 @@ async fn invalid_run_loop_request_is_rejected() {
     let id: Uuid = started.data("loopId").as_str().unwrap().parse().unwrap();
     reached(&plane, id, LoopStatus::Failed).await;
     let shown = owner.get(&format!("/loops/{id}")).await;
-    assert_eq!(shown.data("error")["message"], "bench is not connected. Ensure the desktop app is running.");
+    assert_eq!(
+        shown.data("error")["message"],
+        "bench is not connected. Ensure that Loopgate is running there."
+    );
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use sea_orm::sea_query::Expr;
 use serde_json::{Value, json};
 
 use super::documents::{feature, reached};
-use crate::store::entity::compute_target;
+use crate::store::entity::{agent_loop, compute_target};
 use crate::tests::{LinkedDesktop, TestApp, TestClient};
 
 fn browser_key(seed: u8) -> BrowserPublicKey {
@@ -352,4 +352,50 @@ async fn loop_fails_with_the_reason_when_the_desktop_rejects_its_signature() {
     let shown = owner.get(&format!("/loops/{id}")).await;
     let message = shown.data("error")["message"].as_str().unwrap();
     assert!(message.contains("loopgate keys"), "{message}");
+}
+
+#[tokio::test]
+async fn signed_message_is_forwarded_as_signed_and_not_kept_for_an_offline_machine() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let mut desktop = plane.desktop().await;
+    let key = browser_key(1);
+    register(&owner, &key).await;
+    desktop.expect(event::COMMAND).await;
+    let (id, runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started"})).await;
+    plane.set_column(id, agent_loop::Column::ComputeTargetId, desktop.target_id).await;
+    demand_signatures(&plane, &desktop).await;
+    let route = format!("/loops/{id}/messages");
+    let unsigned = owner.post(&route, json!({"text": "Use tabs."})).await;
+    assert_ne!(unsigned.status, 200, "{}", unsigned.text);
+    let body = json!({"loopId": id, "text": "Use tabs."});
+    let other = json!({"text": "Use spaces.", "userIntentSignature": intent(&key, body.clone())});
+    let mismatch = owner.post(&route, other).await;
+    assert_eq!(mismatch.refused(), (400, "Signed message does not match the request"));
+
+    let signature = intent(&key, body.clone());
+    let sent = owner.post(&route, json!({"text": "Use tabs.", "userIntentSignature": signature})).await;
+    assert_eq!(
+        (sent.status.as_u16(), sent.data("messageId")),
+        (200, &signature["commandId"]),
+        "{}",
+        sent.text
+    );
+    let command = desktop.accept().await;
+    assert_eq!((&command["body"], &command["signature"]), (&body, &signature["signature"]));
+
+    plane.disconnect(desktop.target_id).await;
+    let signature = intent(&key, body);
+    let late = owner.post(&route, json!({"text": "Use tabs.", "userIntentSignature": signature})).await;
+    assert_eq!(late.status, 200, "{}", late.text);
+    let events = owner.get(&format!("/loops/{id}/events?type=message_delivery")).await;
+    let delivery = &events.json["data"]["data"][0];
+    assert_eq!(
+        (&delivery["messageId"], &delivery["isDelivered"]),
+        (&signature["commandId"], &json!(false)),
+        "{}",
+        events.text
+    );
+    assert!(delivery["reason"].as_str().unwrap().contains("not connected"), "{delivery}");
 }

@@ -130,7 +130,8 @@ async fn loop_without_reported_cost_is_charged_at_list_price() {
 async fn administrators_change_organization_settings() {
     let plane = TestApp::start().await;
     let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
-    let settings = json!({"maxConcurrentLoops": 2, "spendingLimits": {"perDayUsd": 12.5}});
+    let settings =
+        json!({"maxConcurrentLoops": 2, "holdPullRequests": false, "spendingLimits": {"perDayUsd": 12.5}});
     assert_eq!(set(&member, settings.clone()).await.refused(), (403, "Forbidden"));
     // `later` represents a setting of a newer version: saving must not remove it.
     organization::Entity::update_many()
@@ -156,7 +157,11 @@ async fn administrators_change_organization_settings() {
     ] {
         assert_eq!(set(&owner, wrong).await.refused(), (400, error));
     }
-    assert_eq!(set(&owner, json!({})).await.json["data"], json!({"spendingLimits": {}}));
+    assert_eq!(
+        set(&owner, json!({})).await.json["data"],
+        json!({"holdPullRequests": false, "spendingLimits": {}})
+    );
     let row = organization::Entity::find().one(plane.app.store.reader()).await.unwrap().unwrap();
-    assert_eq!(row.settings, json!({"later": true, "spendingLimits": {}}), "unknown members stay");
+    let stored = json!({"later": true, "holdPullRequests": false, "spendingLimits": {}});
+    assert_eq!(row.settings, stored, "unknown members stay");
 }

@@ -47,6 +47,25 @@ async fn each_page_has_a_nonce_of_its_own() {
 }
 
 #[tokio::test]
+async fn pages_connect_to_gateways_only() {
+    for (port, ports) in [(Some(40_001), "40001"), (None, "19432 19433 19434 19435")] {
+        let plane = TestApp::start_with(|config| config.gateway_port = port).await;
+        let page = plane.anonymous().with_header("accept", "text/html").get("/home/inbox").await;
+        let policy = page.header("content-security-policy").unwrap();
+        let expected = ports.replace(' ', " http://127.0.0.1:");
+        assert!(policy.contains(&format!("connect-src 'self' http://127.0.0.1:{expected};")), "{policy}");
+        // Without a built web app, the page connects to nothing.
+        if page.text.contains("csp-nonce") {
+            assert!(
+                page.text.contains(&format!("name=\"gateway-ports\" content=\"{ports}\"")),
+                "{}",
+                page.text
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn sandboxed_frame_loads_files_of_the_app_only() {
     let plane = TestApp::start().await;
     let frame = plane.anonymous().with_header("origin", "null");

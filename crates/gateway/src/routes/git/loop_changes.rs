@@ -13,6 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
 use super::change_list::RepositoryChanges;
+use super::comment_lines::{LocatedLine, RequestedLine, locate};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
@@ -23,6 +24,8 @@ use crate::route::Endpoint;
 
 /// Largest number of paths in a request for patches. Bounds the memory for their content.
 const MAX_PATHS: usize = 40;
+/// Largest number of lines in a request. Bounds the number of files that are read for them.
+const MAX_LINES: usize = 200;
 /// Number of unchanged lines around each change, unless the request has another one.
 const CONTEXT: u32 = 3;
 const ERROR: &str = "Failed to compare";
@@ -70,6 +73,9 @@ struct PatchesRequest {
     #[serde(default, deserialize_with = "lenient::elements")]
     #[schema(required)]
     paths: Vec<String>,
+    /// At most 200 lines of comments to find in the comparison.
+    #[serde(default, deserialize_with = "lenient::elements")]
+    lines: Vec<RequestedLine>,
     /// Number of unchanged lines around each change; 3 by default.
     #[serde(default, deserialize_with = "lenient::any")]
     context: Option<u32>,
@@ -86,6 +92,10 @@ pub(crate) struct LoopPatches {
     patches: Vec<LoopPatch>,
     /// Paths of files whose patches have to be requested again, because the response would be too large.
     remaining: Vec<String>,
+    /// The requested lines, in the order of the request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    lines: Vec<LocatedLine>,
 }
 
 /// The patch of a file.
@@ -146,8 +156,11 @@ async fn patches(
     Path(loop_id): Path<String>,
     JsonBody(body): JsonBody<PatchesRequest>,
 ) -> JsonResult<LoopPatches> {
-    let name = body.repository.as_deref().filter(|_| !body.paths.is_empty());
+    let name = body.repository.as_deref().filter(|_| !(body.paths.is_empty() && body.lines.is_empty()));
     let name = name.ok_or_else(|| HttpError::missing_field("repository and paths are required"))?;
+    if body.lines.len() > MAX_LINES {
+        return Err(HttpError::bad_request(format!("lines must be at most {MAX_LINES} lines")));
+    }
     if body.paths.len() > MAX_PATHS || body.paths.iter().any(|path| path.contains('\0')) {
         return Err(HttpError::bad_request(format!("paths must be at most {MAX_PATHS} file names")));
     }
@@ -163,9 +176,11 @@ async fn patches(
     let compared = async {
         let base = base_of(&app, repository, &worktree).await?;
         let range = range.resolve(&app, &worktree, base.as_ref()).await?;
-        app.git.patches(worktree.canonical(), &range, &body.paths, options).await
+        let patches = app.git.patches(worktree.canonical(), &range, &body.paths, options).await?;
+        Ok((patches, locate(&app, worktree.canonical(), &range, body.lines).await))
     };
-    Ok(Json(compared.await.map_err(|error| HttpError::operation(ERROR, &error))?.into()))
+    let (patches, lines) = compared.await.map_err(|error: GitError| HttpError::operation(ERROR, &error))?;
+    Ok(Json(LoopPatches { lines, ..patches.into() }))
 }
 
 /// Members of a request that name the loop.
@@ -300,6 +315,6 @@ async fn base_of(
 impl From<Patches> for LoopPatches {
     fn from(Patches { patches, remaining }: Patches) -> Self {
         let patches = patches.into_iter().map(|FilePatch { path, patch }| LoopPatch { path, patch });
-        Self { patches: patches.collect(), remaining }
+        Self { patches: patches.collect(), remaining, lines: Vec::new() }
     }
 }

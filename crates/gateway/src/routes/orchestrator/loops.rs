@@ -1,9 +1,10 @@
-//! `/api/gateway/orchestrator/loop` and `loop/kill`: starting and cancelling loops. The handlers translate
-//! HTTP; `loopgate_runtime` runs the loops.
+//! `/api/gateway/orchestrator/loop`, `loop/kill` and `loop/message`: starting and cancelling loops, and messages to them.
+//! The handlers translate HTTP; `loopgate_runtime` runs the loops.
 
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::{Extension, Json};
+use futures_util::future::BoxFuture;
 use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
 use loopgate_api::error::ErrorBody;
@@ -17,14 +18,14 @@ use utoipa_axum::routes;
 
 use super::runtime::runtime_of;
 use crate::app::App;
-use crate::approval::{At, Source};
+use crate::approval::{At, RequestValues, Source};
 use crate::error::{HttpError, JsonResult};
 use crate::extract::RequestOrigin;
 use crate::pipeline::approval::ApprovalHold;
 use crate::response::path_text;
 use crate::route::{BodyLimit, Endpoint};
 
-const START_PATH: &str = "/api/gateway/orchestrator/loop";
+pub(super) const START_PATH: &str = "/api/gateway/orchestrator/loop";
 
 /// A loop that is running, queued, or held for approval.
 #[derive(Debug, Serialize, ToSchema)]
@@ -136,6 +137,42 @@ async fn end(State(app): State<App>, body: Bytes) -> JsonResult<LoopEnded> {
     Ok(Json(LoopEnded { success: true, message: outcome.message() }))
 }
 
+/// A message to a running loop.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; the runtime reads it")]
+struct SendLoopMessage {
+    /// Id of the loop.
+    loop_id: String,
+    /// The message as plain text, 1 to 10,000 bytes.
+    text: String,
+}
+
+/// Acceptance of a message.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LoopMessageAccepted {
+    success: bool,
+}
+
+/// Send a message to the assistant of a running loop
+///
+/// Only the control plane sends messages, which records them: the id of its command is the id of the message. An event of
+/// the loop reports when the assistant has received it.
+#[utoipa::path(post, path = "/api/gateway/orchestrator/loop/message", operation_id = "send_loop_message", tag = "orchestrator",
+    request_body = SendLoopMessage,
+    responses(
+        (status = 200, body = LoopMessageAccepted, description = "The assistant receives the message after its current step"),
+        (status = 400, body = ErrorBody, description = "The body is invalid, or the request is not a command of the control plane"),
+        (status = 404, body = ErrorBody, description = "The loop is unknown"),
+        (status = 409, body = ErrorBody, description = "The assistant of the loop does not run, or receives no messages"),
+    ))]
+async fn message(State(app): State<App>, headers: HeaderMap, body: Bytes) -> JsonResult<LoopMessageAccepted> {
+    let runtime = runtime_of(&app, "/api/gateway/orchestrator/loop/message")?;
+    let command_id = loop_headers(&headers, true).command_id;
+    runtime.messages.accept(&body, command_id.as_deref()).await?;
+    Ok(Json(LoopMessageAccepted { success: true }))
+}
+
 pub(crate) fn start_endpoint() -> Endpoint {
     Endpoint::new(
         routes!(start),
@@ -158,6 +195,16 @@ pub(crate) fn start_endpoint() -> Endpoint {
 
 pub(crate) fn end_endpoint() -> Endpoint {
     Endpoint::new(routes!(end), &[Source::Loop(At::Body("loopId"))])
+}
+
+pub(crate) fn message_endpoint() -> Endpoint {
+    Endpoint::new(routes!(message), &[Source::Loop(At::Body("loopId"))]).with_action_preview(message_text)
+}
+
+/// Returns the message that a request would send, for display in its approval.
+fn message_text(_: App, values: RequestValues) -> BoxFuture<'static, Option<String>> {
+    let text = values.texts(At::Body("text")).first().map(|text| (*text).to_owned());
+    Box::pin(std::future::ready(text.map(|text| format!("text={text}"))))
 }
 
 impl From<LoopRequestError> for HttpError {

@@ -8,6 +8,7 @@ pub(crate) mod commit_message;
 pub(crate) mod kill;
 pub(crate) mod launch;
 pub(crate) mod learnings;
+pub(crate) mod loop_start;
 pub(crate) mod loops;
 mod params;
 pub(crate) mod plan_loop;

@@ -140,7 +140,7 @@ fn branch_id(repository: &str, branch: &str) -> String {
 }
 
 /// Maps an error to its status and to the `reason` on which clients act.
-fn http_error(error: GraphQlError, number: PullNumber) -> HttpError {
+pub(super) fn http_error(error: GraphQlError, number: PullNumber) -> HttpError {
     let unavailable = StatusCode::SERVICE_UNAVAILABLE;
     let (status, reason) = match error {
         GraphQlError::NotFound => {

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::clone::LocalClone;
+use super::report_changes;
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::error::{HttpError, JsonResult};
@@ -78,6 +79,7 @@ async fn reply(
     };
     let clone = LocalClone::open(&app, &path).await?;
     let result = app.code_host.reply(&clone.directory, clone.origin.as_ref(), reply).await?;
+    report_changes(&app);
     let (message, output) = match result {
         CommentResult::ChangesRequested(output) => ("Changes requested", output),
         CommentResult::Replied(output) => ("Reply posted successfully", output),

@@ -90,6 +90,42 @@ async fn changes_are_listed_and_their_patches_returned() {
 }
 
 #[tokio::test]
+async fn lines_are_identified_and_found_again_after_they_moved() {
+    let fixture = LoopFixture::new().await;
+    let file = fixture.worktree.join("cart.rs");
+    std::fs::write(&file, "fn total() {\n    sum()\n}\n").unwrap();
+    git(&fixture.worktree, &["add", "-A"]).await;
+    git(&fixture.worktree, &["commit", "-q", "-m", "Cart"]).await;
+    let head = git(&fixture.worktree, &["rev-parse", "HEAD"]).await;
+    std::fs::write(&file, "fn total() {\n    limit(sum())\n}\n").unwrap();
+    let locate = async |lines: Value| {
+        let body = json!({"repository": "shop-T-9", "since": head, "lines": lines});
+        fixture.patches(body).await.json()["lines"].clone()
+    };
+    let line = |side: &str, line: u64| json!({"path": "cart.rs", "side": side, "line": line});
+    let found = locate(json!([line("new", 2), line("old", 2), line("new", 9)])).await;
+    assert_eq!(found[0]["anchor"]["text"], "limit(sum())");
+    assert_eq!((&found[1]["anchor"]["text"], &found[1]["line"]), (&json!("sum()"), &json!(2)));
+    assert_eq!(found[2], json!({"line": 9, "outdated": false}), "there is no such line");
+
+    std::fs::write(&file, "use std::fmt;\n\nfn total() {\n    limit(sum())\n}\n").unwrap();
+    let anchored = |side: &str, number: u64, anchor: &Value| {
+        let mut line = line(side, number);
+        line["anchor"] = anchor.clone();
+        line
+    };
+    let (new, old) = (&found[0]["anchor"], &found[1]["anchor"]);
+    let moved = locate(json!([anchored("new", 2, new), anchored("old", 2, old)])).await;
+    assert_eq!(moved, json!([{"line": 4, "outdated": false}, {"line": 2, "outdated": false}]));
+    std::fs::write(&file, "fn none() {}\n").unwrap();
+    assert_eq!(locate(json!([anchored("new", 4, new)])).await, json!([{"line": 4, "outdated": true}]));
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(locate(json!([anchored("new", 4, new)])).await, json!([{"line": 4, "outdated": true}]));
+    let outside = json!({"path": "../secret", "side": "new", "line": 1});
+    assert_eq!(locate(json!([outside])).await, json!([{"line": 1, "outdated": false}]));
+}
+
+#[tokio::test]
 async fn removed_worktree_is_listed_without_files() {
     let fixture = LoopFixture::new().await;
     std::fs::remove_dir_all(&fixture.worktree).unwrap();

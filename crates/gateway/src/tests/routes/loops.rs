@@ -6,6 +6,7 @@ use crate::tests::test_gateway::{TestGateway, TestOptions};
 
 const LOOP: &str = "/api/gateway/orchestrator/loop";
 const KILL: &str = "/api/gateway/orchestrator/loop/kill";
+const MESSAGE: &str = "/api/gateway/orchestrator/loop/message";
 const ID: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
 
 async fn fixture() -> TestGateway {
@@ -52,9 +53,21 @@ async fn kill_of_an_unknown_loop_is_not_found() {
 }
 
 #[tokio::test]
+async fn message_is_a_command_of_the_control_plane_to_a_known_loop() {
+    let fixture = fixture().await;
+    let send = |body: &str| fixture.internal("POST", MESSAGE).body(body.to_owned());
+    send("{}").send().await.assert_error(400, "loopId is required", "missing_field");
+    let message = json!({"loopId": ID, "text": "Use tabs."}).to_string();
+    let direct = "Messages to loops are sent through the control plane.";
+    send(&message).send().await.assert_error(400, direct, "invalid_request");
+    let command = send(&message).header("x-desktop-command-id", ID).send().await;
+    command.assert_error(404, "This machine has no such loop.", "not_found");
+}
+
+#[tokio::test]
 async fn loop_routes_are_not_implemented_without_a_runtime() {
     let fixture = TestGateway::new().await;
-    for path in [LOOP, KILL] {
+    for path in [LOOP, KILL, MESSAGE] {
         let reply = fixture.internal("POST", path).body("{}").send().await;
         reply.assert_error(501, "operation not implemented", "operation_not_implemented");
     }

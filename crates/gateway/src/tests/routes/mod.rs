@@ -9,5 +9,6 @@ mod loops;
 mod mcp_auth;
 mod openapi;
 mod repos;
+mod repository_preview;
 mod reviewer;
 mod tickets;

@@ -4,9 +4,11 @@
 mod comments;
 mod disconnects;
 mod failures;
+mod merge;
 mod open;
 mod read;
 mod replies;
+mod standing;
 
 use std::path::PathBuf;
 

@@ -157,3 +157,36 @@ async fn cli_determines_repository_of_unknown_host() -> Result<()> {
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn review_is_posted_with_all_comments_in_one_request() -> Result<()> {
+    let desktop = PullsFixture::with_pull().await?;
+    let sha = git(&desktop.clone, &["rev-parse", "HEAD"])?;
+    let comment = |path: &str, body: &str| json!({"path": path, "lines": {"side": "new", "from": 1, "to": 2}, "body": body});
+    let post = |comments: Value| {
+        let members = json!({"commitSha": sha.trim(), "comments": comments});
+        desktop.local.post("git/pr/review", reply_body(&desktop, members))
+    };
+    let on_file = json!({"path": "src/gear.rs", "body": "Why?"});
+    let posted = post(json!([comment("src/gear.rs", "First"), comment("src/gear.rs", "Second"), on_file]));
+    assert_eq!(posted.await?.ok()?, json!({"success": true, "onLines": true}));
+    let bodies = || inline_comments(&desktop).into_iter().map(|it| (it.body, it.line)).collect::<Vec<_>>();
+    assert_eq!(bodies(), [("First".to_owned(), Some(2)), ("Second".to_owned(), Some(2))]);
+    let reviews = || desktop.host.pull_requests(WIDGET)[0].reviews.clone();
+    assert_eq!(reviews().len(), 1);
+    assert_eq!(
+        (reviews()[0].state.as_str(), reviews()[0].body.contains("On `src/gear.rs`")),
+        ("COMMENTED", true)
+    );
+
+    // The code host rejects a line: nothing is lost, and nothing is posted twice.
+    let rejected = post(json!([comment("src/gear.rs", "Third"), comment("unchanged.rs", "Fourth")]));
+    assert_eq!(rejected.await?.ok()?["onLines"], false);
+    assert_eq!((bodies().len(), reviews().len()), (2, 2));
+    let text = &reviews()[1].body;
+    assert!(text.contains("On `unchanged.rs`, lines 1 to 2:\n\nFourth") && text.contains("Third"), "{text}");
+
+    let nothing = reply_body(&desktop, json!({"body": " ", "comments": []}));
+    let refused = desktop.local.post("git/pr/review", nothing).await?;
+    refused.refused(400, "body or comments are required", "missing_field")
+}

@@ -107,6 +107,7 @@ mod tests {
             counts: None,
             error: error.map(str::to_owned),
             log: "tests-base.log".into(),
+            output: None,
         };
         TestResult { completed: CompletedRun { run, report: None }, detected: None }
     }

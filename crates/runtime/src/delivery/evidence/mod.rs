@@ -14,9 +14,10 @@ use loopgate_api::event::LoopEvent;
 use loopgate_api::execution_result::{ResultEntry, SuccessEntry};
 use loopgate_api::ids::slug;
 use loopgate_api::redact;
-use loopgate_api::test_evidence::{TestEvidence, TestFlag, TestOutcome};
+use loopgate_api::test_evidence::{TestEvidence, TestFileDiff, TestFlag, TestOutcome};
 use loopgate_evidence::{
-    command_flag, compare, diff_flags, markdown, replace_section, run_flags, sentence, test_command,
+    command_flag, compare, diff_flags, flagged_diffs, markdown, replace_section, run_flags, sentence,
+    test_command,
 };
 use loopgate_home::{Directory, TrustStore};
 use loopgate_tools::git::GitError;
@@ -33,6 +34,7 @@ use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
 // Upper bounds for the job record: entries per list, and characters of a test name.
 const MAX_ENTRIES: usize = 500;
 const MAX_NAME: usize = 300;
+const MAX_DIFFS: usize = 20;
 // Generous for a diff between two local commits; it only matters for huge repositories or slow disks.
 const DIFF_TIME: Duration = Duration::from_secs(30);
 // Options that make the output independent of the user's git configuration: the parser expects these
@@ -264,8 +266,8 @@ async fn run(
     };
     let after = site.run(Side::Head, &head).await?;
     ensure_not_cancelled(outcome).await?;
-    let flags = flags(outcome, directory, [&base, &head], &command, [&before, &after]).await;
-    Ok(assemble(command, before, after, flags))
+    let changes = changes(outcome, directory, [&base, &head], &command, [&before, &after]).await;
+    Ok(assemble(command, before, after, changes))
 }
 
 fn evidence(outcome: TestOutcome, note: Option<String>) -> TestEvidence {
@@ -276,6 +278,7 @@ fn evidence(outcome: TestOutcome, note: Option<String>) -> TestEvidence {
         head: None,
         new_failures: Vec::new(),
         flags: Vec::new(),
+        diffs: Vec::new(),
         note,
     }
 }
@@ -285,13 +288,14 @@ fn assemble(
     command: String,
     before: TestResult,
     after: TestResult,
-    flags: Result<Vec<TestFlag>, GitError>,
+    changes: Result<TestChanges, GitError>,
 ) -> TestEvidence {
     let verdict = compare(&command, &before.completed, &after.completed);
     let truncate = |name: String| name.chars().take(MAX_NAME).collect::<String>();
-    let diff_error = flags.as_ref().err().map(|error| {
+    let diff_error = changes.as_ref().err().map(|error| {
         format!("Changes to the tests could not be analyzed: {}", redact::cause(&error.to_string()))
     });
+    let TestChanges { flags, diffs } = changes.unwrap_or_default();
     let notes: Vec<String> = verdict.note.into_iter().chain(diff_error).collect();
     let evidence = TestEvidence {
         outcome: verdict.outcome,
@@ -299,7 +303,8 @@ fn assemble(
         base: Some(before.completed.run),
         head: Some(after.completed.run),
         new_failures: verdict.new_failures.into_iter().take(MAX_ENTRIES).map(truncate).collect(),
-        flags: flags.unwrap_or_default().into_iter().take(MAX_ENTRIES).collect(),
+        flags: flags.into_iter().take(MAX_ENTRIES).collect(),
+        diffs: diffs.into_iter().take(MAX_DIFFS).collect(),
         note: (!notes.is_empty()).then(|| notes.join(" ")),
     };
     // Test names and the command may contain credentials, for example in parameterized tests.
@@ -307,21 +312,28 @@ fn assemble(
     redacted.and_then(serde_json::from_value).unwrap_or(evidence)
 }
 
+/// Changes that weaken the tests.
+#[derive(Default)]
+struct TestChanges {
+    flags: Vec<TestFlag>,
+    diffs: Vec<TestFileDiff>,
+}
+
 /// Returns the changes between two commits that weaken the tests, for example deleted or skipped tests.
-async fn flags(
+async fn changes(
     outcome: &LoopOutcome<'_>,
     directory: &Path,
     commits: [&str; 2],
     command: &str,
     [before, after]: [&TestResult; 2],
-) -> Result<Vec<TestFlag>, GitError> {
+) -> Result<TestChanges, GitError> {
     let args = [DIFF.as_slice(), &commits, &["--"]].concat();
     let diff = outcome.finalizer.git.text(directory, &args, DIFF_TIME).await?;
     let mut flags = diff_flags(&diff);
     flags.extend(command_flag(command, before.detected.as_ref(), after.detected.as_ref()));
     let run_flags = run_flags(&before.completed, &after.completed, &flags);
     flags.extend(run_flags);
-    Ok(flags)
+    Ok(TestChanges { diffs: flagged_diffs(&diff, &flags), flags })
 }
 
 /// Returns the reason why the loop fails because of new test failures, or `None`.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use loopgate_api::event::LoopEvent;
 use loopgate_api::redact;
-use loopgate_api::test_evidence::TestRun;
+use loopgate_api::test_evidence::{MAX_OUTPUT_BYTES, TestRun};
 use loopgate_evidence::{CompletedRun, TestCommand, read_report, test_command};
 use loopgate_home::{Directory, untrusted};
 use loopgate_tools::shim::{self, Exit, ShimHandle, Spec};
@@ -294,9 +294,12 @@ impl TestSite<'_> {
             let output = untrusted::read(&log, MAX_LOG).unwrap_or_default();
             let is_whole = u64::try_from(output.len()).is_ok_and(|length| length < MAX_LOG);
             let report = is_whole.then(|| read_report(&output)).flatten();
-            (report, Directory::of(&tree).ok().and_then(|tree| test_command(&tree)))
+            // More than the end, because cleaning removes terminal sequences.
+            let start = output.len().saturating_sub(4 * MAX_OUTPUT_BYTES);
+            let end = redact::tail(&String::from_utf8_lossy(&output[start..]), MAX_OUTPUT_BYTES, usize::MAX);
+            (report, end, Directory::of(&tree).ok().and_then(|tree| test_command(&tree)))
         });
-        let (report, detected) = parsed.await.unwrap_or_default();
+        let (report, end_of_output, detected) = parsed.await.unwrap_or_default();
         let (exit_code, error, ended) = match end {
             TestRunEnd::Exited(exit) => (exit.code, error_of(&exit), exit.ended_at.parse().ok()),
             TestRunEnd::Failed(reason) => (None, Some(reason), None),
@@ -310,7 +313,10 @@ impl TestSite<'_> {
             counts: report.as_ref().map(|report| report.counts),
             error,
             log: self.log_name(side),
+            output: None,
         };
+        let output = end_of_output.filter(|_| !run.passed());
+        let run = TestRun { output, ..run };
         TestResult { completed: CompletedRun { run, report }, detected }
     }
 

@@ -1,7 +1,7 @@
 //! Writes the inputs of a loop into its work directory. Each file is written to a temporary name and renamed.
 //!
-//! A plan on disk with the same content as the document of the request is kept, because it records completed
-//! tasks.
+//! A plan on disk with the same text as the document of the request is kept, because it records completed tasks: a second
+//! loop in a worktree that answers comments of a review does not repeat them.
 
 mod amendment;
 mod code_context;
@@ -16,8 +16,10 @@ use std::path::{Path, PathBuf};
 use loopgate_api::command::{Inputs, Peers};
 use loopgate_api::ids::slug;
 use loopgate_api::launch::{Artifact, ArtifactType};
-use loopgate_api::names::{EXECUTION_RESULT, IMPORTED_PLAN, PLAN_JSON, PLAN_MD, PRD_MD, STATE_DIR};
-use loopgate_api::plan;
+use loopgate_api::names::{
+    EXECUTION_RESULT, IMPORTED_PLAN, PLAN_JSON, PLAN_MD, PRD_MD, REVIEW_ANSWERS, REVIEW_COMMENTS, STATE_DIR,
+};
+use loopgate_api::plan::{self, PlanTasks};
 use loopgate_home::Directory;
 use loopgate_home::untrusted::{self, make_private_directory, write_private};
 use serde_json::{Map, Value};
@@ -26,6 +28,7 @@ pub(crate) use code_context::detect;
 
 use crate::commands::bootstrap::{BootstrapTarget, MANIFEST};
 use crate::commands::review::VERDICT;
+use crate::messages;
 use crate::request::{DetectedContext, LoopRequest};
 use crate::workspace::MountedPeer;
 
@@ -47,7 +50,7 @@ const FEATURE_MD: &str = "feature.md";
 pub enum PlanSource {
     /// The request contained the plan with its tasks.
     RawArtifact,
-    /// The plan on disk has the same content as the request.
+    /// The plan on disk has the same text as the request, possibly with more completed tasks.
     LocalPlanJson,
     /// Only the Markdown text is available.
     ImportedPlan,
@@ -95,6 +98,8 @@ impl StagingDirs<'_> {
 pub(crate) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result<StagedInputs> {
     let work_dir = site.work_dir;
     make_private_directory(work_dir)?;
+    // Those of an earlier loop in the worktree do not concern this one.
+    messages::clear(work_dir)?;
     let mut staged = match request.command.spec().inputs {
         Inputs::Requirements => stage_plan(request, work_dir)?,
         Inputs::Plan => stage_execute(request, work_dir)?,
@@ -107,7 +112,8 @@ pub(crate) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result
     let prd = work_dir.join(PRD_MD);
     staged.prd = untrusted::is_file(&prd).then_some(prd);
     if staged.inputs.is_empty() {
-        let candidates = [PRD_MD, FEATURE_MD, PLAN_JSON, IMPORTED_PLAN, PLAN_SOURCE, PLAN_MD, PROMPT_MD];
+        let candidates =
+            [PRD_MD, FEATURE_MD, PLAN_JSON, IMPORTED_PLAN, PLAN_SOURCE, PLAN_MD, PROMPT_MD, REVIEW_COMMENTS];
         let candidates = candidates.map(|name| work_dir.join(name));
         staged.inputs = candidates.into_iter().filter(|path| untrusted::is_file(path)).collect();
     }
@@ -200,7 +206,9 @@ fn stage_execute(request: &LoopRequest, work_dir: &Path) -> io::Result<StagedInp
     remove_if_exists(&work_dir.join(EXECUTION_RESULT))?;
     let mut staged = StagedInputs::default();
     for artifact in request.artifacts_of(ArtifactType::ImplementationPlan) {
-        staged = stage_plan_document(artifact, work_dir)?;
+        // A loop that answers comments, or delivers approved changes, does not execute the plan again.
+        let continues = request.review_comments.is_some() || request.approved_commits.is_some();
+        staged = stage_plan_document(artifact, work_dir, continues)?;
     }
     stage_requirements(request, work_dir)?;
     let has_task =
@@ -210,22 +218,34 @@ fn stage_execute(request: &LoopRequest, work_dir: &Path) -> io::Result<StagedInp
         write_private(&work_dir.join(PRD_MD), prompt.as_bytes())?;
     }
     stage_prompt(request, work_dir)?;
+    stage_review_comments(request, work_dir)?;
     Ok(staged)
 }
 
-fn stage_plan_document(artifact: &Artifact, work_dir: &Path) -> io::Result<StagedInputs> {
+/// Stages the comments of a review, and removes the comments and answers of an earlier one.
+fn stage_review_comments(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
+    remove_if_exists(&work_dir.join(REVIEW_ANSWERS))?;
+    let path = work_dir.join(REVIEW_COMMENTS);
+    match &request.review_comments {
+        Some(comments) => write_private(&path, &serde_json::to_vec_pretty(comments)?),
+        None => remove_if_exists(&path),
+    }
+}
+
+/// Stages a plan. `continues`: tasks that an earlier loop has completed stay completed.
+fn stage_plan_document(artifact: &Artifact, work_dir: &Path, continues: bool) -> io::Result<StagedInputs> {
     let (plan, imported) = (work_dir.join(PLAN_JSON), work_dir.join(IMPORTED_PLAN));
     // A Markdown plan of an earlier loop must not be mistaken for the plan of this one.
     remove_if_exists(&imported)?;
-    let same = |plan: &Map<String, Value>| {
-        plan.get("content").and_then(Value::as_str) == Some(artifact.content.as_str())
-    };
-    if let Some(raw) = artifact.raw.as_ref().filter(|raw| same(raw)) {
+    let same = |plan: &Map<String, Value>| content(plan) == Some(artifact.content.as_str());
+    let local = untrusted::read_text(&plan).ok().and_then(|text| plan::parse(&text).ok());
+    let local = local.as_ref().and_then(Value::as_object);
+    let is_continued = continues && local.is_some_and(|local| is_in_progress(local, &artifact.content));
+    if let Some(raw) = artifact.raw.as_ref().filter(|raw| same(raw) && !is_continued) {
         write_private(&plan, &serde_json::to_vec_pretty(raw)?)?;
         return Ok(StagedInputs { plan_source: Some(PlanSource::RawArtifact), ..StagedInputs::default() });
     }
-    let local = untrusted::read_text(&plan).ok().and_then(|text| plan::parse(&text).ok());
-    if local.as_ref().and_then(Value::as_object).is_some_and(same) {
+    if is_continued || local.is_some_and(same) {
         return Ok(StagedInputs { plan_source: Some(PlanSource::LocalPlanJson), ..StagedInputs::default() });
     }
     // The plan on disk belongs to another version of the document.
@@ -236,6 +256,17 @@ fn stage_plan_document(artifact: &Artifact, work_dir: &Path) -> io::Result<Stage
         plan_source: Some(PlanSource::ImportedPlan),
         ..StagedInputs::default()
     })
+}
+
+fn content(plan: &Map<String, Value>) -> Option<&str> {
+    plan.get("content")?.as_str()
+}
+
+/// Returns whether a plan on disk is the document, apart from the tasks that were completed since.
+fn is_in_progress(local: &Map<String, Value>, document: &str) -> bool {
+    let is_same_plan =
+        content(local).is_some_and(|text| plan::without_ticks(text) == plan::without_ticks(document));
+    is_same_plan && !PlanTasks::of(local).completed.is_empty()
 }
 
 /// Writes the agents and critic gates of a request into a worktree. Files that the repository tracks are not
@@ -346,6 +377,38 @@ mod tests {
         assert_eq!(fixture.read("plan.json").as_deref(), Some(text));
     }
 
+    #[test]
+    fn completed_tasks_of_the_same_plan_are_kept() {
+        let (open, ticked) = (
+            "# P\n- [ ] **T-1.1**: a\n- [ ] **T-1.2**: b\n",
+            "# P\n- [x] **T-1.1**: a\n- [ ] **T-1.2**: b\n",
+        );
+        let local = json!({"content": ticked, "pendingTasks": [{"id": "T-1.2"}], "completedTasks": [{"id": "T-1.1"}]});
+        let raw = json!({"content": open, "pendingTasks": [{"id": "T-1.1"}, {"id": "T-1.2"}], "completedTasks": []});
+        for raw in [raw, Value::Null] {
+            let fixture = StagingFixture::new();
+            fixture.write("plan.json", &local.to_string());
+            let mut request = plan(open, raw);
+            request["reviewComments"] = json!({"comments": []});
+            let staged = fixture.stage(request);
+            assert_eq!(staged.plan_source, Some(PlanSource::LocalPlanJson));
+            assert_eq!(fixture.read("plan.json"), Some(local.to_string()));
+        }
+        // The plan is executed again.
+        let fixture = StagingFixture::new();
+        fixture.write("plan.json", &local.to_string());
+        let staged = fixture.stage(plan(open, json!({"content": open, "pendingTasks": []})));
+        assert_eq!(staged.plan_source, Some(PlanSource::RawArtifact));
+        // The text of a task has changed.
+        let fixture = StagingFixture::new();
+        fixture.write("plan.json", &local.to_string());
+        let changed = open.replace(": a", ": another");
+        let mut request = plan(&changed, json!({"content": changed, "pendingTasks": []}));
+        request["reviewComments"] = json!({"comments": []});
+        let staged = fixture.stage(request);
+        assert_eq!(staged.plan_source, Some(PlanSource::RawArtifact));
+    }
+
     // LR-23
     #[test]
     fn changed_plan_is_staged_as_markdown() {
@@ -355,6 +418,19 @@ mod tests {
         assert_eq!(staged.plan_file, Some(fixture.0.path().join("imported-plan.md")));
         assert_eq!(fixture.read("plan.json"), None);
         assert_eq!(fixture.read("imported-plan.md").as_deref(), Some("# P"));
+    }
+
+    #[test]
+    fn review_comments_are_staged_and_those_of_an_earlier_review_removed() {
+        let fixture = StagingFixture::new();
+        fixture.write("review-answers.json", r#"{"answers":[]}"#);
+        let comments = json!({"summary": "Almost done.", "comments": [{"number": 1, "repository": "acme/api",
+            "path": "a.rs", "lines": {"side": "new", "from": 3, "to": 4}, "body": "Name the limit."}]});
+        fixture.stage(json!({"prompt": "x", "reviewComments": comments}));
+        let staged: Value = serde_json::from_str(&fixture.read("review-comments.json").unwrap()).unwrap();
+        assert_eq!((staged, fixture.read("review-answers.json")), (comments, None));
+        fixture.stage(json!({"prompt": "x"}));
+        assert_eq!(fixture.read("review-comments.json"), None);
     }
 
     #[test]

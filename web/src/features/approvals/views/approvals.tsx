@@ -12,11 +12,12 @@ import { humanise } from "@/model/status";
 import { useNow } from "@/ui/clock";
 import { Code, WithCode } from "@/ui/code";
 import { CommandLine } from "@/ui/command-line";
+import { ErrorView } from "@/ui/error-view";
 import { usePageTitle } from "@/ui/page-title";
 import { EmptyState, Notice, Panel, Skeleton } from "@/ui/panel";
 import { Badge } from "@/ui/status-badge";
 
-import { approvalsQuery } from "../queries";
+import { approvalsQuery, PAGE_POLL_MS } from "../queries";
 
 const route = getRouteApi("/$orgSlug/approvals");
 
@@ -25,7 +26,10 @@ const SHORT_ID = 8;
 const TONES = { none: "idle", low: "idle", medium: "warn", high: "bad" } as const;
 
 export function ApprovalsPage() {
-  const { data, error } = useSuspenseQuery(approvalsQuery(useScope()));
+  const { data, error } = useSuspenseQuery({
+    ...approvalsQuery(useScope()),
+    refetchInterval: PAGE_POLL_MS,
+  });
   // The requests of the last successful poll may have been decided: do not show them.
   if (error) throw error;
   return (
@@ -56,20 +60,24 @@ export function ApprovalsPage() {
 }
 
 /** Shows what to do, and polls until the gateway responds. */
-export function ApprovalsError({ error, reset }: ErrorComponentProps) {
-  const { isSuccess, error: latest } = useQuery(approvalsQuery(useScope()));
+export function ApprovalsError({ error: first }: ErrorComponentProps) {
+  const { isSuccess, error: latest, refetch } = useQuery(approvalsQuery(useScope()));
   const router = useRouter();
   useEffect(() => {
-    if (!isSuccess) return;
-    reset();
-    void router.invalidate();
-  }, [isSuccess, reset, router]);
+    // Loads the route again, which replaces this view.
+    if (isSuccess) void router.invalidate();
+  }, [isSuccess, router]);
+  const error = latest ?? first;
   return (
     <Layout>
       <Panel className="mt-5">
-        <EmptyState title="Cannot load approvals">
-          <WithCode text={advice(latest ?? error)} />
-        </EmptyState>
+        {error instanceof GatewayError && error.problem !== "failed" ? (
+          <EmptyState title="Cannot load approvals">
+            <WithCode text={advice(error)} />
+          </EmptyState>
+        ) : (
+          <ErrorView error={error} onRetry={() => void refetch()} />
+        )}
       </Panel>
     </Layout>
   );
@@ -79,6 +87,7 @@ export function LoadingApprovals() {
   return (
     <Layout>
       <Panel className="mt-5 space-y-3 p-5">
+        <div role="status" aria-label="Loading approvals" />
         <Skeleton className="h-5 w-56" />
         <Skeleton className="h-4 w-80 max-w-full" />
       </Panel>
@@ -172,20 +181,14 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>
       <dt className="text-ink-3">{name}</dt>
-      <dd className="min-w-0 break-words">{children}</dd>
+      <dd dir="auto" className="min-w-0 wrap-anywhere">
+        {children}
+      </dd>
     </>
   );
 }
 
-function advice(error: unknown): string {
-  if (!(error instanceof GatewayError))
-    return "Loopgate is not responding. Retrying automatically.";
-  switch (error.problem) {
-    case "absent":
-      return "No gateway responded on this machine. Run `loopgate approvals` on the machine where Loopgate runs to list pending requests.";
-    case "refused":
-      return `The gateway on this machine belongs to another account. It rejected the request: “${error.message}”.`;
-    case "failed":
-      return error.message;
-  }
-}
+const advice = ({ problem, message }: GatewayError): string =>
+  problem === "refused"
+    ? `The gateway on this machine belongs to another account. It rejected the request: “${message}”.`
+    : "No gateway responded on this machine. Run `loopgate approvals` on the machine where Loopgate runs to list pending requests.";

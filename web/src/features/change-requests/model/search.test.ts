@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { parseSearch, VIEWS } from "./search";
+import { parseSearch, VIEWS, withPerson } from "./search";
 
 test("qualifiers are separated from the text", () => {
   expect(parseSearch("dark mode repo:acme/shop state:failed state:running is:mine")).toEqual({
@@ -9,6 +9,17 @@ test("qualifiers are separated from the text", () => {
     state: ["failed", "running"],
     mine: true,
   });
+});
+
+test("person replaces the one of the search", () => {
+  expect(parseSearch("person:ada@example.org cart")).toEqual({
+    text: "cart",
+    person: "ada@example.org",
+  });
+  expect(withPerson("cart person:ada@example.org  is:mine", "ben@example.org")).toBe(
+    "cart is:mine person:ben@example.org",
+  );
+  expect(withPerson("person:ada@example.org", undefined)).toBe("");
 });
 
 test("unknown qualifiers and states are part of the text", () => {

@@ -7,6 +7,8 @@ import { STATES } from "./states";
 export interface ChangeRequestFilters {
   text?: string;
   repo?: string;
+  /** E-mail address. */
+  person?: string;
   state?: ChangeState[];
   mine?: boolean;
   attention?: boolean;
@@ -23,23 +25,29 @@ const FLAGS: Record<string, keyof ChangeRequestFilters & ("mine" | "attention" |
 };
 
 /**
- * Parses a search: `repo:owner/name`, `state:failed` (repeatable), `is:mine`, `is:waiting`, `is:archived`; everything else
- * is the text to search for. An unknown qualifier is part of the text.
+ * Parses a search: `repo:owner/name`, `person:ada@example.org`, `state:failed` (repeatable), `is:mine`, `is:waiting`,
+ * `is:archived`; everything else is the text to search for. An unknown qualifier is part of the text.
  */
 export function parseSearch(search: string): ChangeRequestFilters {
   const filters: ChangeRequestFilters = {};
   const words = [];
   for (const word of search.split(/\s+/).filter(Boolean)) {
-    const [, name, value] = /^(repo|state|is):(.+)$/.exec(word) ?? [];
+    const [, name, value] = /^(repo|person|state|is):(.+)$/.exec(word) ?? [];
     const flag = name === "is" && value !== undefined ? FLAGS[value] : undefined;
     const state = name === "state" ? STATES.find((state) => state === value) : undefined;
     if (flag) filters[flag] = true;
     else if (state) filters.state = [...new Set([...(filters.state ?? []), state])];
-    else if (name === "repo" && value !== undefined) filters.repo = value;
+    else if ((name === "repo" || name === "person") && value !== undefined) filters[name] = value;
     else words.push(word);
   }
   const text = words.join(" ").slice(0, MAX_TEXT_CHARS);
   return text === "" ? filters : { ...filters, text };
+}
+
+/** Returns the search with this qualifier, or without it. */
+export function withPerson(search: string, email: string | undefined): string {
+  const others = search.split(/\s+/).filter((word) => word !== "" && !word.startsWith("person:"));
+  return [...others, ...(email === undefined ? [] : [`person:${email}`])].join(" ");
 }
 
 /** A view of the list that is offered as a button: the search that it stands for. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { stateLabel } from "./states";
+import { stateLabel, tasksText } from "./states";
 
 test("label contains the details of the state", () => {
   const queue = { kind: "queue", place: 2, waiting: 4 } as const;
@@ -8,7 +8,15 @@ test("label contains the details of the state", () => {
   expect(stateLabel({ state: "plan_ready", details: { questions: 1 } })).toBe(
     "Plan ready · 1 question",
   );
+  expect(stateLabel({ state: "checks_failing", details: { failingChecks: 2 } })).toBe(
+    "2 checks failing",
+  );
   expect(stateLabel({ state: "failed", details: { code: "PROCESS_FAILED" } })).toBe("Failed");
+});
+
+test("progress counts the tasks", () => {
+  expect(tasksText({ completed: 3, total: 7 })).toBe("3 of 7 tasks");
+  expect(tasksText({ completed: 0, total: 1 })).toBe("0 of 1 task");
 });
 
 test("usage limit names the time of its reset, if it is known", () => {

@@ -36,9 +36,14 @@ const FACTS: Record<ChangeState, StateFacts> = {
   stalled: { label: "Stalled", tone: "warn", isActive: true },
   question: { label: "Question", tone: "warn" },
   plan_ready: { label: "Plan ready", tone: "ok" },
+  changes_ready: { label: "Changes ready", tone: "ok" },
+  comments_unanswered: { label: "Comments not answered", tone: "warn" },
   changes_requested: { label: "Changes requested", tone: "warn" },
   reviewed: { label: "Review approved", tone: "ok" },
   pull_request_open: { label: "Pull request opened", tone: "ok" },
+  checks_failing: { label: "Checks failing", tone: "bad" },
+  merged: { label: "Merged", tone: "ok" },
+  closed: { label: "Closed", tone: "idle" },
   done: { label: "Done", tone: "ok" },
   limit_reached: { label: "Limit reached", tone: "warn" },
   delivery_failed: { label: "Not delivered", tone: "bad" },
@@ -54,18 +59,23 @@ export const isActiveState = (state: ChangeState): boolean => FACTS[state].isAct
 
 const time = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false });
 
-/** Returns the label of a state with its details: "Queued (2 of 4)", "Plan ready · 2 questions". */
+/** Returns the label of a state with its details: "Queued (2 of 4)", "Plan ready · 2 questions", "2 checks failing". */
 export function stateLabel({ state, details }: Pick<ChangeRequest, "state" | "details">): string {
   const { label } = FACTS[state];
-  const { activity, questions } = details;
+  const { activity, failingChecks, questions } = details;
   if (activity?.kind === "queue") return `${label} (${activity.place} of ${activity.waiting})`;
   if (activity?.kind === "usage_limit" && activity.until) {
     const until = new Date(activity.until);
     if (!Number.isNaN(until.getTime())) return `${label} until ${time.format(until)}`;
   }
+  if (failingChecks) return `${failingChecks} ${failingChecks === 1 ? "check" : "checks"} failing`;
   if (questions) return `${label} · ${questions} ${questions === 1 ? "question" : "questions"}`;
   return label;
 }
+
+/** Returns the progress of an execution: "3 of 7 tasks". */
+export const tasksText = ({ completed, total }: NonNullable<ChangeRequest["tasks"]>): string =>
+  `${completed} of ${total} ${total === 1 ? "task" : "tasks"}`;
 
 /** What a person has to do: a sentence, and the label of the link that leads there. */
 export interface Need {
@@ -90,6 +100,18 @@ const NEEDS: Record<Attention, Need> = {
   findings: {
     text: "The review found problems. Decide which of them to fix.",
     action: "See findings",
+  },
+  changes: {
+    text: "The changes are pushed and wait for your approval. Then the pull request is opened.",
+    action: "Review the changes",
+  },
+  checks: {
+    text: "A check of the pull request has failed.",
+    action: "See the checks",
+  },
+  comments: {
+    text: "Comments wait for an answer: on the pull request, or those that the last loop did not answer.",
+    action: "Read the comments",
   },
   limit: { text: "The loop stopped at a limit. Continue it, or stop here.", action: "Decide" },
   machine_offline: {

@@ -31,8 +31,15 @@ export function tabOf({ state, stage }: Pick<ChangeRequest, "state" | "stage">):
     case "plan_ready":
       return "plan";
     case "pull_request_open":
+    case "checks_failing":
+    case "merged":
+    case "closed":
       return "pull-request";
+    case "changes_ready":
+    case "comments_unanswered":
+      return "changes";
     case "changes_requested":
+      return stage === "pull_request" ? "pull-request" : "evidence";
     case "reviewed":
     case "done":
     case "delivery_failed":

@@ -14,12 +14,11 @@ import { useNow } from "@/ui/clock";
 import { cx } from "@/ui/cx";
 import { usePageTitle } from "@/ui/page-title";
 
-import { isActiveState, needOf } from "../model/states";
+import { isActiveState, needOf, tasksText } from "../model/states";
 import { type ChangeRequestTab, TAB_NAMES, tabOf, TABS } from "../model/tabs";
 import { changeRequestQuery, useChangeEntry } from "../queries";
 import { EntryMenu } from "./entry-menu";
 import { History } from "./history";
-import { PullRequests } from "./pull-requests";
 import { StageTrack } from "./stage-track";
 import { StateBadge } from "./state-badge";
 
@@ -39,7 +38,6 @@ export function ChangeRequestPage({ stages }: { stages: StageViews }) {
   useMarkSeen(request);
   const views: Partial<Record<ChangeRequestTab, ReactNode>> = {
     ...stages(request),
-    "pull-request": <PullRequests request={request} />,
     history: <History request={request} orgSlug={orgSlug} />,
   };
   const due = tabOf(request);
@@ -97,12 +95,12 @@ function Header({
   request: ChangeRequestDetail;
   due: ChangeRequestTab | undefined;
 }) {
-  const { document, attention, cost, changedAt } = request;
+  const { document, attention, cost, changedAt, tasks } = request;
   const now = useNow(isActiveState(request.state) ? 1_000 : 30_000);
   const entry = useChangeEntry();
   const need = attention && needOf(attention);
   return (
-    <header className="bg-page sticky top-0 z-10 -mx-4 mt-2 border-b border-line px-4 py-3 sm:-mx-6 sm:px-6">
+    <header className="sticky top-0 z-10 -mx-4 mt-2 border-b border-line bg-canvas px-4 py-3 sm:-mx-6 sm:px-6">
       <div className="flex flex-wrap items-start justify-between gap-x-8 gap-y-3">
         <div className="min-w-0 flex-1 basis-96">
           <h1
@@ -113,9 +111,10 @@ function Header({
           </h1>
           <div className="mt-2 flex flex-wrap items-center gap-2.5 text-sm text-ink-3">
             <StateBadge request={request} />
-            <StageTrack stage={request.stage} />
+            <StageTrack request={request} />
             {document.repo && <span>{document.repo.fullName}</span>}
             <span title={moment(changedAt)}>{ago(changedAt, now)}</span>
+            {tasks && <span className="tabular-nums">{tasksText(tasks)}</span>}
             {cost != null && <span className="tabular-nums">{money(cost)}</span>}
           </div>
         </div>

@@ -7,11 +7,13 @@ import type { ReactNode } from "react";
 import { useScope } from "@/api/scope";
 import { exact } from "@/model/format";
 import { buttonClass } from "@/ui/button";
+import { useListShortcuts } from "@/ui/list-shortcuts";
 import { usePageTitle } from "@/ui/page-title";
 import { EmptyState, Panel } from "@/ui/panel";
 
 import { parseSearch, VIEWS } from "../model/search";
 import { firstPageQuery, NEEDS_ME, useChangeRequests } from "../queries";
+import { UndoBar, useEntryActions } from "./entry-actions";
 import { RequestList } from "./request-list";
 
 const RUNNING = parseSearch(VIEWS.find(({ name }) => name === "Running")?.search ?? "");
@@ -20,7 +22,9 @@ const RUNNING = parseSearch(VIEWS.find(({ name }) => name === "Running")?.search
 export function Inbox({ setUp, approvals }: { setUp: ReactNode; approvals: ReactNode }) {
   usePageTitle("Needs you");
   const { orgSlug } = useParams({ from: "/$orgSlug" });
+  useListShortcuts("change requests");
   const list = useChangeRequests(NEEDS_ME);
+  const actions = useEntryActions();
   return (
     <>
       <div className="flex items-baseline gap-3">
@@ -32,14 +36,21 @@ export function Inbox({ setUp, approvals }: { setUp: ReactNode; approvals: React
         )}
       </div>
       {approvals}
+      {list.total === 0 && actions.undo && (
+        <Panel className="mt-4 overflow-hidden">
+          <UndoBar actions={actions} />
+        </Panel>
+      )}
       {list.total === 0 ? (
         <NothingWaits orgSlug={orgSlug} setUp={setUp} />
       ) : (
         <Panel className="mt-4 overflow-hidden">
+          <UndoBar actions={actions} />
           <RequestList
             label="Change requests that need you"
             list={list}
             orgSlug={orgSlug}
+            actions={actions}
             showNeeds
           />
         </Panel>
@@ -50,10 +61,15 @@ export function Inbox({ setUp, approvals }: { setUp: ReactNode; approvals: React
 
 function NothingWaits({ orgSlug, setUp }: { orgSlug: string; setUp: ReactNode }) {
   const scope = useScope();
-  const { data: all } = useQuery(firstPageQuery(scope, {}));
+  const { data: listed } = useQuery(firstPageQuery(scope, {}));
+  const isEmpty = listed?.total === 0;
+  const { data: archived } = useQuery({
+    ...firstPageQuery(scope, { archived: true }),
+    enabled: isEmpty,
+  });
   const { data: running } = useQuery(firstPageQuery(scope, RUNNING));
   const active = running?.total ?? 0;
-  const isNew = all?.total === 0;
+  const isNew = isEmpty && archived?.total === 0;
   return (
     <>
       {isNew && <div className="mt-4">{setUp}</div>}
@@ -63,7 +79,7 @@ function NothingWaits({ orgSlug, setUp }: { orgSlug: string; setUp: ReactNode })
           title={isNew ? "Describe the first change" : "Nothing needs you"}
           action={
             <Link
-              to="/$orgSlug/loops/new"
+              to="/$orgSlug/new"
               params={{ orgSlug }}
               className={buttonClass(isNew ? "primary" : "plain")}
             >

@@ -1,18 +1,26 @@
 import { Panel, Skeleton } from "@/ui/panel";
 
-/** Shape of a list of change requests. */
-export function LoadingList() {
+/** The page of a list while it is loading. */
+export function LoadingList({ title }: { title: string }) {
   return (
-    <div role="status" aria-label="Loading">
-      <Skeleton className="h-7 w-40" />
-      <Panel className="mt-4 divide-y divide-line">
-        {Array.from({ length: 5 }, (_, row) => (
-          <div key={row} className="space-y-2 px-4 py-4">
-            <Skeleton className="h-4 w-2/3" />
-            <Skeleton className="h-3 w-1/3" />
-          </div>
-        ))}
-      </Panel>
-    </div>
+    <>
+      <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
+      <LoadingRows />
+    </>
+  );
+}
+
+/** Shape of a list. */
+export function LoadingRows() {
+  return (
+    <Panel className="mt-4 divide-y divide-line">
+      <div role="status" aria-label="Loading" />
+      {Array.from({ length: 5 }, (_, row) => (
+        <div key={row} className="space-y-2 px-4 py-4">
+          <Skeleton className="h-4 w-2/3" />
+          <Skeleton className="h-3 w-1/3" />
+        </div>
+      ))}
+    </Panel>
   );
 }

@@ -5,10 +5,11 @@ import type { ChangeRequest } from "@/api/types";
 import { ago, moment, money } from "@/model/format";
 import { cx } from "@/ui/cx";
 
+import { tasksText } from "../model/states";
 import { StageTrack } from "./stage-track";
 import { StateBadge } from "./state-badge";
 
-/** A change request in a list: title, repository, state, stage, cost, age and person. */
+/** A change request in a list: title, repository, state, stage, progress, cost, age and person. */
 export function RequestRow({
   request,
   orgSlug,
@@ -23,7 +24,7 @@ export function RequestRow({
   note?: ReactNode;
   actions: ReactNode;
 }) {
-  const { document, changedAt, cost, isUnread, attention } = request;
+  const { document, changedAt, cost, isUnread, attention, tasks } = request;
   const name = [request.user?.firstName, request.user?.lastName].filter(Boolean).join(" ");
   return (
     <div
@@ -41,7 +42,11 @@ export function RequestRow({
             attention && isUnread ? "font-semibold" : "font-medium",
           )}
         >
-          {attention && isUnread && <span className="sr-only">Unread: </span>}
+          {attention && isUnread && (
+            <span dir="ltr" className="sr-only">
+              Unread:{" "}
+            </span>
+          )}
           {document.title}
         </Link>
         {note && <p className="mt-0.5 text-pretty text-ink-2">{note}</p>}
@@ -55,6 +60,12 @@ export function RequestRow({
               <span dir="auto">{name}</span>
             </>
           )}
+          {tasks && (
+            <>
+              <span aria-hidden>·</span>
+              <span className="tabular-nums">{tasksText(tasks)}</span>
+            </>
+          )}
           {cost != null && (
             <>
               <span aria-hidden>·</span>
@@ -64,7 +75,7 @@ export function RequestRow({
         </p>
       </div>
       <div className="flex flex-wrap items-center gap-3 max-md:flex-1 md:w-120">
-        <StageTrack stage={request.stage} />
+        <StageTrack request={request} />
         <StateBadge request={request} />
         <div className="relative z-10 ml-auto flex items-center gap-1">{actions}</div>
       </div>

@@ -1,30 +1,40 @@
-/** All change requests, with a search that is part of the address. */
+/** All change requests, with a search and a grouping that are part of the address. */
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useDeferredValue, useEffect, useState } from "react";
+import { useDeferredValue } from "react";
 
+import { membersQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import { exact } from "@/model/format";
 import { Button, buttonClass } from "@/ui/button";
-import { FilterChip } from "@/ui/filter-chip";
 import { INPUT_CLASS } from "@/ui/field";
+import { useListShortcuts } from "@/ui/list-shortcuts";
 import { usePageTitle } from "@/ui/page-title";
 import { EmptyState, Panel } from "@/ui/panel";
+import { SearchField } from "@/ui/search-field";
 
-import { parseSearch, VIEWS } from "../model/search";
+import { parseSearch, withPerson } from "../model/search";
+import { type Grouping, GROUPINGS, workAddress } from "../model/work-address";
 import { useChangeRequests } from "../queries";
+import { UndoBar, useEntryActions } from "./entry-actions";
+import { GroupedList } from "./grouped-list";
 import { RequestList } from "./request-list";
+import { ViewBar } from "./view-bar";
 
 const route = getRouteApi("/$orgSlug/work");
-const SEARCH_DELAY_MS = 250;
 
 export function WorkList() {
   usePageTitle("Work");
+  useListShortcuts("change requests");
   const { orgSlug } = route.useParams();
   const navigate = route.useNavigate();
-  const { q = "" } = route.useSearch();
-  const search = (next: string) =>
-    void navigate({ search: next === "" ? {} : { q: next }, resetScroll: false });
+  const address = route.useSearch();
   // Deferred, so that the list stays on the page until the next one is loaded.
-  const list = useChangeRequests(parseSearch(useDeferredValue(q)));
+  const { q = "", group } = useDeferredValue(address);
+  const filters = parseSearch(q);
+  const list = useChangeRequests(filters);
+  const actions = useEntryActions();
+  const clear = () => void navigate({ search: workAddress({ group }), resetScroll: false });
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 max-md:flex-col max-md:flex-nowrap max-md:items-stretch">
@@ -34,35 +44,48 @@ export function WorkList() {
             {exact(list.total)} {list.total === 1 ? "change request" : "change requests"}
           </p>
         </div>
-        <SearchField />
+        <div className="flex flex-wrap items-center gap-2">
+          <SelectPerson />
+          <SelectGrouping />
+          <SearchField
+            label="Search change requests"
+            placeholder="Search, repo:owner/name, is:mine"
+            maxLength={300}
+            text={address.q ?? ""}
+            onSearch={(text) =>
+              navigate({
+                search: (current) => workAddress({ ...current, q: text }),
+                replace: true,
+                resetScroll: false,
+              })
+            }
+            className="md:!w-80"
+          />
+        </div>
       </div>
-      <div
-        role="group"
-        aria-label="Views"
-        className="mt-3 flex items-center gap-1.5 max-md:-mx-4 max-md:overflow-x-auto max-md:px-4 max-md:py-1 md:flex-wrap"
-      >
-        {VIEWS.map((view) => (
-          <FilterChip
-            key={view.name}
-            pressed={q === view.search}
-            onPress={() => search(q === view.search ? "" : view.search)}
-          >
-            {view.name}
-          </FilterChip>
-        ))}
-      </div>
+      <ViewBar
+        address={address}
+        onSelect={(view) => void navigate({ search: view, resetScroll: false })}
+      />
       <Panel className="mt-4 overflow-hidden">
+        <UndoBar actions={actions} />
         {list.total > 0 ? (
-          <RequestList label="Change requests" list={list} orgSlug={orgSlug} showNeeds={false} />
+          group ? (
+            <GroupedList filters={filters} by={group} orgSlug={orgSlug} actions={actions} />
+          ) : (
+            <RequestList
+              label="Change requests"
+              list={list}
+              orgSlug={orgSlug}
+              actions={actions}
+              showNeeds={false}
+            />
+          )
         ) : q === "" ? (
           <EmptyState
             title="No change requests yet"
             action={
-              <Link
-                to="/$orgSlug/loops/new"
-                params={{ orgSlug }}
-                className={buttonClass("primary")}
-              >
+              <Link to="/$orgSlug/new" params={{ orgSlug }} className={buttonClass("primary")}>
                 New change request
               </Link>
             }
@@ -73,9 +96,10 @@ export function WorkList() {
         ) : (
           <EmptyState
             title="No change requests match the search"
-            action={<Button onClick={() => search("")}>Clear the search</Button>}
+            action={<Button onClick={clear}>Clear the search</Button>}
           >
-            Qualifiers: repo:owner/name, state:failed, is:mine, is:waiting, is:archived.
+            Qualifiers: repo:owner/name, person:ada@example.org, state:failed, is:mine, is:waiting,
+            is:archived.
           </EmptyState>
         )}
       </Panel>
@@ -83,31 +107,59 @@ export function WorkList() {
   );
 }
 
-/** Text and qualifiers to search for. */
-function SearchField() {
+function SelectGrouping() {
+  const { group = "" } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <select
+      aria-label="Group by"
+      value={group}
+      onChange={({ target }) =>
+        void navigate({
+          search: (current) => workAddress({ ...current, group: target.value }),
+          resetScroll: false,
+        })
+      }
+      className={`${INPUT_CLASS} !w-auto`}
+    >
+      <option value="">No groups</option>
+      {(Object.keys(GROUPINGS) as Grouping[]).map((grouping) => (
+        <option key={grouping} value={grouping}>
+          By {GROUPINGS[grouping].toLowerCase()}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Selects whose change requests are listed, if there are several members. */
+function SelectPerson() {
   const { q = "" } = route.useSearch();
   const navigate = route.useNavigate();
-  // Undefined when the address contains the typed text.
-  const [typed, setTyped] = useState<string>();
-  useEffect(() => {
-    if (typed === undefined) return;
-    const timer = setTimeout(() => {
-      const search = typed === "" ? {} : { q: typed };
-      void navigate({ search, replace: true, resetScroll: false }).then(() =>
-        setTyped((text) => (text === typed ? undefined : text)),
-      );
-    }, SEARCH_DELAY_MS);
-    return () => clearTimeout(timer);
-  }, [typed, navigate]);
+  const { data: members = [] } = useQuery({ ...membersQuery(useScope()), staleTime: 60_000 });
+  const { person = "" } = parseSearch(q);
+  if (members.length < 2) return null;
+  const isListed = person === "" || members.some(({ email }) => email === person);
   return (
-    <input
-      type="search"
-      aria-label="Search change requests"
-      placeholder="Search, repo:owner/name, is:mine"
-      maxLength={300}
-      value={typed ?? q}
-      onChange={(event) => setTyped(event.target.value)}
-      className={`${INPUT_CLASS} md:!w-80`}
-    />
+    <select
+      aria-label="Person"
+      value={person}
+      onChange={({ target: { value } }) =>
+        void navigate({
+          search: (current) =>
+            workAddress({ ...current, q: withPerson(q, value === "" ? undefined : value) }),
+          resetScroll: false,
+        })
+      }
+      className={`${INPUT_CLASS} !w-auto max-w-48`}
+    >
+      <option value="">Everyone</option>
+      {!isListed && <option value={person}>{person}</option>}
+      {members.map(({ id, email, firstName, lastName }) => (
+        <option key={id} value={email}>
+          {[firstName, lastName].filter(Boolean).join(" ") || email}
+        </option>
+      ))}
+    </select>
   );
 }

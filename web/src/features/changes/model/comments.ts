@@ -1,85 +1,93 @@
-/**
- * Comments on lines of a diff.
- *
- * A comment names its line by its text and the lines around it, because the line moves while the loop works.
- */
-import type { SideLines } from "./patch-lines";
+/** Comments on lines of a diff. Their lines are identified and found again by the machine, see `review-queries`. */
+import type {
+  ChangeReview,
+  CommentAnswer,
+  CommentDraft,
+  CommentPlace,
+  CommentSide,
+  SubmittedComment,
+} from "@/api/types";
+import { isActive } from "@/model/status";
 
-export type Side = "old" | "new";
+export type Side = CommentSide;
 
-export interface ReviewComment {
-  id: string;
-  repository: string;
-  path: string;
+export interface LineRange {
   side: Side;
-  /** Numbers of the first and last line when the comment was written, and of the text below. */
+  /** Numbers of the first and last line. */
   from: number;
   to: number;
-  /** Text of the last line; `undefined` for a comment on the file. */
-  text?: string;
-  /** Texts of the lines before and after it. */
-  before: string[];
-  after: string[];
-  body: string;
 }
 
-/** Lines before and after the line of a comment. */
-const NEIGHBOURS = 2;
-
-export type LineRange = Pick<ReviewComment, "side" | "from" | "to">;
-
-/** Returns the part of a comment that identifies its line. */
-export function anchorOf(lines: SideLines, { side, from, to }: LineRange) {
-  const around = (...offsets: number[]) =>
-    offsets.flatMap((offset) => lines[side].get(to + offset) ?? []);
-  const text = lines[side].get(to);
-  return {
-    side,
-    from,
-    to,
-    ...(text !== undefined && { text }),
-    before: around(...Array.from({ length: NEIGHBOURS }, (_, index) => index - NEIGHBOURS)),
-    after: around(...Array.from({ length: NEIGHBOURS }, (_, index) => index + 1)),
-  };
+/** A comment of a finished review. */
+export interface SentComment extends SubmittedComment {
+  author: string;
+  /** Whether a loop still works on the answer. */
+  isAwaited: boolean;
+  /** Whether a loop had to answer it. */
+  isRequest: boolean;
 }
-
-/**
- * Returns the current number of the last line of a comment: of the line with the same text and the most equal
- * neighbours, of several the nearest. `undefined` if the diff has no such line.
- */
-export function currentLine(comment: ReviewComment, lines: SideLines): number | undefined {
-  let best: { line: number; rank: number; distance: number } | undefined;
-  for (const [line, text] of lines[comment.side]) {
-    if (text !== comment.text) continue;
-    const { before, after } = anchorOf(lines, { ...comment, to: line });
-    const rank = equalTexts(before, comment.before) + equalTexts(after, comment.after);
-    const distance = Math.abs(line - comment.to);
-    if (!best || rank > best.rank || (rank === best.rank && distance < best.distance))
-      best = { line, rank, distance };
-  }
-  return best?.line;
-}
-
-const equalTexts = (some: string[], others: string[]) =>
-  some.filter((text, index) => text === others[index]).length;
 
 /** Returns the place of a comment in words, for example `src/a.ts, lines 3 to 5`. */
-export function placeOf({ path, side, from, to, text }: ReviewComment): string {
-  if (text === undefined) return path;
-  const lines = from === to ? `line ${to}` : `lines ${from} to ${to}`;
-  return `${path}, ${lines}${side === "old" ? " before the change" : ""}`;
+export function placeOf({ path, lines }: Pick<CommentPlace, "path" | "lines">): string {
+  if (!lines) return path;
+  const { side, from, to } = lines;
+  const range = from === to ? `line ${to}` : `lines ${from} to ${to}`;
+  return `${path}, ${range}${side === "old" ? " before the change" : ""}`;
 }
 
-/**
- * Returns the comments as the request of a loop: each with its place, and with the text of its line, by which the
- * assistant finds it after other comments have moved it. Quoted, so that no text can end its block.
- */
-export function reviewText(comments: readonly ReviewComment[], summary: string): string {
+/** Returns an answer in words. */
+export const answerText = (answer: CommentAnswer): string =>
+  answer.status === "done" ? (answer.note ?? "The change was made.") : answer.reason;
+
+/** Returns whether the loop of a review may still answer. */
+export const isAwaited = ({ loopStatus }: ChangeReview): boolean =>
+  loopStatus != null && isActive(loopStatus);
+
+const nameOf = ({ user }: ChangeReview) =>
+  [user?.firstName, user?.lastName].filter(Boolean).join(" ") || (user?.email ?? "A person");
+
+/** Returns the comments of a review for display. */
+export const sentComments = (review: ChangeReview): SentComment[] =>
+  review.comments.map((comment) => ({
+    ...comment,
+    author: nameOf(review),
+    isAwaited: !comment.answer && isAwaited(review),
+    isRequest: review.kind === "request_changes",
+  }));
+
+/** Returns the comments that the diff displays: of the newest review all, of earlier ones those without an answer. */
+export function displayedComments(reviews: readonly ChangeReview[]): SentComment[] {
+  return reviews.flatMap((review, index) => {
+    const comments = sentComments(review);
+    return index === 0 ? comments : comments.filter((sent) => sent.isRequest && !sent.answer);
+  });
+}
+
+/** Returns a review in numbers, for example `3 comments · 2 done · 1 declined`. */
+export function reviewCounts({ comments }: ChangeReview): string {
+  const count = (status: CommentAnswer["status"]) =>
+    comments.filter(({ answer }) => answer?.status === status).length;
+  const parts = [
+    `${comments.length} ${comments.length === 1 ? "comment" : "comments"}`,
+    ...(["done", "declined"] as const).flatMap((status) =>
+      count(status) > 0 ? `${count(status)} ${status}` : [],
+    ),
+  ];
+  return parts.join(" · ");
+}
+
+/** Returns the comments as Markdown. Quoted, so that no text can end its block. */
+export function reviewText(comments: readonly CommentDraft[], summary: string): string {
   const quoted = (text: string) => text.replace(/^/gm, "> ");
   const parts = comments.map((comment, index) => {
-    const repository = `Repository: ${comment.repository}`;
-    const line = comment.text === undefined ? [] : [`Line: \`${comment.text.trim()}\``];
-    const head = [`## Comment ${index + 1}: ${placeOf(comment)}`, "", repository, ...line, ""];
+    const line = comment.lines?.anchor ? [`Line: \`${comment.lines.anchor.text}\``] : [];
+    const head = [
+      `## Comment ${index + 1}: ${placeOf(comment)}`,
+      "",
+      `Repository: ${comment.repository}`,
+      ...line,
+      "",
+    ];
     return [...head, quoted(comment.body)].join("\n");
   });
   const introduction = summary.trim() === "" ? [] : [quoted(summary.trim())];

@@ -1,12 +1,16 @@
-import type { ChangedFile } from "@/api/types";
+import type { ChangedFile, CommentDraft } from "@/api/types";
 
-import type { LineRange, ReviewComment, Side } from "./comments";
+import type { LineRange, SentComment, Side } from "./comments";
+import type { ShownFinding } from "./findings";
 import type { PatchState } from "./patch-loader";
 
 /** What is displayed below a line. */
 export type LineNote =
-  | { kind: "comment"; comment: ReviewComment; isOutdated: boolean }
-  | { kind: "form"; lines: LineRange | undefined };
+  | { kind: "draft"; comment: CommentDraft; isOutdated: boolean }
+  | { kind: "sent"; comment: SentComment; isOutdated: boolean }
+  | { kind: "finding"; finding: ShownFinding }
+  | { kind: "form"; lines: LineRange | undefined }
+  | { kind: "image" };
 
 /** A file as the diff displays it. */
 export interface DiffFile {

@@ -1,10 +1,21 @@
-import type { ChangedFile } from "@/api/types";
+import type { ChangedFile, CommentPlace, LocatedLine } from "@/api/types";
 
-import { currentLine, type ReviewComment } from "./comments";
-import type { DiffFile } from "./diff-file";
+import type { DiffFile, LineNote } from "./diff-file";
+import type { ShownFinding } from "./findings";
+import { isImagePath } from "./image";
 import type { PatchState } from "./patch-loader";
 import { sideLines } from "./patch-lines";
 import type { Review } from "./use-review";
+
+/** Where the lines of comments are now, by the id of the comment. */
+export type CommentLines = ReadonlyMap<string, LocatedLine>;
+
+export interface DiffOptions {
+  findings: readonly ShownFinding[];
+  /** Whether the new side of the comparison is the current files, to which the lines of findings refer. */
+  hasCurrentLines: boolean;
+  showsImages: boolean;
+}
 
 /** Returns the files as the diff displays them, with the comments at the lines to which they have moved. */
 export function diffFiles(
@@ -12,16 +23,50 @@ export function diffFiles(
   repository: string,
   patchOf: (file: ChangedFile) => PatchState | undefined,
   isOpen: (file: ChangedFile) => boolean,
-  { comments, place }: Pick<Review, "comments" | "place">,
+  { drafts, sent, place }: Pick<Review, "drafts" | "sent" | "place">,
+  located: CommentLines,
+  { findings, hasCurrentLines, showsImages }: DiffOptions,
 ): DiffFile[] {
-  const own = comments.filter((comment) => comment.repository === repository);
   return files.map((file) => {
     const { path } = file;
     const state = patchOf(file);
-    const notes = own
-      .filter((comment) => comment.path === path)
-      .map((comment) => noteOf(comment, state));
-    if (place?.repository === repository && place.path === path)
+    const isHere = (other: Pick<CommentPlace, "repository" | "path">) =>
+      other.repository === repository && other.path === path;
+    const noteOf = (
+      comment: CommentPlace & { id: string },
+      note: (isOutdated: boolean) => LineNote,
+    ) => {
+      const now = located.get(comment.id);
+      const line = now?.line ?? comment.lines?.to;
+      const isDisplayed =
+        line !== undefined && comment.lines && hasLine(state, comment.lines.side, line);
+      return {
+        side: comment.lines?.side ?? ("new" as const),
+        line: isDisplayed && !now?.outdated ? line : 0,
+        note: note(now?.outdated ?? false),
+      };
+    };
+    const notes: DiffFile["notes"] = [
+      ...(showsImages && file.binary && isImagePath(path)
+        ? [{ side: "new" as const, line: 0, note: { kind: "image" as const } }]
+        : []),
+      ...findings
+        .filter(({ first }) => first.path === path)
+        .map((finding) => ({
+          side: "new" as const,
+          line: hasCurrentLines ? findingLine(finding, state) : 0,
+          note: { kind: "finding" as const, finding },
+        })),
+      ...sent
+        .filter(isHere)
+        .map((comment) => noteOf(comment, (isOutdated) => ({ kind: "sent", comment, isOutdated }))),
+      ...drafts
+        .filter(isHere)
+        .map((comment) =>
+          noteOf(comment, (isOutdated) => ({ kind: "draft", comment, isOutdated })),
+        ),
+    ];
+    if (place && isHere(place))
       notes.push({
         side: place.lines?.side ?? "new",
         line: place.lines?.to ?? 0,
@@ -31,12 +76,12 @@ export function diffFiles(
   });
 }
 
-function noteOf(comment: ReviewComment, state: PatchState | undefined): DiffFile["notes"][number] {
-  const isOnLine = comment.text !== undefined && state !== undefined && "patch" in state;
-  const line = isOnLine ? currentLine(comment, sideLines(state.patch)) : undefined;
-  return {
-    side: comment.side,
-    line: line ?? 0,
-    note: { kind: "comment", comment, isOutdated: isOnLine && line === undefined },
-  };
+/** Returns the line of a finding; 0 if the patch does not contain it. */
+function findingLine({ first: { line, isOutdated } }: ShownFinding, state: PatchState | undefined) {
+  const isDisplayed = line !== undefined && !isOutdated && hasLine(state, "new", line);
+  return isDisplayed ? line : 0;
 }
+
+/** Returns whether a patch contains a line. The viewer displays a note only at such a line. */
+const hasLine = (state: PatchState | undefined, side: "old" | "new", line: number): boolean =>
+  state !== undefined && "patch" in state && sideLines(state.patch)[side].has(line);

@@ -3,13 +3,37 @@ import type { Side } from "./comments";
 /** The lines of a patch with their numbers, on each side. */
 export type SideLines = Record<Side, Map<number, string>>;
 
+interface PatchLine {
+  text: string;
+  /** Numbers of the line; a changed line is on one side only. */
+  at: Partial<Record<Side, number>>;
+}
+
 /** Returns the lines of a unified patch. */
 export function sideLines(patch: string): SideLines {
   const lines: SideLines = { old: new Map(), new: new Map() };
+  for (const { text, at } of patchLines(patch)) {
+    if (at.old !== undefined) lines.old.set(at.old, text);
+    if (at.new !== undefined) lines.new.set(at.new, text);
+  }
+  return lines;
+}
+
+/** Returns the first added line of a patch; if nothing is added, the first removed line. */
+export function firstChange(patch: string): { side: Side; line: number } | undefined {
+  const changed = patchLines(patch).filter(({ at: { old, new: added } }) => !old || !added);
+  for (const side of ["new", "old"] as const) {
+    const line = changed.find(({ at }) => at[side])?.at[side];
+    if (line !== undefined) return { side, line };
+  }
+  return undefined;
+}
+
+function patchLines(patch: string): PatchLine[] {
+  const lines: PatchLine[] = [];
   const next = { old: 0, new: 0 };
   // Lines before the first hunk belong to the header.
   let inHunk = false;
-  const add = (side: Side, text: string) => lines[side].set(next[side]++, text);
   for (const line of patch.split("\n")) {
     const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
     const text = line.slice(1);
@@ -19,22 +43,9 @@ export function sideLines(patch: string): SideLines {
       next.new = Number(hunk[2]);
     } else if (line.startsWith("diff --git ")) inHunk = false;
     else if (!inHunk) continue;
-    else if (line.startsWith("-")) add("old", text);
-    else if (line.startsWith("+")) add("new", text);
-    else if (line.startsWith(" ")) {
-      add("old", text);
-      add("new", text);
-    }
+    else if (line.startsWith("-")) lines.push({ text, at: { old: next.old++ } });
+    else if (line.startsWith("+")) lines.push({ text, at: { new: next.new++ } });
+    else if (line.startsWith(" ")) lines.push({ text, at: { old: next.old++, new: next.new++ } });
   }
   return lines;
-}
-
-/** Returns the first line of a patch that was added or removed. */
-export function firstChange(lines: SideLines): { side: Side; line: number } | undefined {
-  for (const side of ["new", "old"] as const) {
-    const other = lines[side === "new" ? "old" : "new"];
-    const texts = new Set(other.values());
-    for (const [line, text] of lines[side]) if (!texts.has(text)) return { side, line };
-  }
-  return undefined;
 }

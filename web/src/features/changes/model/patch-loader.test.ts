@@ -34,7 +34,7 @@ test("files of one render share a request, and later ones wait for it", async ()
   expect(requests).toHaveLength(1);
   answers[0]?.(answer(["a", "b"]));
   await vi.waitFor(() => expect(requests).toEqual([["a", "b", "old-b"], ["c"]]));
-  expect(loader.patches().get("key of b")).toEqual({ patch: "patch of b" });
+  expect(loader.snapshot().get("key of b")).toEqual({ patch: "patch of b" });
 });
 
 test("large patches are requested separately", async () => {
@@ -62,7 +62,7 @@ test("failed request can be repeated", async () => {
   await vi.waitFor(() => expect(requests).toHaveLength(1));
   answers[0]?.(new Error("offline"));
   await vi.waitFor(() =>
-    expect(loader.patches().get("key of a")).toEqual({ error: new Error("offline") }),
+    expect(loader.snapshot().get("key of a")).toEqual({ error: new Error("offline") }),
   );
   expect(listener).toHaveBeenCalled();
   loader.retry(file("a"));
@@ -74,7 +74,7 @@ test("file that no longer differs has an empty patch", async () => {
   loader.want(file("a"));
   await vi.waitFor(() => expect(requests).toHaveLength(1));
   answers[0]?.(answer([]));
-  await vi.waitFor(() => expect(loader.patches().get("key of a")).toEqual({ patch: "" }));
+  await vi.waitFor(() => expect(loader.snapshot().get("key of a")).toEqual({ patch: "" }));
 });
 
 test("patch of another content is requested again", async () => {
@@ -82,7 +82,7 @@ test("patch of another content is requested again", async () => {
   loader.want(file("a"));
   await vi.waitFor(() => expect(requests).toHaveLength(1));
   answers[0]?.(answer(["a"]));
-  await vi.waitFor(() => expect(loader.patches().size).toBe(1));
+  await vi.waitFor(() => expect(loader.snapshot().size).toBe(1));
   loader.want({ ...file("a"), key: "other" });
   await vi.waitFor(() => expect(requests).toEqual([["a"], ["a"]]));
 });

@@ -3,6 +3,7 @@
  * request is in progress, so that the next one contains the files that are displayed by then.
  */
 import type { LoopPatches } from "@/api/types";
+import { Store } from "@/model/store";
 
 export interface PatchFile {
   /** Changes with the content of the file. */
@@ -20,25 +21,17 @@ export type PatchState = { patch: string } | { error: unknown };
 const MAX_FILES = 20;
 const MAX_LINES = 2_000;
 
-export class PatchLoader {
+/** Its value contains the loaded patches by key. */
+export class PatchLoader extends Store<ReadonlyMap<string, PatchState>> {
   readonly #load: (paths: string[]) => Promise<LoopPatches>;
   readonly #queue = new Map<string, PatchFile>();
   readonly #known = new Set<string>();
-  readonly #listeners = new Set<() => void>();
-  #patches: ReadonlyMap<string, PatchState> = new Map();
   #isLoading = false;
 
   constructor(load: (paths: string[]) => Promise<LoopPatches>) {
+    super(new Map());
     this.#load = load;
   }
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  /** The loaded patches by key: another object after each change. */
-  readonly patches = (): ReadonlyMap<string, PatchState> => this.#patches;
 
   /** Requests a patch unless it is loaded or requested. */
   want(file: PatchFile): void {
@@ -90,13 +83,12 @@ export class PatchLoader {
   }
 
   #set(files: PatchFile[], stateOf: (file: PatchFile) => PatchState | undefined): void {
-    const patches = new Map(this.#patches);
+    const patches = new Map(this.snapshot());
     for (const file of files) {
       const state = stateOf(file);
       if (state) patches.set(file.key, state);
       else patches.delete(file.key);
     }
-    this.#patches = patches;
-    for (const listener of this.#listeners) listener();
+    this.set(patches);
   }
 }

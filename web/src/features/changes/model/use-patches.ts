@@ -32,7 +32,7 @@ export function usePatches(
       ),
     );
   }, [scope, id, status, computeTargetId, key]);
-  const patches = useSyncExternalStore(loader.subscribe, loader.patches);
+  const patches = useSyncExternalStore(loader.subscribe, loader.snapshot);
   return useMemo(
     () => ({
       patchOf: (file) => patches.get(contentKey(file)),

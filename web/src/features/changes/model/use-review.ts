@@ -1,11 +1,15 @@
+import { useMemo } from "react";
+
+import type { CommentDraft } from "@/api/types";
 import { useDraft } from "@/drafts/use-draft";
 
-import type { LineRange, ReviewComment } from "./comments";
+import { type ReviewedLoop, useReviews } from "../review-queries";
+import { displayedComments, type LineRange, type SentComment } from "./comments";
 import type { PatchState } from "./patch-loader";
-import { firstChange, sideLines } from "./patch-lines";
+import { firstChange } from "./patch-lines";
 
 /** Place of the comment that the person writes: lines, or the whole file. */
-export interface CommentPlace {
+export interface OpenPlace {
   repository: string;
   path: string;
   /** Undefined for a comment on the file. */
@@ -13,31 +17,30 @@ export interface CommentPlace {
 }
 
 export interface Review {
-  comments: ReviewComment[];
+  /** Comments of the person that are not sent yet, on all repositories. */
+  drafts: CommentDraft[];
+  /** Comments of finished reviews. */
+  sent: SentComment[];
   /** Where the form for a new comment is open. */
-  place: CommentPlace | null;
-  open: (place: CommentPlace) => void;
+  place: OpenPlace | null;
+  open: (place: OpenPlace) => void;
   /** Opens the form at the first changed line, or for the file if it has none. */
   openAtFirstChange: (repository: string, path: string, state: PatchState | undefined) => void;
   close: () => void;
-  add: (comment: Omit<ReviewComment, "id">) => void;
-  remove: (id: string) => void;
-  /** Removes all comments, after they were sent. */
-  clear: () => void;
 }
 
-/** The comments of a review that was not finished, as drafts of this person on a change request. */
-export function useReview(page: string): Review {
-  const comments = useDraft<ReviewComment[]>(page, "comments", []);
-  const place = useDraft<CommentPlace | null>(page, "place", null);
-  const open = (next: CommentPlace) => place.change(() => next);
+/** The comments on the changes of a loop. The open form is a draft of this browser. */
+export function useReview(loop: ReviewedLoop, page: string): Review {
+  const { drafts, reviews } = useReviews(loop);
+  const place = useDraft<OpenPlace | null>(page, "place", null);
+  const open = (next: OpenPlace) => place.change(() => next);
   return {
-    comments: comments.value,
+    drafts,
+    sent: useMemo(() => displayedComments(reviews), [reviews]),
     place: place.value,
     open,
     openAtFirstChange: (repository, path, state) => {
-      const lines = state && "patch" in state ? sideLines(state.patch) : undefined;
-      const first = lines && firstChange(lines);
+      const first = state && "patch" in state ? firstChange(state.patch) : undefined;
       open({
         repository,
         path,
@@ -45,9 +48,5 @@ export function useReview(page: string): Review {
       });
     },
     close: place.discard,
-    add: (comment) =>
-      comments.change((others) => [...others, { ...comment, id: crypto.randomUUID() }]),
-    remove: (id) => comments.change((others) => others.filter((comment) => comment.id !== id)),
-    clear: comments.discard,
   };
 }

@@ -1,38 +1,57 @@
 /** The stage Changes of a change request: what its newest loop has changed so far, with comments on lines. */
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import { FileDiff } from "lucide-react";
 import { Suspense } from "react";
 
 import { useScope } from "@/api/scope";
-import type { LoopDetail, RepositoryChanges } from "@/api/types";
-import { isActive } from "@/model/status";
-import { type AddressChange, changesAddress, rangeOf } from "@/routing/changes-address";
+import type { ChangeReview, LoopDetail, RepositoryChanges } from "@/api/types";
+import { isActive, isWaiting } from "@/model/status";
+import { type AddressChange, type ChangesAddress, rangeOf } from "@/routing/changes-address";
 import { ErrorView } from "@/ui/error-view";
 import { EmptyState, Notice } from "@/ui/panel";
 
 import { changesQuery } from "../queries";
+import { useReviews } from "../review-queries";
 import { LoadingChanges } from "./loading-changes";
 import { RepositoryDiff } from "./repository-diff";
+import { ReviewList } from "./review-list";
 import { Toolbar } from "./toolbar";
 
 /** `loop` is the newest loop of a change request that has a worktree. */
-export function ChangesStage({ loop }: { loop: LoopDetail }) {
-  const address = changesAddress(useSearch({ strict: false }));
-  const navigate = useNavigate();
-  const change = (next: AddressChange) =>
-    void navigate({
-      to: ".",
-      search: (search: Record<string, unknown>) => ({ ...search, ...next }) as never,
-      replace: true,
-      resetScroll: false,
-    });
+export function ChangesStage(props: StageProps) {
+  const { loop, onAddress } = props;
+  const { reviews } = useReviews(loop);
+  return (
+    <section aria-label="Changes" className="space-y-3">
+      <ReviewList
+        loop={loop}
+        reviews={reviews}
+        onCommit={(repo, commit) => onAddress({ repo, range: `commit:${commit}` })}
+      />
+      <Comparison {...props} reviews={reviews} />
+    </section>
+  );
+}
+
+interface StageProps {
+  loop: LoopDetail;
+  address: ChangesAddress;
+  onAddress: (change: AddressChange) => void;
+}
+
+function Comparison({
+  loop,
+  address,
+  onAddress,
+  reviews,
+}: StageProps & { reviews: readonly ChangeReview[] }) {
   const all = useQuery(changesQuery(useScope(), loop, {}));
   const part = useQuery({
     ...changesQuery(useScope(), loop, rangeOf(address)),
-    enabled: address.range !== undefined,
+    enabled: address.range !== undefined && !isWaiting(loop.status),
   });
   const shown = address.range === undefined ? all : part;
+  if (isWaiting(loop.status)) return <Preparing />;
   if (shown.error && !shown.data)
     return <ErrorView error={shown.error} onRetry={() => void shown.refetch()} />;
   if (!all.data || !shown.data) return <LoadingChanges />;
@@ -42,7 +61,7 @@ export function ChangesStage({ loop }: { loop: LoopDetail }) {
   const [complete, repository] = [named(repositories), named(shown.data.data.repositories)];
   if (!complete || !repository?.worktree) return <NoWorktree />;
   return (
-    <section aria-label="Changes" className="space-y-3">
+    <>
       {shown.error && (
         <Notice tone="warn" title="The changes are not up to date">
           {shown.error.message}
@@ -57,22 +76,32 @@ export function ChangesStage({ loop }: { loop: LoopDetail }) {
             key={repository.name}
             loop={loop}
             repository={repository}
+            repositories={repositories}
             address={address}
-            onAddress={change}
+            onAddress={onAddress}
             toolbar={
               <Toolbar
                 repositories={repositories}
                 complete={complete}
                 shown={repository}
+                reviewed={reviews[0]?.heads[complete.name]}
                 relayedBy={shown.data.relayedBy?.machineName}
                 address={address}
-                onAddress={change}
+                onAddress={onAddress}
               />
             }
           />
         )}
       </Suspense>
-    </section>
+    </>
+  );
+}
+
+function Preparing() {
+  return (
+    <EmptyState icon={<FileDiff />} title="The loop is being prepared">
+      Its changes appear here as soon as it has a worktree.
+    </EmptyState>
   );
 }
 

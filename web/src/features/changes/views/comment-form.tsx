@@ -1,11 +1,13 @@
 import { useId, useState } from "react";
 
 import { useDraft } from "@/drafts/use-draft";
+import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { INPUT_CLASS } from "@/ui/field";
 import { isSubmitKey } from "@/ui/submit-key";
 
 import type { LineRange, Side } from "../model/comments";
+import type { WrittenComment } from "../review-queries";
 
 /** Form for a comment on lines, or on a file. Its text is a draft. */
 export function CommentForm({
@@ -19,16 +21,22 @@ export function CommentForm({
   path: string;
   /** The selected lines; undefined for a comment on the file. */
   lines: LineRange | undefined;
-  onAdd: (body: string, lines: LineRange | undefined) => void;
+  onAdd: (comment: Pick<WrittenComment, "id" | "body" | "lines">) => Promise<unknown>;
   onCancel: () => void;
 }) {
   const { value: body, change, discard } = useDraft(page, "comment", "");
   const [lines, setLines] = useState(initial);
   const id = useId();
+  const [commentId] = useState(() => crypto.randomUUID());
+  const [isStoring, setIsStoring] = useState(false);
+  const [error, setError] = useState<Error>();
   const add = () => {
-    if (body.trim() === "") return;
-    discard();
-    onAdd(body.trim(), lines);
+    if (body.trim() === "" || isStoring) return;
+    setIsStoring(true);
+    onAdd({ id: commentId, body: body.trim(), lines }).then(discard, (failure: unknown) => {
+      setIsStoring(false);
+      setError(failure instanceof Error ? failure : new Error(String(failure)));
+    });
   };
   return (
     <form
@@ -59,11 +67,18 @@ export function CommentForm({
         }}
         className={`${INPUT_CLASS} h-auto py-2`}
       />
+      {error && <ActionError title="The comment could not be stored" error={error} />}
       <div className="flex justify-end gap-2">
         <Button size="sm" variant="quiet" onClick={onCancel}>
           Cancel
         </Button>
-        <Button size="sm" variant="primary" type="submit" disabled={body.trim() === ""}>
+        <Button
+          size="sm"
+          variant="primary"
+          type="submit"
+          busy={isStoring}
+          disabled={body.trim() === ""}
+        >
           Add comment
         </Button>
       </div>

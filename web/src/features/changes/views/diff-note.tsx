@@ -1,49 +1,69 @@
-import { anchorOf } from "../model/comments";
+import type { ChangedFile } from "@/api/types";
+
 import type { LineNote } from "../model/diff-file";
-import type { PatchState } from "../model/patch-loader";
-import { sideLines } from "../model/patch-lines";
-import type { Review } from "../model/use-review";
-import { CommentCard } from "./comment-card";
+import {
+  type Comparison,
+  type ReviewedLoop,
+  useDeleteComment,
+  useRepeatComment,
+  useStoreComment,
+} from "../review-queries";
+import { DraftCard } from "./comment-card";
 import { CommentForm } from "./comment-form";
+import { SentCard } from "./sent-card";
 
 /** What is displayed below a line: a comment, or the form for one. */
 export function DiffNote({
   note,
   page,
-  repository,
-  path,
-  state,
-  review,
+  loop,
+  comparison,
+  file,
+  onClose,
+  onCommit,
 }: {
-  note: LineNote;
+  note: Exclude<LineNote, { kind: "image" | "finding" }>;
   page: string;
-  repository: string;
-  path: string;
-  state: PatchState | undefined;
-  review: Review;
+  loop: ReviewedLoop;
+  comparison: Comparison;
+  file: ChangedFile;
+  /** Closes the form. */
+  onClose: () => void;
+  onCommit: (commit: string) => void;
 }) {
-  if (note.kind === "comment") {
-    const { comment, isOutdated } = note;
-    return (
-      <CommentCard
-        comment={comment}
-        isOutdated={isOutdated}
-        onRemove={() => review.remove(comment.id)}
-      />
-    );
+  const store = useStoreComment(loop, comparison);
+  const remove = useDeleteComment(loop);
+  const repeat = useRepeatComment(loop);
+  switch (note.kind) {
+    case "draft":
+      return (
+        <DraftCard
+          comment={note.comment}
+          isOutdated={note.isOutdated}
+          onRemove={() => remove.mutate(note.comment.id)}
+        />
+      );
+    case "sent":
+      return (
+        <SentCard
+          comment={note.comment}
+          isOutdated={note.isOutdated}
+          onCommit={onCommit}
+          onRepeat={() => repeat.mutate(note.comment)}
+        />
+      );
+    case "form":
+      return (
+        <CommentForm
+          page={page}
+          path={file.path}
+          lines={note.lines}
+          onCancel={onClose}
+          onAdd={async (comment) => {
+            await store.mutateAsync({ ...comment, file });
+            onClose();
+          }}
+        />
+      );
   }
-  return (
-    <CommentForm
-      page={page}
-      path={path}
-      lines={note.lines}
-      onCancel={review.close}
-      onAdd={(body, lines) => {
-        const patch = state && "patch" in state ? state.patch : "";
-        const range = lines ?? { side: "new" as const, from: 0, to: 0 };
-        review.add({ repository, path, ...anchorOf(sideLines(patch), range), body });
-        review.close();
-      }}
-    />
-  );
 }

@@ -22,7 +22,8 @@ export interface DiffViewProps {
   handle: Ref<DiffHandle>;
   renderHeader: (path: string) => ReactNode;
   renderNote: (note: LineNote, path: string) => ReactNode;
-  onComment: (path: string, lines: LineRange) => void;
+  /** Undefined for changes that cannot be commented. */
+  onComment: ((path: string, lines: LineRange) => void) | undefined;
   /** Called when the person selects lines by their numbers. */
   onLine: (path: string, lines: LineRange) => void;
 }
@@ -49,19 +50,22 @@ export default function DiffView({
   useEffect(() => {
     comment.current = onComment;
   });
+  const canComment = onComment !== undefined;
   const options = useMemo(
     () => ({
       theme: THEMES,
       themeType,
+      // Signs, which are also visible in forced colours.
+      diffIndicators: "classic" as const,
       diffStyle: isSplit ? ("split" as const) : ("unified" as const),
       stickyHeaders: true,
       enableLineSelection: true,
-      enableGutterUtility: true,
+      enableGutterUtility: canComment,
       hunkSeparators: "simple" as const,
       onGutterUtilityClick: (range: SelectedLineRange, { item }: { item: { id: string } }) =>
-        comment.current(item.id, linesOf(range)),
+        comment.current?.(item.id, linesOf(range)),
     }),
-    [themeType, isSplit],
+    [themeType, isSplit, canComment],
   );
   return (
     <WorkerPoolContextProvider poolOptions={POOL} highlighterOptions={HIGHLIGHTER}>

@@ -30,7 +30,8 @@ export function FileHeader({
   onRetry: () => void;
   onToggle: () => void;
   onViewed: (viewed: boolean) => void;
-  onComment: () => void;
+  /** Undefined for changes that cannot be commented. */
+  onComment: (() => void) | undefined;
 }) {
   const needsPatch = isOpen && state === undefined && !file.binary;
   useEffect(() => {
@@ -68,15 +69,17 @@ export function FileHeader({
         <span className="text-ok">+{file.additions}</span>{" "}
         <span className="text-bad">−{file.deletions}</span>
       </span>
-      <Button
-        variant="quiet"
-        size="icon"
-        title="Comment"
-        aria-label={`Comment on ${file.path}`}
-        onClick={onComment}
-      >
-        <MessageSquarePlus aria-hidden />
-      </Button>
+      {onComment && (
+        <Button
+          variant="quiet"
+          size="icon"
+          title="Comment"
+          aria-label={`Comment on ${file.path}`}
+          onClick={onComment}
+        >
+          <MessageSquarePlus aria-hidden />
+        </Button>
+      )}
       <label className="flex items-center gap-1.5 text-xs">
         <input
           type="checkbox"
@@ -95,7 +98,7 @@ const KINDS = { "lock-file": "Lock file", generated: "Generated" };
 
 /** Returns why no lines of a file are displayed. */
 function noteOf(file: ChangedFile, state: PatchState | undefined, isOpen: boolean) {
-  if (file.binary) return file.size ? `Binary · ${fileSize(file.size)}` : "Binary";
+  if (file.binary) return file.size ? `Binary file · ${fileSize(file.size)}` : "Binary file";
   if (state && "error" in state) return `Not loaded: ${messageOf(state.error)}`;
   if (!isOpen) return file.generated && KINDS[file.generated];
   if (!state) return "Loading…";

@@ -1,7 +1,7 @@
 import { Dialog } from "radix-ui";
 import { useState } from "react";
 
-import type { LoopDetail, RepositoryChanges } from "@/api/types";
+import type { CommentDraft, LoopDetail, RepositoryChanges } from "@/api/types";
 import { useDraft } from "@/drafts/use-draft";
 import { isActive } from "@/model/status";
 import { useOpenLoop } from "@/routing/use-open-loop";
@@ -11,38 +11,47 @@ import { CopyButton } from "@/ui/copy-button";
 import { Field, INPUT_CLASS } from "@/ui/field";
 
 import { reviewText } from "../model/comments";
-import type { Review } from "../model/use-review";
-import { pullRequestOf, usePostComments, useRequestChanges } from "../queries";
-import { CommentCard } from "./comment-card";
+import {
+  isHeld,
+  pullRequestOf,
+  useApprove,
+  useCommentOnly,
+  useDeleteComment,
+  useRequestChanges,
+} from "../review-queries";
+import { DraftCard } from "./comment-card";
 
 /** Lists the comments of a review and sends them: all in one request, which starts one loop. */
 export function FinishReview({
   loop,
-  repository,
-  review,
+  repositories,
+  drafts,
   page,
   orgSlug,
 }: {
   loop: LoopDetail;
-  repository: RepositoryChanges;
-  review: Review;
+  /** All changes of the loop. */
+  repositories: readonly RepositoryChanges[];
+  drafts: readonly CommentDraft[];
   page: string;
   orgSlug: string;
 }) {
   const [isOpen, setIsOpen] = useState(false);
   const summary = useDraft(page, "summary", "");
-  const send = useRequestChanges(loop);
+  const send = useRequestChanges(loop, repositories);
   const opening = useOpenLoop(orgSlug);
-  const { comments } = review;
-  const own = comments.filter((comment) => comment.repository === repository.name);
-  const prNumber = pullRequestOf(loop, repository.name);
-  const post = usePostComments(loop, repository, ({ id }) => review.remove(id));
-  const text = reviewText(comments, summary.value);
+  const remove = useDeleteComment(loop);
+  const post = useCommentOnly(loop, repositories);
+  const approve = useApprove(loop, repositories);
+  const canApprove = isHeld(loop);
+  const isSending = post.isPending || send.isPending || approve.isPending;
+  const pulls = repositories.flatMap(({ name }) => pullRequestOf(loop, name) ?? []);
+  const review = { comments: drafts, summary: summary.value };
+  const isEmpty = drafts.length === 0 && summary.value.trim() === "";
   const request = () =>
-    send.mutate(text, {
+    send.mutate(review, {
       ...opening,
       onSuccess: (loopId) => {
-        review.clear();
         summary.remove();
         return opening.onSuccess(loopId);
       },
@@ -51,11 +60,11 @@ export function FinishReview({
     <Dialog.Root open={isOpen} onOpenChange={setIsOpen}>
       <Dialog.Trigger asChild>
         <Button variant="primary" size="sm">
-          Finish review{comments.length > 0 && ` (${comments.length})`}
+          Finish review{drafts.length > 0 && ` (${drafts.length})`}
         </Button>
       </Dialog.Trigger>
       <Dialog.Portal>
-        <Dialog.Overlay className="bg-black/40 fixed inset-0 z-40" />
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Dialog.Content className="fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-2rem)] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 flex-col gap-3 overflow-y-auto rounded-lg border border-line bg-raised p-5 shadow-raised">
           <Dialog.Title className="text-lg font-semibold">Finish review</Dialog.Title>
           <Dialog.Description className="text-ink-2">
@@ -63,11 +72,11 @@ export function FinishReview({
               ? "The loop is still running. Your comments are kept until it has ended."
               : "Request changes sends all comments to one new loop, which answers each of them: done, or declined with the reason."}
           </Dialog.Description>
-          {comments.map((comment) => (
-            <CommentCard
+          {drafts.map((comment) => (
+            <DraftCard
               key={comment.id}
               comment={comment}
-              onRemove={() => review.remove(comment.id)}
+              onRemove={() => remove.mutate(comment.id)}
             />
           ))}
           <Field label="Summary">
@@ -82,39 +91,63 @@ export function FinishReview({
               />
             )}
           </Field>
-          {post.error && <ActionError title="A comment could not be posted" error={post.error} />}
+          {post.error && <ActionError title="The comments could not be sent" error={post.error} />}
           {send.error && (
             <ActionError title="The changes could not be requested" error={send.error} />
           )}
+          {approve.error && (
+            <ActionError title="The changes could not be approved" error={approve.error} />
+          )}
           <div className="flex flex-wrap items-center justify-end gap-2">
             <span className="mr-auto text-sm text-ink-3">
-              <CopyButton text={text} label="Copy as Markdown" />
+              <CopyButton text={reviewText(drafts, summary.value)} label="Copy as Markdown" />
             </span>
             <Dialog.Close asChild>
               <Button>Close</Button>
             </Dialog.Close>
-            {prNumber !== undefined && (
-              <Button
-                busy={post.isPending}
-                disabled={own.length === 0 || send.isPending}
-                title={`Posts the comments to pull request ${prNumber}`}
-                onClick={() => post.mutate({ comments: own, prNumber })}
-              >
-                Comment only
-              </Button>
-            )}
             <Button
-              variant="primary"
-              busy={send.isPending}
-              disabled={
-                post.isPending ||
-                isActive(loop.status) ||
-                (comments.length === 0 && summary.value.trim() === "")
+              busy={post.isPending}
+              disabled={isEmpty || isSending}
+              title={
+                pulls.length > 0
+                  ? `Posts the comments to pull request ${pulls.join(", ")}`
+                  : "Keeps the comments as notes"
               }
+              onClick={() =>
+                post.mutate(review, {
+                  onSuccess: () => {
+                    summary.discard();
+                    setIsOpen(false);
+                  },
+                })
+              }
+            >
+              Comment only
+            </Button>
+            <Button
+              variant={canApprove ? "plain" : "primary"}
+              busy={send.isPending}
+              disabled={isSending || isActive(loop.status) || isEmpty}
               onClick={request}
             >
               Request changes
             </Button>
+            {canApprove && (
+              <Button
+                variant="primary"
+                busy={approve.isPending}
+                // Comments would remain without an answer.
+                disabled={isSending || drafts.length > 0}
+                title={
+                  drafts.length > 0
+                    ? "Send or delete your comments first"
+                    : "Opens the pull request of the displayed commit"
+                }
+                onClick={() => approve.mutate(null, opening)}
+              >
+                Approve and open the pull request
+              </Button>
+            )}
           </div>
         </Dialog.Content>
       </Dialog.Portal>

@@ -10,18 +10,27 @@ import {
   rangeOf,
 } from "@/routing/changes-address";
 
+import { useReviewOfChanges } from "../finding-queries";
 import { diffFiles } from "../model/diff-files";
+import { neighbour, type ShownFinding } from "../model/findings";
 import { filesOf, fileTree } from "../model/tree";
 import { usePatches } from "../model/use-patches";
+import { useFindings } from "../model/use-findings";
 import { useReview } from "../model/use-review";
 import { useViewed } from "../model/use-viewed";
+import { useCommentLines } from "../review-queries";
 import { DiffNote } from "./diff-note";
 import type { DiffHandle } from "./diff-view";
 import { FileHeader } from "./file-header";
 import { FileTree } from "./file-tree";
+import { FindingBar } from "./finding-bar";
+import { FindingList } from "./finding-list";
 import { FinishReview } from "./finish-review";
+import { ImageNote } from "./image-note";
 
 const DiffView = lazy(() => loadChunk(() => import("./diff-view")));
+const FindingCard = lazy(() => loadChunk(() => import("./finding-card")));
+const ReviewerPanel = lazy(() => loadChunk(() => import("./reviewer-panel")));
 
 /** Number of context lines with which a patch contains the whole file. */
 const WHOLE_FILE = 10_000_000;
@@ -30,12 +39,15 @@ const WHOLE_FILE = 10_000_000;
 export function RepositoryDiff({
   loop,
   repository,
+  repositories,
   address,
   onAddress,
   toolbar,
 }: {
   loop: LoopDetail;
   repository: RepositoryChanges;
+  /** All changes of the loop. */
+  repositories: readonly RepositoryChanges[];
   address: ChangesAddress;
   onAddress: (address: AddressChange) => void;
   toolbar: ReactNode;
@@ -43,7 +55,8 @@ export function RepositoryDiff({
   const { orgSlug } = useParams({ from: "/$orgSlug" });
   const page = `changes/${loop.document?.slug ?? loop.id}`;
   const viewed = useViewed(page, repository.name);
-  const review = useReview(page);
+  const review = useReview(loop, page);
+  const canComment = loop.document != null;
   const [isWhole, setIsWhole] = useState(false);
   const [ignoresSpace, setIgnoresSpace] = useState(false);
   // Files that the person opened or closed. The others are open unless they were viewed or are generated.
@@ -52,9 +65,12 @@ export function RepositoryDiff({
   const tree = useMemo(() => fileTree(repository.files), [repository.files]);
   const ordered = useMemo(() => filesOf(tree), [tree]);
   const byPath = useMemo(() => new Map(ordered.map((file) => [file.path, file])), [ordered]);
-  const { patchOf, want, retry } = usePatches(loop, {
+  const comparison = {
     ...rangeOf({ ...address, repo: repository.name }),
     repository: repository.name,
+  };
+  const { patchOf, want, retry } = usePatches(loop, {
+    ...comparison,
     ...(isWhole && { context: WHOLE_FILE }),
     ...(ignoresSpace && { ignoreWhiteSpace: true }),
   });
@@ -63,7 +79,25 @@ export function RepositoryDiff({
     (file.path === address.file || !(viewed.isViewed(file) || file.generated !== undefined));
   const setOpen = (file: ChangedFile, open: boolean) =>
     setToggled((others) => new Map(others).set(file.path, open));
-  const files = diffFiles(ordered, repository.name, patchOf, isOpen, review);
+  const comments = useMemo(() => [...review.sent, ...review.drafts], [review.sent, review.drafts]);
+  // The gateway returns the contents of images for the whole comparison only.
+  const showsImages = address.range === undefined;
+  const located = useCommentLines(loop, comparison, byPath, comments);
+  const changes = useReviewOfChanges(loop, repository);
+  const findings = useFindings(changes.groups, loop, review);
+  const hasCurrentLines = comparison.commit === undefined;
+  // The comment that requests the fix of a finding repeats its text.
+  const added = new Set(findings.shown.map(findings.commentId));
+  const drafts = review.drafts.filter(({ id }) => !added.has(id));
+  const noted = { ...review, drafts };
+  const files = diffFiles(ordered, repository.name, patchOf, isOpen, noted, located, {
+    findings: findings.shown,
+    hasCurrentLines,
+    showsImages,
+  });
+  const outside = findings.shown.filter(({ first: { path = "" } }) => !byPath.has(path));
+  const showCommit = (commit: string) =>
+    onAddress({ repo: repository.name, range: `commit:${commit}` });
 
   const handle = useRef<DiffHandle>(null);
   const target = address.file === undefined ? undefined : byPath.get(address.file);
@@ -85,28 +119,70 @@ export function RepositoryDiff({
     );
   }, [address.file, isTargetLoaded, lineNumber, side]);
 
+  const ordinals = new Map(ordered.map(({ path }, index) => [path, index]));
+  const positionOf = ({ first: { path = "", line = 0, isOutdated } }: ShownFinding) =>
+    [ordinals.get(path) ?? -1, isOutdated ? 0 : line] as const;
+  const [current, setCurrent] = useState<string>();
+  const goToFinding = (step: 1 | -1) => {
+    const next = neighbour(findings.shown, positionOf, current, step);
+    if (!next) return;
+    const { path = "", line, isOutdated } = next.first;
+    const isAtLine = line !== undefined && !isOutdated && hasCurrentLines;
+    setCurrent(next.id);
+    findings.setFocused(next.id);
+    const file = byPath.get(path);
+    if (!file) return;
+    setOpen(file, true);
+    handle.current?.scrollTo({ type: "item", id: path, align: "start" });
+    onAddress({
+      repo: repository.name,
+      file: path,
+      line: isAtLine ? `R${line}` : undefined,
+    });
+  };
+  const renderFinding = (finding: ShownFinding) =>
+    changes.target && (
+      <Suspense fallback={<div className="skeleton h-24" aria-hidden />}>
+        <FindingCard
+          finding={finding}
+          findings={findings}
+          target={changes.target}
+          loop={loop}
+          comparison={comparison}
+          page={page}
+        />
+      </Suspense>
+    );
+
   const counts = new Map<string, number>();
-  for (const { repository: name, path } of review.comments)
+  for (const { repository: name, path } of review.drafts)
     if (name === repository.name) counts.set(path, (counts.get(path) ?? 0) + 1);
   const viewedCount = ordered.filter(viewed.isViewed).length;
 
   return (
     <>
+      <Suspense fallback={<div className="skeleton h-11 rounded-md" aria-hidden />}>
+        <ReviewerPanel loop={loop} repository={repository} changes={changes} />
+      </Suspense>
       {toolbar}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-sm">
         <Toggle label="Whole files" isOn={isWhole} onChange={setIsWhole} />
         <Toggle label="Ignore white space" isOn={ignoresSpace} onChange={setIgnoresSpace} />
+        <FindingBar findings={findings} onStep={goToFinding} />
         <span className="ml-auto text-ink-3 tabular-nums" role="status">
           {viewedCount} of {ordered.length} viewed
         </span>
-        <FinishReview
-          loop={loop}
-          repository={repository}
-          review={review}
-          page={page}
-          orgSlug={orgSlug}
-        />
+        {canComment && (
+          <FinishReview
+            loop={loop}
+            repositories={repositories}
+            drafts={review.drafts}
+            page={page}
+            orgSlug={orgSlug}
+          />
+        )}
       </div>
+      <FindingList findings={outside} renderFinding={renderFinding} />
       <div className="grid grid-cols-1 gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
         <nav
           aria-label="Changed files"
@@ -150,30 +226,41 @@ export function RepositoryDiff({
                         viewed.mark(file, isViewed);
                         setOpen(file, !isViewed);
                       }}
-                      onComment={() => {
-                        setOpen(file, true);
-                        review.openAtFirstChange(repository.name, path, patchOf(file));
-                      }}
+                      onComment={
+                        canComment
+                          ? () => {
+                              setOpen(file, true);
+                              review.openAtFirstChange(repository.name, path, patchOf(file));
+                            }
+                          : undefined
+                      }
                     />
                   )
                 );
               }}
               renderNote={(note, path) => {
                 const file = byPath.get(path);
+                if (!file) return undefined;
+                if (note.kind === "image")
+                  return <ImageNote loop={loop} repository={repository} file={file} />;
+                if (note.kind === "finding") return renderFinding(note.finding);
                 return (
-                  file && (
-                    <DiffNote
-                      note={note}
-                      page={page}
-                      repository={repository.name}
-                      path={path}
-                      state={patchOf(file)}
-                      review={review}
-                    />
-                  )
+                  <DiffNote
+                    note={note}
+                    page={page}
+                    loop={loop}
+                    comparison={comparison}
+                    file={file}
+                    onClose={review.close}
+                    onCommit={showCommit}
+                  />
                 );
               }}
-              onComment={(path, lines) => review.open({ repository: repository.name, path, lines })}
+              onComment={
+                canComment
+                  ? (path, lines) => review.open({ repository: repository.name, path, lines })
+                  : undefined
+              }
               onLine={(path, { side: lineSide, to }) =>
                 onAddress({
                   repo: repository.name,

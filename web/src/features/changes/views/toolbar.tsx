@@ -11,6 +11,7 @@ export function Toolbar({
   repositories,
   complete,
   shown,
+  reviewed,
   relayedBy,
   address,
   onAddress,
@@ -19,6 +20,8 @@ export function Toolbar({
   /** The repository with all its changes, and with those of the range. */
   complete: RepositoryChanges;
   shown: RepositoryChanges;
+  /** Commit of the last review. */
+  reviewed: string | undefined;
   /** The machine that responded, if it is not this one. */
   relayedBy: string | undefined;
   address: ChangesAddress;
@@ -54,6 +57,11 @@ export function Toolbar({
         }
       >
         <option value="">All changes since {complete.base?.name ?? "the start"}</option>
+        {reviewed !== undefined &&
+          reviewed !== complete.head &&
+          complete.commits.some(({ id }) => id === reviewed) && (
+            <option value={`since:${reviewed}`}>Since the last review</option>
+          )}
         {complete.head && complete.commits.length > 0 && (
           <option value={`since:${complete.head}`}>Not committed</option>
         )}

@@ -1,12 +1,13 @@
 import { LoopsLink } from "@/ui/loops-link";
-import { Panel, Skeleton } from "@/ui/panel";
+import { LoadingTitle, Panel, Skeleton } from "@/ui/panel";
 
 /** The page while the document is loading. */
 export function LoadingDocument() {
   return (
     <>
       <LoopsLink />
-      <div className="mt-4">
+      <div className="mt-2 space-y-6">
+        <LoadingTitle kind="Document" />
         <DocumentSkeleton />
       </div>
     </>

@@ -1,19 +1,16 @@
+import { Paperclip } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 
 import type { Document } from "@/api/types";
 import { Markdown } from "@/markdown/markdown";
 import { Outline } from "@/markdown/outline";
+import { fileSize } from "@/model/format";
 import { CopyButton } from "@/ui/copy-button";
 import { Panel } from "@/ui/panel";
 
+import { TYPE_NAMES } from "../model/type-names";
 import { useVersions } from "../model/use-versions";
 import { VersionSelect } from "./version-select";
-
-export const TYPE_NAMES: Record<Document["type"], string> = {
-  FEATURE: "Request",
-  PRD: "Requirements",
-  IMPLEMENTATION_PLAN: "Plan",
-};
 
 /** A document that is not a plan: it is read only. */
 export function DocumentText({ document, aside }: { document: Document; aside?: ReactNode }) {
@@ -43,6 +40,20 @@ export function DocumentText({ document, aside }: { document: Document; aside?: 
             <Markdown text={shown.content} />
           )}
         </article>
+        {document.attachments.length > 0 && (
+          <ul
+            aria-label="Attached files"
+            className="flex flex-wrap gap-x-5 gap-y-1 border-t border-line px-6 py-3 text-sm max-sm:px-4"
+          >
+            {document.attachments.map(({ id, filename, sizeBytes }) => (
+              <li key={id} className="flex max-w-full items-center gap-1.5">
+                <Paperclip aria-hidden className="size-3.5 shrink-0 text-ink-3" />
+                <bdi className="truncate">{filename}</bdi>
+                <span className="text-ink-3">{fileSize(sizeBytes)}</span>
+              </li>
+            ))}
+          </ul>
+        )}
       </Panel>
       <div className="sticky top-20 space-y-8">
         {aside}

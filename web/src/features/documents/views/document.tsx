@@ -1,20 +1,25 @@
 /** A request or plan: its text, versions and loops. */
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { Suspense } from "react";
 
 import { documentQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Document, Loop } from "@/api/types";
 import { ago } from "@/model/format";
 import { humanise } from "@/model/status";
+import { lazyPart } from "@/routing/lazy-page";
 import { useNow } from "@/ui/clock";
 import { DocumentLink } from "@/ui/document-link";
 import { LoopsLink } from "@/ui/loops-link";
 import { usePageTitle } from "@/ui/page-title";
 import { Badge, StatusBadge } from "@/ui/status-badge";
 
-import { DocumentText, TYPE_NAMES } from "./document-text";
-import { PlanStage } from "./plan-stage";
+import { TYPE_NAMES } from "../model/type-names";
+import { DocumentSkeleton } from "./document-skeleton";
+
+const DocumentText = lazyPart(() => import("./document-text"), "DocumentText");
+const PlanStage = lazyPart(() => import("./plan-stage"), "PlanStage");
 
 export function DocumentPage() {
   const scope = useScope();
@@ -49,11 +54,13 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
         </div>
       </header>
       <div className="mt-6">
-        {document.type === "IMPLEMENTATION_PLAN" ? (
-          <PlanStage plan={document} orgSlug={orgSlug} aside={aside} />
-        ) : (
-          <DocumentText document={document} aside={aside} />
-        )}
+        <Suspense fallback={<DocumentSkeleton />}>
+          {document.type === "IMPLEMENTATION_PLAN" ? (
+            <PlanStage plan={document} orgSlug={orgSlug} aside={aside} />
+          ) : (
+            <DocumentText document={document} aside={aside} />
+          )}
+        </Suspense>
       </div>
     </>
   );

@@ -57,7 +57,10 @@ function QuestionField({
         {id}: {text}
       </legend>
       <p aria-hidden dir="auto" className="font-medium wrap-anywhere">
-        <span className="font-normal text-ink-3">{id}</span> {text}
+        <span dir="ltr" className="font-normal text-ink-3">
+          {id}
+        </span>{" "}
+        {text}
       </p>
       <div className="mt-2 space-y-1.5">
         {choices.map(({ choice, label }) => (

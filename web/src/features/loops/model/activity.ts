@@ -1,6 +1,7 @@
 /** Activity of a loop, from its latest events: pending approval, queue position, or stall. */
 
 import type { LoopEvent } from "@/api/types";
+import { Store } from "@/model/store";
 
 type Body<Type extends LoopEvent["type"]> = Extract<LoopEvent, { type: Type }>;
 
@@ -13,25 +14,17 @@ export interface LoopActivity {
   stall?: Body<"stall">["stall"];
 }
 
-/** Keeps the latest activity of a loop as an external store for React. */
-export class LoopActivityStore {
-  #snapshot: LoopActivity = {};
-  readonly #listeners = new Set<() => void>();
+/** Keeps the latest activity of a loop. */
+export class LoopActivityStore extends Store<LoopActivity> {
+  constructor() {
+    super({});
+  }
 
   /** Applies an event. Output of the assistant changes nothing; an event of the loop's start or end resets. */
   apply(event: LoopEvent): void {
     const next = after(event);
-    if (next === undefined) return;
-    this.#snapshot = next;
-    for (const listener of this.#listeners) listener();
+    if (next !== undefined) this.set(next);
   }
-
-  readonly snapshot = (): LoopActivity => this.#snapshot;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
 }
 
 function after(event: LoopEvent): LoopActivity | undefined {
@@ -42,6 +35,7 @@ function after(event: LoopEvent): LoopActivity | undefined {
       return { queue: event.queue };
     case "stall":
       return { stall: event.stall };
+    case "approval_decision":
     case "started":
     case "completed":
     case "error":

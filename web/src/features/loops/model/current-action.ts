@@ -21,6 +21,7 @@ export function currentAction(events: readonly LoopEvent[]): CurrentAction | und
       case "error":
       case "cancelled":
       case "approval":
+      case "approval_decision":
       case "queue":
         return model;
       case "started":

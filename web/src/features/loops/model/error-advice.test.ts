@@ -79,6 +79,22 @@ describe("adviceFor", () => {
     }
   });
 
+  test("what the set-up lacks has its own advice, with the path that was tried", () => {
+    const missing = adviceFor({
+      code: "BINARY_NOT_FOUND",
+      message: "/opt/claude, the path of claude in the settings, is missing or not executable",
+      result: { subcode: "ASSISTANT_MISSING" },
+    });
+    expect(missing).toMatchObject({ title: "claude was not found", checkMachine: true });
+    expect(missing.explanation).toContain("/opt/claude");
+    const signedOut = advise("REPO_NOT_FOUND", { subcode: "CODE_HOST_NOT_SIGNED_IN" });
+    expect(signedOut).toMatchObject({
+      title: "The code host is not signed in",
+      checkMachine: true,
+    });
+    expect(signedOut.steps[0]).toContain("gh auth login");
+  });
+
   test("failed validation before the start shows its message", () => {
     const error = { code: "PRE_RUN_VALIDATION_FAILED", message: "The request was denied." };
     expect(adviceFor(error).explanation).toBe("The request was denied.");

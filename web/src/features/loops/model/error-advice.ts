@@ -11,7 +11,7 @@ export interface Advice {
   title: string;
   explanation: string;
   steps: string[];
-  /** Whether the set-up of the machine can be the cause: the page links to its check. */
+  /** Whether the set-up of the machine can be the cause: the page shows its check. */
   checkMachine?: true;
 }
 
@@ -59,8 +59,17 @@ const spendingLimit: Advice = {
   ],
 };
 
-const SUBCODES: Record<string, Advice> = {
+const missingAssistant = missingProgram("The assistant");
+
+const SUBCODES: Record<string, Advice | AdviceTemplate> = {
   ASSISTANT_AUTH_CHALLENGE: signIn,
+  ASSISTANT_MISSING: missingAssistant,
+  CODE_HOST_NOT_SIGNED_IN: (fill) => ({
+    checkMachine: true,
+    title: "The code host is not signed in",
+    explanation: fill("message", "The code host's program has no account."),
+    steps: ["Run `gh auth login` on the machine.", "Resume the loop."],
+  }),
   ASSISTANT_CONTEXT_LIMIT: contextLimit,
   ASSISTANT_HOOKS_INACTIVE: {
     title: "The hooks that protect the loop do not run",
@@ -251,6 +260,23 @@ const HOOKS: Record<string, Advice> = {
   typecheck: hookAdvice("type check", "Fix the type errors in the technical details."),
 };
 
+/** The message names the path that was tried: that of the settings, or the searched PATH. */
+function missingProgram(unnamed: string): AdviceTemplate {
+  return (fill) => ({
+    checkMachine: true,
+    title: `${fill("binaryName", unnamed)} was not found`,
+    explanation: fill(
+      "message",
+      "Loopgate uses its path in the settings, else searches the PATH of your login shell.",
+    ),
+    steps: [
+      `Install ${fill("binaryName", "it")} on the machine, or correct its path under \`binary_paths\` in the machine's \`settings.toml\`.`,
+      "Restart Loopgate after a change to PATH.",
+      "Resume the loop.",
+    ],
+  });
+}
+
 function hookAdvice(name: string, step: string): Advice {
   return {
     title: `The ${name} hook rejected the commit`,
@@ -267,17 +293,7 @@ const CODES: Record<string, AdviceTemplate> = {
     explanation: "Writing to the worktree failed.",
     steps: ["Check free disk space and the permissions of the worktree.", "Resume the loop."],
   }),
-  BINARY_NOT_FOUND: (fill) => ({
-    checkMachine: true,
-    title: `${fill("binaryName", "A program")} was not found`,
-    explanation:
-      "The loop requires this program. Loopgate uses its path in the settings, else searches the PATH of your login shell.",
-    steps: [
-      `Install ${fill("binaryName", "it")} on the machine, or correct its path under \`binary_paths\` in the machine's \`settings.toml\`.`,
-      "Restart Loopgate after a change to PATH.",
-      "Resume the loop.",
-    ],
-  }),
+  BINARY_NOT_FOUND: missingProgram("A program"),
   BRANCH_CREATE_FAILED: (fill) => ({
     title: "The branch could not be created",
     explanation: `git could not create a worktree from ${fill("branch", "the selected branch")}. Its error is in the technical details.`,
@@ -411,7 +427,7 @@ export function adviceFor(error: LoopError): Advice {
     return typeof value === "string" || typeof value === "number" ? String(value) : fallback;
   };
   const subcode = lookUp(SUBCODES, details.subcode);
-  if (subcode) return subcode;
+  if (subcode) return typeof subcode === "function" ? subcode(fill) : subcode;
   if (details.category === "pre_commit_hook") {
     return lookUp(HOOKS, details.hookType) ?? UNKNOWN_HOOK;
   }

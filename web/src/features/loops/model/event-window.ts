@@ -5,6 +5,7 @@
  * from the reader are dropped, so that the memory does not depend on the length of the log.
  */
 import type { EventRange, LoopEvent } from "@/api/types";
+import { Store } from "@/model/store";
 
 // Events in memory. The server limits a range in bytes as well.
 const CAPACITY = 3_000;
@@ -41,25 +42,17 @@ export const EMPTY_WINDOW: EventWindow = {
   unreadable: 0,
 };
 
-export class EventWindowStore {
-  #snapshot = EMPTY_WINDOW;
+export class EventWindowStore extends Store<EventWindow> {
   #skipped = 0;
   // Only one part is requested at a time: the next one depends on it.
   #isReading = false;
   #isFollowing = true;
   readonly #source: EventSource;
-  readonly #listeners = new Set<() => void>();
 
   constructor(source: EventSource) {
+    super(EMPTY_WINDOW);
     this.#source = source;
   }
-
-  readonly snapshot = (): EventWindow => this.#snapshot;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
 
   /** Sets whether the reader sees the end of the log. Until then, no event is dropped above the reader. */
   readonly follow = (isFollowing: boolean): void => {
@@ -75,7 +68,7 @@ export class EventWindowStore {
 
   /** Appends events of the stream. */
   receive(events: readonly LoopEvent[]): void {
-    const { events: known, newest, hasLater } = this.#snapshot;
+    const { events: known, newest, hasLater } = this.snapshot();
     const later = events.filter(({ sequence }) => sequence > newest);
     const last = later.at(-1);
     if (last === undefined) return;
@@ -95,7 +88,7 @@ export class EventWindowStore {
 
   readonly loadEarlier = (): Promise<void> =>
     this.#read(async () => {
-      const { events, hasEarlier } = this.#snapshot;
+      const { events, hasEarlier } = this.snapshot();
       const first = events[0];
       if (!hasEarlier || first === undefined) return;
       const range = await this.#source.before(first.sequence, RANGE_EVENTS);
@@ -107,19 +100,20 @@ export class EventWindowStore {
 
   readonly loadLater = (): Promise<void> =>
     this.#read(async () => {
-      const { events, hasLater } = this.#snapshot;
+      const { events, hasLater } = this.snapshot();
       const last = events.at(-1);
       if (!hasLater || last === undefined) return;
       const later = await this.#source.after(last.sequence, RANGE_EVENTS);
       const end = later.at(-1)?.sequence ?? last.sequence;
-      const newest = Math.max(end, this.#snapshot.newest);
+      const newest = Math.max(end, this.snapshot().newest);
       this.#publish({ events: [...events, ...later], newest, hasLater: end < newest }, "first");
     });
 
   /** Replaces the window by the end of the log. */
   readonly toEnd = (): Promise<void> =>
     this.#read(async () => {
-      if (this.#snapshot.hasLater) this.#replace(await this.#source.before(undefined, TAIL_EVENTS));
+      if (this.snapshot().hasLater)
+        this.#replace(await this.#source.before(undefined, TAIL_EVENTS));
     });
 
   /** Replaces the window by the events around one of them. */
@@ -142,14 +136,14 @@ export class EventWindowStore {
   }
 
   #replace({ events, lastSequence, before }: EventRange): void {
-    const newest = Math.max(lastSequence, this.#snapshot.newest);
+    const newest = Math.max(lastSequence, this.snapshot().newest);
     const end = events.at(-1)?.sequence ?? 0;
     this.#publish({ events, newest, hasEarlier: before !== undefined, hasLater: end < newest });
   }
 
   /** Publishes changes. Drops events at one end of the window if there are too many. */
   #publish(changes: Partial<EventWindow>, drop?: "first" | "last"): void {
-    const next = { ...this.#snapshot, ...changes };
+    const next = { ...this.snapshot(), ...changes };
     if (drop && next.events.length > CAPACITY + SLACK) {
       if (drop === "first") {
         next.events = next.events.slice(-CAPACITY);
@@ -160,7 +154,6 @@ export class EventWindowStore {
       }
     }
     const unreadable = next.events.filter(({ type }) => type === "unreadable").length;
-    this.#snapshot = { ...next, unreadable: unreadable + this.#skipped };
-    for (const listener of this.#listeners) listener();
+    this.set({ ...next, unreadable: unreadable + this.#skipped });
   }
 }

@@ -83,10 +83,17 @@ class Builder {
       case "question":
         this.#lines(event, "note", `Question: ${event.text}`);
         break;
+      case "message":
+        this.#lines(event, "note", `Message of ${event.userName}: ${event.text}`);
+        break;
+      case "message_delivery":
+        this.#lines(event, "note", deliveryText(event));
+        break;
       case "limit":
         this.#lines(event, "note", event.text);
         break;
       case "approval":
+      case "approval_decision":
       case "queue":
       case "stall":
         this.#lines(event, "note", event.chunk ?? "");
@@ -189,6 +196,11 @@ const item = (event: LoopEvent) => ({
 function progressText({ stage, tasks }: LoopEvent & { type: "progress" }): string {
   const done = tasks && `${tasks.completed} of ${tasks.total} tasks`;
   return [stage && `Phase: ${stage}`, done].filter(Boolean).join(" · ");
+}
+
+function deliveryText({ isDelivered, reason }: LoopEvent & { type: "message_delivery" }): string {
+  if (isDelivered) return "The assistant has received the message.";
+  return ["The message was not delivered", reason].filter(Boolean).join(": ");
 }
 
 function chunkLines(chunk: string): string[] {

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
+import { retryDelay } from "@/api/retry-delay";
 import { setSessionKey } from "@/api/session-key";
 
 import type { EventRange, LoopEvent } from "@/api/types";
 
 import { logItems, textOf } from "./log-items";
-import { LoopStream, retryDelay, type StreamState } from "./loop-stream";
+import { LoopStream, type StreamState } from "./loop-stream";
 import { type EventBody, log, stored } from "./test-events";
 
 /** A server with one prepared response per connection. Without one, it responds with status 503. */

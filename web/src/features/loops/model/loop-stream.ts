@@ -8,8 +8,10 @@ import { whenResponding } from "@/api/connection";
 import { ApiError } from "@/api/errors";
 import { EventStream } from "@/api/event-stream";
 import { reportSignedOut } from "@/api/query-client";
+import { pause, retryDelay } from "@/api/retry-delay";
 
 import type { LoopEvent, Progress } from "@/api/types";
+import { Store } from "@/model/store";
 
 import { LoopActivityStore } from "./activity";
 import { type EventSource, EventWindowStore } from "./event-window";
@@ -18,9 +20,6 @@ import { SpendStore } from "./spend";
 
 export type StreamState = "connecting" | "live" | "reconnecting" | "ended" | "refused";
 
-// Backoff after the first failure. Doubles with each consecutive failure, up to MAX_RETRY_MS.
-const FIRST_RETRY_MS = 2_000;
-const MAX_RETRY_MS = 30_000;
 // Events are published in batches, so that a burst of events causes one render.
 const FLUSH_MS = 50;
 // Latest events, from which the current action is derived.
@@ -155,37 +154,17 @@ export interface Latest {
 }
 
 /** The latest events of a loop, as an external store for React. */
-export class LatestStore {
-  #snapshot: Latest = { events: [], progress: undefined };
-  readonly #listeners = new Set<() => void>();
+export class LatestStore extends Store<Latest> {
+  constructor() {
+    super({ events: [], progress: undefined });
+  }
 
   append(events: readonly LoopEvent[]): void {
     const progress = events.findLast((event) => event.type === "progress");
-    this.#snapshot = {
-      events: [...this.#snapshot.events, ...events].slice(-RECENT_EVENTS),
-      progress: progress ?? this.#snapshot.progress,
-    };
-    for (const listener of this.#listeners) listener();
-  }
-
-  readonly snapshot = (): Latest => this.#snapshot;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-}
-
-export function retryDelay(failures: number): number {
-  return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** failures);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
+    const before = this.snapshot();
+    this.set({
+      events: [...before.events, ...events].slice(-RECENT_EVENTS),
+      progress: progress ?? before.progress,
     });
-  });
+  }
 }

@@ -1,5 +1,6 @@
 /** Tokens and cost of a loop: in total, by model, by assistant run and by turn. */
 import type { AssistantRun, LoopDetail, LoopEvent, Turn } from "@/api/types";
+import { Store } from "@/model/store";
 
 export interface Tokens {
   input: number;
@@ -35,29 +36,22 @@ const sum = ({ input, output, cacheCreation = 0, cacheRead = 0 }: Tokens): numbe
 export const MAX_ITEMS = 200;
 
 /** Turns and runs from the events of a loop, as an external store for React. */
-export class SpendStore {
-  #snapshot: SpendSnapshot = { turns: [], runs: [] };
-  readonly #listeners = new Set<() => void>();
+export class SpendStore extends Store<SpendSnapshot> {
+  constructor() {
+    super({ turns: [], runs: [] });
+  }
 
   /** Applies the turns and runs of an event. Replayed events change nothing. */
   apply(event: LoopEvent): void {
     if (event.type !== "usage" && event.type !== "output") return;
-    const { turns, runs } = this.#snapshot;
+    const { turns, runs } = this.snapshot();
     const next = {
       turns: appendNew(turns, event.turns, (turn) => turn.turn),
       runs: appendNew(runs, event.runs, (run) => run.run),
     };
     if (next.turns === turns && next.runs === runs) return;
-    this.#snapshot = next;
-    for (const listener of this.#listeners) listener();
+    this.set(next);
   }
-
-  readonly snapshot = (): SpendSnapshot => this.#snapshot;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
 }
 
 export interface SpendSnapshot {

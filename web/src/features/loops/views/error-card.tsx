@@ -1,5 +1,5 @@
-import { Link } from "@tanstack/react-router";
 import { ChevronRight, OctagonAlert } from "lucide-react";
+import type { ReactNode } from "react";
 
 import type { LoopDetail, LoopError as Failure } from "@/api/types";
 import { WithCode } from "@/ui/code";
@@ -11,7 +11,16 @@ import { adviceFor, subcodeOf } from "../model/error-advice";
 type Diagnostics = LoopDetail["diagnostics"];
 
 /** Error of a failed loop: explanation, next steps and technical details. */
-export function LoopError({ error, diagnostics }: { error: Failure; diagnostics: Diagnostics }) {
+export function LoopError({
+  error,
+  diagnostics,
+  setUp,
+}: {
+  error: Failure;
+  diagnostics: Diagnostics;
+  /** The check of the machine, shown if its set-up can be the cause. */
+  setUp: ReactNode;
+}) {
   const { title, explanation, steps, checkMachine } = adviceFor(error);
   const details = [technicalDetails(error), crashDetails(diagnostics ?? {})]
     .filter((part) => part !== "")
@@ -34,19 +43,8 @@ export function LoopError({ error, diagnostics }: { error: Failure; diagnostics:
               <WithCode text={step} />
             </li>
           ))}
-          {checkMachine && (
-            <li>
-              <Link
-                from="/$orgSlug"
-                to="/$orgSlug/settings/machine"
-                className="text-accent underline underline-offset-2"
-              >
-                Check the set-up of the machine
-              </Link>
-              .
-            </li>
-          )}
         </ul>
+        {checkMachine && <div className="mt-3.5">{setUp}</div>}
         <details className="group mt-3.5">
           <summary className="inline-flex items-center gap-1 rounded-sm text-sm font-medium text-ink-2 hover:text-ink">
             <ChevronRight

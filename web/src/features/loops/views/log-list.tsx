@@ -10,8 +10,8 @@ import { cx } from "@/ui/cx";
 import type { LogItem } from "../model/log-items";
 import { LogRow, type RowContext } from "./log-row";
 
-// In pixels; `leading-5` of a row.
-const ROW_HEIGHT = 20;
+// In pixels; `min-h-6` of a row that opens, so that rows do not overlap before they are measured.
+const ROW_HEIGHT = 24;
 // Following continues within this distance from the end: fractional scroll positions rarely reach it exactly.
 const END_SLACK_PX = 24;
 // Distance from the start or end of the list at which further items are requested.

@@ -3,22 +3,23 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { GitPullRequest } from "lucide-react";
 import { Tabs } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, Suspense } from "react";
 
 import { computeTargetsQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { DocumentLink as LoopDocument, LoopDetail } from "@/api/types";
 import { usePullRequestHref } from "@/model/pull-request";
-import { humanise, isActive } from "@/model/status";
+import { humanise, isActive, isWaiting } from "@/model/status";
 import { loopTitle } from "@/model/title";
 import { buttonClass } from "@/ui/button";
+import { lazyPart } from "@/routing/lazy-page";
 import { logSearch } from "@/routing/log-search";
 import { Code } from "@/ui/code";
 import { cx } from "@/ui/cx";
 import { DocumentLink } from "@/ui/document-link";
 import { LoopsLink } from "@/ui/loops-link";
 import { usePageTitle } from "@/ui/page-title";
-import { Notice } from "@/ui/panel";
+import { Notice, Skeleton } from "@/ui/panel";
 import { StatusBadge } from "@/ui/status-badge";
 
 import type { LoopActivity } from "../model/activity";
@@ -29,11 +30,13 @@ import { loopQuery } from "../queries";
 import { ActivityNotice } from "./activity-notice";
 import { LoopError } from "./error-card";
 import { LoopFacts } from "./facts";
-import { LiveView } from "./live-view";
 import { CancelButton, ResumeButton } from "./loop-actions";
+import { LoopMessages } from "./messages";
 import { Question } from "./question";
 import { ResultList } from "./result-list";
 import { SpendView } from "./spend-view";
+
+const LiveView = lazyPart(() => import("./live-view"), "LiveView");
 
 const route = getRouteApi("/$orgSlug/loops/$loopId");
 
@@ -45,6 +48,8 @@ export interface LoopSlots {
   executeButton: (plan: LoopDocument, repo: LoopDetail["repo"]) => ReactNode;
   /** Diff of what the loop changed. */
   changesView: (loop: LoopDetail) => ReactNode;
+  /** The check of the machine. */
+  setUp: ReactNode;
 }
 
 export function LoopDetailPage(slots: LoopSlots) {
@@ -104,7 +109,7 @@ function LoopView({
       ) : (
         loop.error &&
         loop.status !== "COMPLETED" && (
-          <LoopError error={loop.error} diagnostics={loop.diagnostics} />
+          <LoopError error={loop.error} diagnostics={loop.diagnostics} setUp={slots.setUp} />
         )
       )}
       <ReviewVerdict loop={loop} />
@@ -150,9 +155,9 @@ function Actions({
 /** Warning that a pending loop cannot start because no desktop is online. */
 function NoDesktopNotice({ loop }: { loop: LoopDetail }) {
   const scope = useScope();
-  const isWaiting = loop.status === "PENDING" || loop.status === "CLAIMED";
-  const { data: targets } = useQuery({ ...computeTargetsQuery(scope), enabled: isWaiting });
-  if (!isWaiting || !targets || targets.some((target) => target.isOnline)) return null;
+  const waits = isWaiting(loop.status);
+  const { data: targets } = useQuery({ ...computeTargetsQuery(scope), enabled: waits });
+  if (!waits || !targets || targets.some((target) => target.isOnline)) return null;
   return (
     <div className="mt-4">
       <Notice tone="warn" title="Waiting for a machine">
@@ -181,6 +186,8 @@ const WARNING_TEXT: Record<string, string> = {
   GIT_PUSH_FAILED: "The branch could not be pushed. The commits remain in the worktree.",
   LFS_NOT_UPLOADED:
     "The content of files in Git LFS was not uploaded. The loop's output names the files and the command that uploads them.",
+  PULL_REQUEST_HELD:
+    "The work is pushed. Approve the changes to open the pull request: see Changes, Finish review.",
   PUSHED_BEFORE_DELIVERY:
     "The assistant pushed commits before Loopgate had checked them. Review the branches and tags under Result, or in the output of a loop without a delivery.",
   SUPPORT_UPLOAD_FAILED: "The support files could not be uploaded.",
@@ -190,6 +197,8 @@ const WARNING_TEXT: Record<string, string> = {
     "The repository's tests did not run to completion, so their result is unknown.",
   TESTS_WEAKENED:
     "The loop changed tests in ways that may make them less strict. Check each change under Result.",
+  REVIEW_COMMENTS_UNANSWERED:
+    "The loop ended without an answer to some comments of the review. See Changes for which.",
   REVIEW_CHANGED_FILES: "The review changed files. The changes were not committed.",
   WORKTREE_INCOMPLETE:
     "The worktree lacks submodules or ignored files that a build may need. The loop's output names them.",
@@ -281,17 +290,24 @@ function Sections({
           </Tabs.Content>
         )}
         <Tabs.Content value="output" className="outline-offset-8">
-          <LiveView
-            loopId={loop.id}
-            log={log}
-            latest={latest}
-            state={state}
-            active={active}
-            search={logSearch(address)}
-            onSearch={(next) =>
-              void navigate({ search: { tab: shown, ...next }, replace: true, resetScroll: false })
-            }
-          />
+          <Suspense fallback={<Skeleton className="h-80" />}>
+            <LiveView
+              loopId={loop.id}
+              log={log}
+              latest={latest}
+              state={state}
+              active={active}
+              search={logSearch(address)}
+              onSearch={(next) =>
+                void navigate({
+                  search: { tab: shown, ...next },
+                  replace: true,
+                  resetScroll: false,
+                })
+              }
+            />
+          </Suspense>
+          <LoopMessages loop={loop} latest={latest} />
         </Tabs.Content>
         {loop.command === "EXECUTE" && (
           <Tabs.Content value="changes" className="outline-offset-8">

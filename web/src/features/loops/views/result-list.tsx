@@ -44,6 +44,7 @@ export function ResultList({ entries }: { entries: ResultEntry[] }) {
 
 function OutcomeBadge({ status }: { status: ResultEntry["status"] }) {
   if (status === "success") return <Badge tone="ok">Pull request opened</Badge>;
+  if (status === "held") return <Badge tone="warn">Waiting for approval</Badge>;
   return status === "skipped" ? (
     <Badge tone="idle">Skipped</Badge>
   ) : (
@@ -53,7 +54,11 @@ function OutcomeBadge({ status }: { status: ResultEntry["status"] }) {
 
 function Details({ entry }: { entry: ResultEntry }) {
   if (entry.status === "skipped")
-    return <p className="mt-1 text-ink-2">{reasonText(entry.reason)}</p>;
+    return (
+      <p dir="auto" className="mt-1 wrap-anywhere text-ink-2">
+        {reasonText(entry.reason)}
+      </p>
+    );
   if (entry.status === "failed") {
     return (
       <p
@@ -66,18 +71,18 @@ function Details({ entry }: { entry: ResultEntry }) {
   }
   return (
     <div className="mt-1">
-      {entry.prTitle && (
-        <p dir="auto" className="text-ink-2">
+      {entry.status === "success" && entry.prTitle && (
+        <p dir="auto" className="wrap-anywhere text-ink-2">
           {entry.prTitle}
         </p>
       )}
-      <p className="flex flex-wrap items-center gap-1.5 font-mono text-xs text-ink-2">
+      <p className="flex flex-wrap items-center gap-1.5 font-mono text-xs wrap-anywhere text-ink-2">
         <span dir="auto" className="text-ink" data-testid="branch">
           {entry.branchName}
         </span>
         <CopyButton text={entry.branchName} label="Copy branch name" />
         <ArrowRight role="img" aria-label="into" className="size-3.5 text-ink-3" />
-        <span>{entry.baseBranch}</span>
+        <span dir="auto">{entry.baseBranch}</span>
         {entry.commitSha && <span className="ml-2 text-ink-3">{entry.commitSha.slice(0, 10)}</span>}
       </p>
       {entry.heldBack && entry.heldBack.length > 0 && <HeldBackFiles files={entry.heldBack} />}

@@ -1,48 +1,45 @@
-/** What the page of a change request shows of its loops. */
+/** What the page of a change request shows of the loop that determines its state. */
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 
 import { useScope } from "@/api/scope";
 import type { LoopDetail } from "@/api/types";
 import { isActive } from "@/model/status";
-import { logSearch, type LogSearch } from "@/routing/log-search";
-import { EmptyState, Panel } from "@/ui/panel";
+import type { LogSearch } from "@/routing/log-search";
 import { Loaded } from "@/ui/loaded";
 
-import { resultEntries } from "../model/results";
 import { useLoopStream } from "../model/use-loop-stream";
 import { loopQuery } from "../queries";
 import { ActivityNotice } from "./activity-notice";
 import { LoopError } from "./error-card";
 import { LiveView } from "./live-view";
-import { LoadingLoop } from "./loading-loop";
+import { LoadingStage } from "./loading-loop";
 import { CancelButton, ResumeButton } from "./loop-actions";
+import { LoopMessages } from "./messages";
 import { Question } from "./question";
-import { ResultList } from "./result-list";
 
-/** Log of a loop while it runs and afterwards, with what it needs. For pages whose address contains `LogSearch`. */
-export function LiveStage({ loopId, orgSlug }: { loopId: string; orgSlug: string }) {
+interface LiveContext {
+  orgSlug: string;
+  /** The check of the machine. */
+  setUp: ReactNode;
+  search: LogSearch;
+  onSearch: (search: LogSearch) => void;
+}
+
+/** Log of a loop while it runs and afterwards, with what it needs. */
+export function LiveStage({ loopId, ...context }: LiveContext & { loopId: string }) {
   const query = useQuery(loopQuery(useScope(), loopId));
   return (
-    <Loaded query={query} pending={<LoadingLoop />}>
-      {(loop) => <Live loop={loop} orgSlug={orgSlug} />}
+    <Loaded query={query} pending={<LoadingStage />}>
+      {(loop) => <Live loop={loop} {...context} />}
     </Loaded>
   );
 }
 
-function Live({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+function Live({ loop, orgSlug, setUp, search, onSearch }: LiveContext & { loop: LoopDetail }) {
   const active = isActive(loop.status);
   const { log, latest, activity, state } = useLoopStream(loop.id, !active);
-  const search = logSearch(useSearch({ strict: false }));
-  const navigate = useNavigate();
-  const show = (next: LogSearch) =>
-    void navigate({
-      to: ".",
-      search: (search: Record<string, unknown>) =>
-        ({ ...search, text: undefined, about: undefined, ...next }) as never,
-      replace: true,
-      resetScroll: false,
-    });
   return (
     <>
       <div className="flex flex-wrap items-center gap-3">
@@ -64,7 +61,7 @@ function Live({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
       ) : (
         loop.error &&
         loop.status !== "COMPLETED" && (
-          <LoopError error={loop.error} diagnostics={loop.diagnostics} />
+          <LoopError error={loop.error} diagnostics={loop.diagnostics} setUp={setUp} />
         )
       )}
       <ActivityNotice activity={activity} />
@@ -76,32 +73,10 @@ function Live({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
           state={state}
           active={active}
           search={search}
-          onSearch={show}
+          onSearch={onSearch}
         />
+        <LoopMessages loop={loop} latest={latest} />
       </div>
     </>
-  );
-}
-
-/** Results of an execution: pull requests, tests, and work that was not delivered. */
-export function EvidenceStage({ loopId }: { loopId: string }) {
-  const query = useQuery(loopQuery(useScope(), loopId));
-  return (
-    <Loaded query={query} pending={<LoadingLoop />}>
-      {(loop) => <Evidence loop={loop} />}
-    </Loaded>
-  );
-}
-
-function Evidence({ loop }: { loop: LoopDetail }) {
-  const entries = resultEntries(loop);
-  return entries.length > 0 ? (
-    <ResultList entries={entries} />
-  ) : (
-    <Panel>
-      <EmptyState title={isActive(loop.status) ? "The execution is still running" : "No results"}>
-        Tests and deliveries appear here when the execution has ended.
-      </EmptyState>
-    </Panel>
   );
 }

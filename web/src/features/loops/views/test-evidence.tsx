@@ -1,6 +1,10 @@
 /** Results of the repository's tests, before and after the work of a loop. */
+import { ChevronRight } from "lucide-react";
+import type { ReactNode } from "react";
+
 import type { TestEvidence, TestFlag, TestRun } from "@/api/types";
 import { WithCode } from "@/ui/code";
+import { cx } from "@/ui/cx";
 import { TONE_TEXT } from "@/ui/status-badge";
 
 import type { Tone } from "@/model/status";
@@ -22,7 +26,7 @@ const FLAG_TEXT: Record<TestFlag["kind"], string> = {
 };
 
 export function TestEvidenceView({ tests }: { tests: TestEvidence }) {
-  const { base, command, flags = [], head, newFailures = [], note, outcome } = tests;
+  const { base, command, diffs = [], flags = [], head, newFailures = [], note, outcome } = tests;
   const { tone, text } = OUTCOME[outcome];
   return (
     <div className="mt-3 text-sm">
@@ -39,6 +43,8 @@ export function TestEvidenceView({ tests }: { tests: TestEvidence }) {
           ))}
         </ul>
       )}
+      {base?.output && <Output title="Output at the base" text={base.output} />}
+      {head?.output && <Output title="Output at the head" text={head.output} />}
       {flags.length > 0 && (
         <ul aria-label="Changes to the tests" className="mt-1 text-warn">
           {flags.map(({ detail, kind, path }) => (
@@ -52,7 +58,75 @@ export function TestEvidenceView({ tests }: { tests: TestEvidence }) {
           ))}
         </ul>
       )}
+      {diffs.map(({ path, diff }) => (
+        <Details key={path} title={<>Changes of {path}</>}>
+          <Patch label={`Changes of ${path}`} text={diff} />
+        </Details>
+      ))}
     </div>
+  );
+}
+
+/** End of the output of a run that did not pass. */
+function Output({ title, text }: { title: string; text: string }) {
+  return (
+    <Details title={title}>
+      <Scrollable label={title}>{text}</Scrollable>
+    </Details>
+  );
+}
+
+const LINE_CLASS: Record<string, string> = {
+  "+": "bg-ok-soft text-ok",
+  "-": "bg-bad-soft text-bad",
+  "@": "text-ink-3",
+};
+
+/** A diff in git's unified format: each line begins with its sign. */
+function Patch({ label, text }: { label: string; text: string }) {
+  const lines = text.trimEnd().split("\n");
+  const first = lines.findIndex((line) => line.startsWith("@@"));
+  return (
+    <Scrollable label={label}>
+      {lines.slice(Math.max(first, 0)).map((line, at) => (
+        <span key={at} className={cx("block min-h-5", LINE_CLASS[line[0] ?? ""])}>
+          {line}
+        </span>
+      ))}
+    </Scrollable>
+  );
+}
+
+function Details({ title, children }: { title: ReactNode; children: ReactNode }) {
+  return (
+    <details className="group/details mt-1.5">
+      <summary className="inline-flex items-center gap-1 rounded-sm font-medium text-ink-2 hover:text-ink">
+        <ChevronRight
+          aria-hidden
+          className="size-3.5 transition-transform group-open/details:rotate-90"
+        />
+        <span dir="auto" className="wrap-anywhere">
+          {title}
+        </span>
+      </summary>
+      {children}
+    </details>
+  );
+}
+
+function Scrollable({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <pre
+      dir="auto"
+      role="region"
+      aria-label={label}
+      // A scrollable region must be reachable by keyboard.
+      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      tabIndex={0}
+      className="mt-1 max-h-96 overflow-auto rounded-md border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5 whitespace-pre"
+    >
+      {children}
+    </pre>
   );
 }
 
@@ -70,33 +144,37 @@ function Runs({
     { name: "Head", run: head },
   ];
   return (
-    <table aria-label="Tests" className="mb-1.5 text-xs">
-      <caption className="text-left font-mono text-ink-2">{command}</caption>
-      <thead className="text-ink-3">
-        <tr>
-          {["", "Result", "Passed", "Failed", "Skipped", "Time", "Log"].map((name) => (
-            <th key={name} scope="col" className="pr-5 text-left font-normal">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ name, run }) => (
-          <tr key={name}>
-            <th scope="row" className="pr-5 text-left font-normal">
-              {name} <span className="font-mono text-ink-3">{run.commit.slice(0, 10)}</span>
-            </th>
-            <td className="pr-5">{result(run)}</td>
-            <td className="pr-5">{run.counts?.passed}</td>
-            <td className="pr-5">{run.counts?.failed}</td>
-            <td className="pr-5">{run.counts?.skipped}</td>
-            <td className="pr-5">{(run.durationMs / 1000).toFixed(1)} s</td>
-            <td className="font-mono">{run.log}</td>
+    // Seven columns are wider than a phone, and the keyboard scrolls them.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className="overflow-x-auto" role="region" aria-label="Test results" tabIndex={0}>
+      <table aria-label="Tests" className="mb-1.5 text-xs">
+        <caption className="text-left font-mono text-ink-2">{command}</caption>
+        <thead className="text-ink-3">
+          <tr>
+            {["Commit", "Result", "Passed", "Failed", "Skipped", "Time", "Log"].map((name) => (
+              <th key={name} scope="col" className="pr-5 text-left font-normal">
+                {name}
+              </th>
+            ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.map(({ name, run }) => (
+            <tr key={name}>
+              <th scope="row" className="pr-5 text-left font-normal">
+                {name} <span className="font-mono text-ink-3">{run.commit.slice(0, 10)}</span>
+              </th>
+              <td className="pr-5">{result(run)}</td>
+              <td className="pr-5">{run.counts?.passed}</td>
+              <td className="pr-5">{run.counts?.failed}</td>
+              <td className="pr-5">{run.counts?.skipped}</td>
+              <td className="pr-5">{(run.durationMs / 1000).toFixed(1)} s</td>
+              <td className="font-mono">{run.log}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

@@ -55,16 +55,19 @@ const FIELDS = [
 ] as const;
 
 function LimitsForm({ settings, isAdmin }: { settings: OrganizationSettings; isAdmin: boolean }) {
-  const { maxConcurrentLoops, spendingLimits } = settings;
+  const { maxConcurrentLoops, spendingLimits, holdPullRequests } = settings;
   const stored = {
+    holds: holdPullRequests,
     loops: toText(maxConcurrentLoops),
     perLoop: toText(spendingLimits.perLoopUsd),
     perDay: toText(spendingLimits.perDayUsd),
     perMonth: toText(spendingLimits.perMonthUsd),
   };
   const draft = useDraft("settings/organization", "limits", stored);
-  const limits = draft.value;
-  const changed = FIELDS.some(({ name }) => limits[name] !== stored[name]);
+  // A draft of an earlier version has no such member.
+  const limits = { ...stored, ...draft.value };
+  const changed =
+    limits.holds !== stored.holds || FIELDS.some(({ name }) => limits[name] !== stored[name]);
   const save = useSetOrganizationSettings();
   return (
     <form
@@ -74,6 +77,7 @@ function LimitsForm({ settings, isAdmin }: { settings: OrganizationSettings; isA
         save.mutate(
           {
             maxConcurrentLoops: toLimit(limits.loops),
+            holdPullRequests: limits.holds,
             spendingLimits: {
               perLoopUsd: toLimit(limits.perLoop),
               perDayUsd: toLimit(limits.perDay),
@@ -104,6 +108,15 @@ function LimitsForm({ settings, isAdmin }: { settings: OrganizationSettings; isA
           </Field>
         ))}
       </div>
+      <label className="flex items-center gap-2.5">
+        <input
+          type="checkbox"
+          checked={limits.holds}
+          disabled={!isAdmin}
+          onChange={(event) => draft.change((value) => ({ ...value, holds: event.target.checked }))}
+        />
+        Wait for a person to approve the changes before a pull request is opened
+      </label>
       {save.error && (
         <p role="alert" className="text-bad">
           {messageOf(save.error)}

@@ -23,7 +23,7 @@ export function ProfilePage() {
   return (
     <>
       <Section title={name || me.email} about={name ? me.email : undefined}>
-        <p className="text-ink-2">
+        <p className="wrap-anywhere text-ink-2">
           {me.role === "org:admin" ? "Administrator" : "Member"} of{" "}
           <bdi>{me.organization.name}</bdi>
         </p>

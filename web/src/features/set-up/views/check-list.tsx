@@ -42,7 +42,9 @@ function CheckItem({ row, checking }: { row: CheckRow; checking: boolean }) {
     <li className="px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-0.5">
         <CheckIcon row={row} checking={checking} />
-        <span className="flex-1 font-medium">{name}</span>
+        <span dir="auto" className="min-w-0 flex-1 font-medium wrap-anywhere">
+          {name}
+        </span>
         <span dir="auto" className="text-sm wrap-anywhere text-ink-2 max-sm:basis-full max-sm:pl-7">
           {checking ? "Checking…" : passed ? (version ?? "OK") : error}
         </span>

@@ -8,7 +8,7 @@ import type { Usage } from "@/api/types";
 import { count, money } from "@/model/format";
 import { Field, INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
-import { Panel } from "@/ui/panel";
+import { EmptyState, Panel } from "@/ui/panel";
 import { Section } from "@/ui/section";
 
 import { type UsageSearch, usageSearch } from "../model/usage-search";
@@ -88,6 +88,13 @@ function UsageReport({ usage }: { usage: Usage }) {
           </div>
         ))}
       </dl>
+      {usage.totalLoops === 0 && (
+        <Panel>
+          <EmptyState title="No loops in this period">
+            The tokens and costs of loops appear here. Select an earlier start to see more.
+          </EmptyState>
+        </Panel>
+      )}
       <UsageTable
         title="By command"
         rows={usage.byCommand.map((row) => ({ ...row, label: row.command }))}

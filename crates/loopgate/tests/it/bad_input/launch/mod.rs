@@ -82,7 +82,10 @@ impl LaunchFixture {
             let received: Vec<Value> = self.cloud.events(id, "error");
             let events_match = received.iter().all(|received| {
                 event.is_some_and(|(code, text)| {
-                    received["code"] == code && matches(&received["message"], text)
+                    let subcode = received["result"]["subcode"].as_str();
+                    let subcode = subcode.map(|subcode| format!("/{subcode}")).unwrap_or_default();
+                    let reported = format!("{}{subcode}", received["code"].as_str().unwrap_or_default());
+                    reported == code && matches(&received["message"], text)
                 })
             });
             ensure!(

@@ -73,6 +73,13 @@ async fn repository_must_exist_in_the_sandbox() -> Result<()> {
         let change = |body: &mut Value| body["repo"]["fullName"] = json!(name);
         fixture.refuses(change, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
     }
+    let signed_out = "#!/bin/sh\necho 'To get started, please run:  gh auth login' >&2\nexit 4\n";
+    fixture.testbed.home.script("gh", signed_out)?;
+    let text = "Repository not found locally: acme/private. It could not be cloned: GitHub CLI not authenticated. \
+                Run 'gh auth login' in terminal.";
+    let change = |body: &mut Value| body["repo"]["fullName"] = json!("acme/private");
+    let event = Some(("REPO_NOT_FOUND/CODE_HOST_NOT_SIGNED_IN", text));
+    fixture.refuses(change, 404, text, "not_found", event).await?;
     ensure!(fixture.testbed.sandbox().join("away").symlink_metadata().is_err(), "the clone was not removed");
     ensure!(outside.join("README.md").is_file(), "the target of the link was removed");
     ensure!(std::fs::read(&list)? == listed, "the list of repositories changed");

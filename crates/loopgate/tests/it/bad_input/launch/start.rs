@@ -40,9 +40,11 @@ async fn loop_is_refused_when_a_requirement_is_missing() -> Result<()> {
         body["command"] = json!("GENERATE_PRD");
         body["additionalRepos"] = json!([{"fullName": "acme/web", "branch": "main"}]);
     };
-    fixture.refuses(passing, 500, text, failed, Some(("BINARY_NOT_FOUND", &message))).await?;
+    fixture
+        .refuses(passing, 500, text, failed, Some(("BINARY_NOT_FOUND/ASSISTANT_MISSING", &message)))
+        .await?;
     fixture.no_worktree_remains()?;
-    fixture.refuses(slug, 500, text, failed, Some(("BINARY_NOT_FOUND", &message))).await?;
+    fixture.refuses(slug, 500, text, failed, Some(("BINARY_NOT_FOUND/ASSISTANT_MISSING", &message))).await?;
     set(Value::Null).await?;
 
     let plugins = std::fs::read_dir(fixture.data("plugins"))?.next().context("no unpacked plugins")??.path();

@@ -1,0 +1,38 @@
+/** Drafts of all forms but that of a new change request, against the mock server. */
+import { expect, test } from "@playwright/test";
+
+import { id, useMock } from "./mock";
+
+const { open, signIn } = useMock();
+
+test("answer, prompt of an agent and limits are kept and removed when they are saved", async ({
+  page,
+}) => {
+  await signIn(page, `/acme/loops/${id(17)}`);
+  const answer = page.getByLabel("Your answer");
+  await answer.fill("Round the total.");
+  await page.reload();
+  await expect(answer).toHaveValue("Round the total.");
+
+  await open(page, "/acme/settings/agents/payments");
+  const prompt = page.getByLabel("Prompt");
+  const stored = await prompt.inputValue();
+  await prompt.fill("You know every payment.");
+  await page.reload();
+  await expect(prompt).toHaveValue("You know every payment.");
+  await page.getByRole("button", { name: "Discard changes" }).click();
+  await expect(prompt).toHaveValue(stored);
+  await page.reload();
+  await expect(prompt).toHaveValue(stored);
+
+  await open(page, "/acme/settings/organization");
+  const perLoop = page.getByLabel("Spending limit per loop");
+  await perLoop.fill("7");
+  await page.reload();
+  await expect(perLoop).toHaveValue("7");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByText("Saved.")).toBeVisible();
+  await page.reload();
+  await expect(perLoop).toHaveValue("7");
+  await expect(page.getByRole("button", { name: "Discard changes" })).toBeHidden();
+});

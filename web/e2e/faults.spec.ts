@@ -1,0 +1,268 @@
+/** Faults of people, networks, servers and browsers while something is sent: nothing is sent twice, and no text is lost. */
+import { expect, type Page, type Route, test } from "@playwright/test";
+
+import { ACTIONS, type Action, DRAFT_TEXT, isRequestOf, prepare } from "./actions";
+import { id, useMock } from "./mock";
+
+// A visible response to an action, also when the server needs longer. On a machine that does nothing else, it takes less
+// than 100 ms; other tests use the same cores.
+const RESPONSE_LIMIT_MS = 800;
+// Repetitions of a key that is held for two seconds.
+const REPETITIONS = 60;
+
+const mock = useMock();
+const { open, signIn } = mock;
+const starts = ACTIONS.filter(({ startsLoop }) => startsLoop);
+
+/** Handles the requests of an action. */
+const intercept = (page: Page, action: Action, handle: (route: Route) => Promise<void> | void) =>
+  page.route("**/*", (route) =>
+    isRequestOf(action, route.request()) ? handle(route) : route.fallback(),
+  );
+
+async function loopCount(page: Page): Promise<number> {
+  const answer = await page.request.get(`${mock.origin}/loops?limit=1&count=true`, {
+    headers: { "x-session-key": "mock" },
+  });
+  return ((await answer.json()) as { total: number }).total;
+}
+
+test("double click sends one request, whatever it starts", async ({ page }) => {
+  test.setTimeout(120_000);
+  await signIn(page);
+  for (const action of ACTIONS) {
+    await test.step(action.name, async () => {
+      const held: Route[] = [];
+      await intercept(page, action, (route) => void held.push(route));
+      await (await prepare(page, mock.origin, action)).dblclick();
+      await expect.poll(() => held.length, { message: action.name }).toBe(1);
+      const settled = page.waitForResponse((response) => isRequestOf(action, response.request()));
+      await held[0]?.continue();
+      await settled;
+      expect(held, action.name).toHaveLength(1);
+      await page.unrouteAll();
+    });
+  }
+});
+
+test("every action has a visible response before the server responds", async ({ page }) => {
+  test.setTimeout(120_000);
+  await signIn(page);
+  const delays: Record<string, number> = {};
+  for (const action of ACTIONS) {
+    await test.step(action.name, async () => {
+      const held: Route[] = [];
+      await intercept(page, action, (route) => void held.push(route));
+      const control = await prepare(page, mock.origin, action);
+      await control.hover();
+      await page.evaluate(observeResponse);
+      await control.click();
+      await expect.poll(() => held.length, { message: action.name }).toBeGreaterThan(0);
+      delays[action.name] = await page.evaluate(
+        () => (window as unknown as { response: Promise<number> }).response,
+      );
+      await held[0]?.abort();
+      await page.unrouteAll();
+    });
+  }
+  const late = Object.entries(delays).filter(([, delay]) => delay > RESPONSE_LIMIT_MS);
+  expect(late, JSON.stringify(delays)).toEqual([]);
+});
+
+/** Measures the time from the next click to the first frame after the page has changed. */
+function observeResponse(): void {
+  const response = new Promise<number>((resolve) => {
+    window.addEventListener(
+      "pointerdown",
+      ({ timeStamp }) => {
+        const observer = new MutationObserver(() => {
+          observer.disconnect();
+          requestAnimationFrame(() => resolve(performance.now() - timeStamp));
+        });
+        observer.observe(document.body, { subtree: true, childList: true, attributes: true });
+      },
+      { capture: true, once: true },
+    );
+  });
+  Object.assign(window, { response });
+}
+
+test("response that is lost, and the request that is repeated, start one loop", async ({
+  page,
+}) => {
+  await signIn(page);
+  for (const action of starts) {
+    await test.step(action.name, async () => {
+      const before = await loopCount(page);
+      const control = await prepare(page, mock.origin, action);
+      let isLost = true;
+      await intercept(page, action, async (route) => {
+        if (!isLost) return route.fallback();
+        isLost = false;
+        await route.fetch();
+        await route.abort("connectionreset");
+      });
+      await control.click();
+      await expect(page.getByRole("main").getByRole("alert").first()).toBeVisible();
+      if (!(await control.isVisible())) await action.prepare?.(page);
+      await control.click();
+      await expect(page).not.toHaveURL(mock.origin + action.path);
+      expect(await loopCount(page), action.name).toBe(before + 1);
+      await page.unrouteAll();
+    });
+  }
+});
+
+test("session that ends before a request leads back to the page and its text", async ({ page }) => {
+  await signIn(page);
+  for (const action of ACTIONS) {
+    await test.step(action.name, async () => {
+      const control = await prepare(page, mock.origin, action);
+      const text = await action.draft?.(page).inputValue();
+      await intercept(page, action, (route) =>
+        route.fulfill({ status: 401, json: { success: false, error: "Unauthorized" } }),
+      );
+      await control.click();
+      await expect(page).toHaveURL(
+        (url) => url.pathname === "/signed-out" && url.searchParams.get("returnTo") === action.path,
+      );
+      await page.unrouteAll();
+      await page.getByRole("link", { name: "I am already signed in" }).click();
+      await expect(page).toHaveURL(mock.origin + action.path);
+      if (action.draft && text !== undefined)
+        await expect(action.draft(page), action.name).toHaveValue(text);
+    });
+  }
+});
+
+test("network that is off for a second at each click starts one loop each", async ({
+  page,
+  context,
+}) => {
+  test.setTimeout(120_000);
+  await signIn(page);
+  for (const action of starts) {
+    await test.step(action.name, async () => {
+      const before = await loopCount(page);
+      const control = await prepare(page, mock.origin, action);
+      await expect(control).toBeEnabled();
+      await context.setOffline(true);
+      // A second in which the control sends nothing, or is disabled because another request failed first.
+      await control.click({ timeout: 1_000 }).catch(() => undefined);
+      await context.setOffline(false);
+      await expect(page.getByText("Loopgate is not responding. Last")).toBeHidden();
+      expect(await loopCount(page), action.name).toBe(before);
+      if (!(await control.isVisible())) await action.prepare?.(page);
+      if (action.draft) await expect(action.draft(page)).toHaveValue(DRAFT_TEXT);
+      await control.click();
+      await expect(page).not.toHaveURL(mock.origin + action.path);
+      expect(await loopCount(page), action.name).toBe(before + 1);
+    });
+  }
+});
+
+for (const [name, path, label] of [
+  ["request", "/acme/new", "Describe the change"],
+  ["answer", `/acme/loops/${id(17)}`, "Your answer"],
+] as const) {
+  test(`Ctrl+Enter that is held for two seconds sends one ${name}`, async ({ page }) => {
+    await signIn(page, path);
+    const before = await loopCount(page);
+    if (name === "request") await page.getByLabel("Repository").fill("acme/shop");
+    await page.getByLabel(label).fill(DRAFT_TEXT);
+    await page.keyboard.down("Control");
+    // Each press without a release between them is a repetition.
+    for (let press = 0; press < REPETITIONS; press += 1) await page.keyboard.down("Enter");
+    await page.keyboard.up("Enter");
+    await page.keyboard.up("Control");
+    await expect(page).not.toHaveURL(mock.origin + path);
+    expect(await loopCount(page)).toBe(before + 1);
+  });
+}
+
+test("server that is suspended for a minute is reported, and the page continues", async ({
+  page,
+}) => {
+  // The clock of the page also controls the time limits of its requests.
+  await page.addInitScript(() => {
+    AbortSignal.timeout = (delay) => {
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(new DOMException("timed out", "TimeoutError")), delay);
+      return controller.signal;
+    };
+  });
+  await page.clock.install();
+  await signIn(page, `/acme/loops/${id(10)}`);
+  await expect(page.getByText("Live", { exact: true })).toBeVisible();
+  const bar = page.getByText("Loopgate is not responding. Last update");
+  mock.suspend();
+  await page.clock.fastForward(30_000);
+  await expect(async () => {
+    await page.clock.fastForward(2_000);
+    await expect(bar).toBeVisible({ timeout: 100 });
+  }).toPass();
+  await page.clock.fastForward(30_000);
+  await expect(bar).toBeVisible();
+  await expect(page.getByRole("button", { name: "Cancel loop" })).toBeDisabled();
+  mock.resume();
+  await expect(async () => {
+    await page.clock.fastForward(2_000);
+    await expect(bar).toBeHidden({ timeout: 100 });
+  }).toPass();
+  await expect(page.getByRole("button", { name: "Cancel loop" })).toBeEnabled();
+  await expect(page.getByText("Live", { exact: true })).toBeVisible();
+});
+
+test.describe("with code that is not loaded in advance", () => {
+  test.beforeEach(async ({ page }) => {
+    await page.addInitScript(() => Reflect.deleteProperty(window, "requestIdleCallback"));
+    await signIn(page, "/acme/work");
+    await expect(page.getByRole("heading", { level: 1, name: "Work" })).toBeVisible();
+    await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
+  });
+
+  const isSameDocument = (page: Page) => page.evaluate(() => "isSameDocument" in window);
+
+  test("chunk that fails once is loaded again", async ({ page }) => {
+    await page.route("**/assets/new-loop*", (route) => route.abort(), { times: 1 });
+    await page.keyboard.press("c");
+    await expect(page.getByLabel("Describe the change")).toBeVisible();
+    expect(await isSameDocument(page)).toBe(true);
+  });
+
+  test("server of another version: the page says so, and keeps the window", async ({ page }) => {
+    await page.route("**/assets/*.js", (route) =>
+      route.fulfill({ status: 404, contentType: "text/plain", body: "Not found" }),
+    );
+    await page.keyboard.press("c");
+    await expect(
+      page.getByText("Loopgate was updated. Reload the page to continue."),
+    ).toBeVisible();
+    expect(await isSameDocument(page)).toBe(true);
+    await page.goBack();
+    await expect(page.getByRole("heading", { level: 1, name: "Work" })).toBeVisible();
+  });
+});
+
+for (const [name, error] of [
+  ["full", "QuotaExceededError"],
+  ["forbidden", "SecurityError"],
+] as const) {
+  test(`storage that is ${name}: the person signs in, types and sends`, async ({ page }) => {
+    await page.addInitScript((error) => {
+      const fail = () => {
+        throw new DOMException("refused", error);
+      };
+      Storage.prototype.setItem = fail;
+      IDBObjectStore.prototype.put = fail;
+    }, error);
+    await open(page, "/sign-in?token=mock");
+    await expect(page.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
+    await page.keyboard.press("c");
+    await page.getByLabel("Describe the change").fill(DRAFT_TEXT);
+    await page.getByLabel("Repository").fill("acme/shop");
+    await expect(page.getByText("Drafts are not kept")).toBeVisible();
+    await page.getByRole("button", { name: "Create plan" }).click();
+    await expect(page.getByRole("heading", { name: DRAFT_TEXT })).toBeVisible();
+  });
+}

@@ -1,0 +1,111 @@
+/** The page of a loop, against the mock server. For its log, see live.spec.ts. */
+import { expect, test } from "@playwright/test";
+
+import { id, useMock } from "./mock";
+import { expectNoHorizontalScroll } from "./quality";
+
+const mock = useMock();
+const { open, signIn } = mock;
+
+test("tab of a loop is part of the address", async ({ page }) => {
+  await signIn(page, `/acme/loops/${id(11)}?tab=cost`);
+  await expect(page.getByRole("tab", { name: "Cost", selected: true })).toBeVisible();
+  await page.getByRole("tab", { name: "Output" }).click();
+  await expect(page).toHaveURL(/\?tab=output$/);
+  await page.goBack();
+  await expect(page.getByRole("tab", { name: "Cost", selected: true })).toBeVisible();
+  await open(page, `/acme/loops/${id(11)}?tab=unknown`);
+  await expect(page.getByRole("tab", { name: "Result", selected: true })).toBeVisible();
+});
+
+test("running loop is cancelled after confirmation", async ({ page }) => {
+  await signIn(page, `/acme/loops/${id(10)}`);
+  const dialog = page.getByRole("alertdialog", { name: "Cancel this loop?" });
+  await page.getByRole("button", { name: "Cancel loop" }).click();
+  await dialog.getByRole("button", { name: "Keep running" }).click();
+  // The page behind an open dialog is hidden from roles and clicks.
+  await expect(dialog).toBeHidden();
+  await expect(page.getByText("Running").first()).toBeVisible();
+  await page.getByRole("button", { name: "Cancel loop" }).click();
+  await dialog.getByRole("button", { name: "Cancel loop" }).click();
+  await expect(page.getByText("Cancelled").first()).toBeVisible();
+});
+
+test("loop that needs approval shows the approve command", async ({ page }) => {
+  await signIn(page, `/acme/loops/${id(14)}`);
+  await expect(
+    page.getByText("The loop starts when the owner of the machine approves it"),
+  ).toBeVisible();
+  const command = page.getByText("loopgate approvals approve 00000073", { exact: true });
+  await expect(command).toBeVisible();
+  await expect(page.getByText("Waiting for approval", { exact: true })).toBeVisible();
+  await expect(page.getByText("Waiting for output")).toBeHidden();
+});
+
+test("summary of a loop is not truncated on a phone", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 860 });
+  await signIn(page, `/acme/loops/${id(12)}`);
+  const note = page.getByText(/61,480 in · 5,210 out · .* cached/);
+  await expect(note).toBeVisible();
+  expect(await note.evaluate((text) => text.scrollWidth - text.clientWidth)).toBeLessThanOrEqual(0);
+});
+
+test("failed loop shows advice and technical details", async ({ page }) => {
+  await signIn(page, `/acme/loops/${id(13)}`);
+  await expect(page.getByText("Wait until the limit resets")).toBeVisible();
+  await page.getByText("Technical details").click();
+  await expect(page.getByText("RUNNER_ERROR / ASSISTANT_RATE_LIMIT")).toBeVisible();
+});
+
+test("question of a loop is answered on its page", async ({ page }) => {
+  await signIn(page, `/acme/loops/${id(17)}`);
+  const question = page.getByRole("region", { name: "Question" });
+  const submit = question.getByRole("button", { name: "Answer and resume" });
+  await expect(submit).toBeDisabled();
+  await question.getByLabel("Your answer").fill("Round the total.");
+  const resumeRequest = page.waitForRequest((request) =>
+    request.url().endsWith(`/loops/${id(17)}/resume`),
+  );
+  await submit.click();
+  expect((await resumeRequest).postDataJSON()).toEqual({ prompt: "Round the total." });
+  await expect(page).not.toHaveURL(new RegExp(id(17)));
+});
+
+for (const width of [1280, 390]) {
+  test(`double click on Resume does not hit Cancel loop, ${width} px wide`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 860 });
+    await signIn(page, `/acme/loops/${id(13)}`);
+    const start = page.getByRole("button", { name: "Resume" });
+    const from = await start.boundingBox();
+    await start.click();
+    const to = await page.getByRole("button", { name: "Cancel loop" }).boundingBox();
+    if (!from || !to) throw new Error("both buttons must be visible");
+    const horizontallyApart = from.x + from.width <= to.x || to.x + to.width <= from.x;
+    const verticallyApart = from.y + from.height <= to.y || to.y + to.height <= from.y;
+    expect(horizontallyApart || verticallyApart, JSON.stringify({ from, to })).toBe(true);
+  });
+
+  test(`title of one long word does not overflow, ${width} px wide`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 860 });
+    await signIn(page);
+    const title = "unbreakable".repeat(20);
+    const retitle = (path: string, change: (data: Record<string, object | string>) => void) =>
+      page.route(path, async (route) => {
+        const answer = (await (await route.fetch()).json()) as { data: Record<string, object> };
+        change(answer.data);
+        await route.fulfill({ json: answer });
+      });
+    await retitle(`${mock.origin}/loops/${id(10)}`, (data) =>
+      Object.assign(data.document ?? {}, { title }),
+    );
+    await retitle(`${mock.origin}/documents/plan-1`, (data) => Object.assign(data, { title }));
+    for (const path of [`/acme/loops/${id(10)}`, "/acme/implementation-plans/plan-1"]) {
+      await open(page, path);
+      const heading = page.getByRole("heading", { level: 1, name: title });
+      await expect(heading).toBeVisible();
+      const hidden = await heading.evaluate((h1) => h1.scrollWidth - h1.clientWidth);
+      expect(hidden, path).toBeLessThanOrEqual(0);
+      await expectNoHorizontalScroll(page);
+    }
+  });
+}

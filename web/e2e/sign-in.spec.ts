@@ -1,0 +1,83 @@
+/** Sign-in, invitation, password and the end of a session, against the mock server. */
+import { expect, test } from "@playwright/test";
+
+import { id, useMock } from "./mock";
+import { expectAccessible } from "./quality";
+
+const { open, signIn } = useMock();
+
+test("used link opens the start page for a signed-in user and shows an error otherwise", async ({
+  page,
+}) => {
+  await open(page, "/sign-in?token=spent");
+  await expect(page.getByText("This link is no longer valid")).toBeVisible();
+  await expectAccessible(page);
+  await signIn(page, "/sign-in?token=spent");
+  await expect(page.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
+});
+
+test("user signs in with a password or through the provider and sees errors", async ({ page }) => {
+  await page.route("**/auth/methods", (route) =>
+    route.fulfill({ json: { success: true, data: { password: true, oidc: "Acme ID" } } }),
+  );
+  await open(page, "/sign-in?error=oidc_no_account&returnTo=%2Facme%2Fnew");
+  await expect(page.getByText("Ask an administrator for an invitation")).toBeVisible();
+  await expectAccessible(page);
+  await expect(page.getByRole("link", { name: "Continue with Acme ID" })).toHaveAttribute(
+    "href",
+    "/auth/oidc/start?returnTo=%2Facme%2Fnew",
+  );
+  await page.getByLabel("E-mail address").fill("ada@example.org");
+  await page.getByLabel("Password").fill("wrong");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByText("Wrong e-mail address or password")).toBeVisible();
+  await page.getByLabel("Password").fill("right");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByLabel("Describe the change")).toBeVisible();
+});
+
+test("invitation is accepted with a new account", async ({ page }) => {
+  await open(page, "/join?token=mock");
+  await page.getByLabel("First name").fill("Noor");
+  await page.getByLabel("Password").fill("a long password");
+  await page.getByRole("button", { name: "Join" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
+});
+
+test("new password is set with the link of an administrator", async ({ page }) => {
+  await open(page, "/reset-password?token=used");
+  await page.getByLabel("New password").fill("a long password");
+  await page.getByRole("button", { name: "Set password" }).click();
+  await expect(page.getByText(/Request a new one from your administrator/)).toBeVisible();
+  await open(page, "/reset-password?token=mock");
+  await page.getByLabel("New password").fill("a long password");
+  await page.getByRole("button", { name: "Set password" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
+});
+
+test("page without a session redirects to the signed-out page", async ({ page }) => {
+  await open(page, `/acme/loops/${id(10)}`);
+  await expect(page).toHaveURL(/\/signed-out\b/);
+});
+
+test("page redirects to the signed-out page when the session ends", async ({ page, context }) => {
+  await signIn(page);
+  await context.clearCookies();
+  await expect(page).toHaveURL(/\/signed-out\b/, { timeout: 20_000 });
+});
+
+test("session survives a reload and a new tab, but requires the session key", async ({
+  page,
+  context,
+}) => {
+  await signIn(page);
+  await page.reload();
+  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+  const tab = await context.newPage();
+  await open(tab, "/");
+  await expect(tab.getByRole("heading", { level: 1, name: "Needs you" })).toBeVisible();
+  // The cookie alone, as another server on this host could obtain it.
+  await tab.evaluate(() => window.localStorage.clear());
+  await open(tab, "/");
+  await expect(tab).toHaveURL(/\/signed-out\b/);
+});

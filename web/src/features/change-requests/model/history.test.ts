@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+
+import type { HistoryEntry } from "@/api/types";
+
+import { actorOf, historyText, messageOf } from "./history";
+
+const at = "2031-04-02T10:11:12Z";
+const user = { id: "1", firstName: "Ada", lastName: "Okafor", email: "ada@example.org" };
+const document = { id: "2", slug: "plan-1", title: "Cart", type: "IMPLEMENTATION_PLAN" } as const;
+const loop = { loopId: "3", command: "EXECUTE" } as const;
+
+test.each<[HistoryEntry, string]>([
+  [{ at, user, kind: "version", document, version: 1 }, "wrote the plan"],
+  [{ at, user, kind: "version", document, version: 3 }, "wrote version 3 of the plan"],
+  [{ at, user, kind: "loop_started", ...loop }, "approved the plan and started Execute"],
+  [{ at, kind: "loop_ended", ...loop, status: "FAILED" }, "Execute: failed"],
+  [
+    {
+      at,
+      user,
+      kind: "message",
+      loopId: "3",
+      messageId: "4",
+      text: "Use tabs.",
+      delivery: "not_delivered",
+    },
+    "sent a message to the loop (not delivered)",
+  ],
+  [{ at, user, kind: "changes_approved", loopId: "3" }, "approved the changes"],
+  [
+    { at, kind: "pull_request", fullName: "acme/shop", number: 7, url: "u" },
+    "Pull request acme/shop#7 was opened",
+  ],
+])("text of %j", (entry, text) => {
+  expect(historyText(entry)).toBe(text);
+});
+
+test("actor is a person, and a message is shown only if there is one", () => {
+  expect(actorOf({ at, user, kind: "archived" })).toBe("Ada Okafor");
+  expect(actorOf({ at, user: { ...user, firstName: null, lastName: null }, kind: "deleted" })).toBe(
+    "ada@example.org",
+  );
+  expect(
+    actorOf({ at, user, kind: "pull_request", fullName: "a/b", number: 1, url: "u" }),
+  ).toBeUndefined();
+  expect(messageOf({ at, kind: "approval_requested", loopId: "3", message: null })).toBeUndefined();
+  expect(messageOf({ at, kind: "question", loopId: "3", message: "Which?" })).toBe("Which?");
+});

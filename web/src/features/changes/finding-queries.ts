@@ -1,0 +1,268 @@
+/** Reviews of a worktree by programs: their state, and their findings. */
+import {
+  keepPreviousData,
+  queryOptions,
+  skipToken,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+
+import { type Scope, useScope } from "@/api/scope";
+import type { RepositoryChanges, ReviewAnswer } from "@/api/types";
+import {
+  duplicateFindings,
+  extractFindings,
+  type Operation,
+  repositoryPath,
+  type ReviewedWorktree,
+  reviewerAvailability,
+  reviewFindings,
+  reviewStatus,
+  reviewVerdict,
+  startReview,
+  stopReview,
+  storeFindings,
+} from "@/gateway/operations";
+import { follow, request } from "@/gateway/request";
+import { isActive } from "@/model/status";
+
+import { ASSISTANT, REVIEWER } from "./model/discussion";
+import {
+  areOfReview,
+  areSame,
+  type FindingGroup,
+  findingsOf,
+  groupFindings,
+  newFindings,
+  reviewedWorktree,
+  type StoredFinding,
+  withDecision,
+} from "./model/findings";
+import type { ChangesLoop } from "./queries";
+
+// The gateway returns the whole end of the log each time.
+const RUNNING_POLL_MS = 2_000;
+const RELAYED_POLL_MS = 5_000;
+
+/** A worktree that can be reviewed, and the machine that has it. */
+export interface ReviewTarget {
+  loop: ChangesLoop;
+  worktree: ReviewedWorktree;
+}
+
+export const reviewKey = (scope: Scope, target: ReviewTarget | undefined, ...parts: unknown[]) =>
+  scope.key("gateway", "review", target?.loop.computeTargetId, target?.worktree, ...parts);
+
+export const send = <Result>(
+  scope: Scope,
+  loop: ChangesLoop,
+  operation: Operation<Result>,
+  signal = new AbortController().signal,
+) => request(scope, loop.computeTargetId ?? undefined, operation, signal);
+
+/** Returns the worktree of a loop as reviews name it; null if the machine lists no clone to which it belongs. */
+const targetQuery = (
+  scope: Scope,
+  loop: ChangesLoop,
+  { name, worktree }: Pick<RepositoryChanges, "name" | "worktree">,
+) =>
+  queryOptions({
+    queryKey: scope.key("gateway", "reviewed-worktree", loop.computeTargetId, name, worktree),
+    queryFn: async ({ signal }): Promise<ReviewedWorktree | null> => {
+      const { path } = (await send(scope, loop, repositoryPath(name), signal)).data;
+      return reviewedWorktree(path ?? "", worktree ?? "") ?? null;
+    },
+    staleTime: Infinity,
+    retry: false,
+  });
+
+export const availabilityQuery = (scope: Scope, loop: ChangesLoop) =>
+  queryOptions({
+    queryKey: scope.key("gateway", "reviewer", loop.computeTargetId),
+    queryFn: ({ signal }) => send(scope, loop, reviewerAvailability, signal),
+    staleTime: Infinity,
+    retry: false,
+  });
+
+const statusQuery = (scope: Scope, target: ReviewTarget | undefined) =>
+  queryOptions({
+    queryKey: reviewKey(scope, target, "status"),
+    queryFn: target
+      ? ({ signal }) => send(scope, target.loop, reviewStatus(target.worktree, REVIEWER), signal)
+      : skipToken,
+    refetchInterval: ({ state: { data } }) =>
+      data && "status" in data.data && data.data.status === "running"
+        ? data.relayedBy
+          ? RELAYED_POLL_MS
+          : RUNNING_POLL_MS
+        : false,
+    retry: false,
+  });
+
+const NONE: FindingGroup[] = [];
+
+/** What is known of the reviews of a repository's worktree. */
+export function useReviewOfChanges(loop: ChangesLoop, repository: RepositoryChanges) {
+  const scope = useScope();
+  const named = useQuery(targetQuery(scope, loop, repository));
+  const target = named.data ? { loop, worktree: named.data } : undefined;
+  const answer = useQuery(statusQuery(scope, target));
+  const status = answer.data?.data;
+  const review = status && "status" in status ? status : undefined;
+  // The gateway has found another directory than the worktree of the loop.
+  const isUnknown = status && "message" in status && status.message === "Worktree not found";
+  const findings = useQuery({
+    queryKey: reviewKey(
+      scope,
+      target,
+      "findings",
+      review?.startedAt,
+      review?.status,
+      repository.head,
+    ),
+    queryFn:
+      target && status && !isUnknown
+        ? ({ signal }) => readFindings(scope, target, review, signal)
+        : skipToken,
+    placeholderData: keepPreviousData,
+    // The loop moves the lines of the findings.
+    refetchInterval: ({ state: { data } }) =>
+      isActive(loop.status) && (data?.length ?? 0) > 0 && RELAYED_POLL_MS,
+    retry: false,
+  });
+  return {
+    /** Undefined if the gateway cannot name the worktree, or not yet. */
+    target: isUnknown ? undefined : target,
+    isUnknown: named.data === null || isUnknown === true,
+    review,
+    groups: findings.data ?? NONE,
+    isLoading: named.isLoading || answer.isLoading,
+    error: named.error ?? answer.error ?? findings.error,
+  };
+}
+
+export type ReviewOfChanges = ReturnType<typeof useReviewOfChanges>;
+
+async function readFindings(
+  scope: Scope,
+  target: ReviewTarget,
+  review: ReviewAnswer | undefined,
+  signal: AbortSignal,
+): Promise<FindingGroup[]> {
+  const [own, others] = await Promise.all([
+    readReviewersFindings(scope, target, review, signal),
+    readStored(scope, target, ASSISTANT, signal),
+  ]);
+  const compared = (list: readonly StoredFinding[]) =>
+    list.map(({ file, message }) => ({ ...(file != null && { file }), message: message ?? "" }));
+  const operation = duplicateFindings(
+    target.worktree,
+    [REVIEWER, compared(own)],
+    [ASSISTANT, compared(others)],
+  );
+  const pairs =
+    own.length > 0 && others.length > 0
+      ? (await send(scope, target.loop, operation, signal)).data.duplicates
+      : [];
+  return groupFindings(findingsOf(REVIEWER, own), findingsOf(ASSISTANT, others), pairs);
+}
+
+async function readStored(
+  scope: Scope,
+  { loop, worktree }: ReviewTarget,
+  provider: string,
+  signal: AbortSignal,
+): Promise<StoredFinding[]> {
+  const { data } = await send(scope, loop, reviewFindings(worktree, provider), signal);
+  return data.findings ?? [];
+}
+
+/** Returns the findings of the reviewer. Those of a review that has ended are stored first: the gateway leaves that to clients. */
+async function readReviewersFindings(
+  scope: Scope,
+  target: ReviewTarget,
+  review: ReviewAnswer | undefined,
+  signal: AbortSignal,
+): Promise<StoredFinding[]> {
+  const { loop, worktree } = target;
+  const stored = await readStored(scope, target, REVIEWER, signal);
+  const hasEnded = review?.status === "completed" || review?.status === "failed";
+  if (!hasEnded || areOfReview(stored, review.startedAt)) return stored;
+  const session = review.sessionId ?? review.startedAt;
+  const extract = extractFindings(worktree, REVIEWER, session);
+  const { findings } = (await send(scope, loop, extract, signal)).data;
+  // A review that failed may have ended before it reported its findings.
+  const isWithoutResult = review.status === "failed" && findings.length === 0;
+  if (isWithoutResult || areSame(findings, stored)) return stored;
+  const next = newFindings(findings, stored, review.startedAt);
+  const store = storeFindings(worktree, REVIEWER, { model: review.config.model, findings: next });
+  await send(scope, loop, store, signal);
+  return readStored(scope, target, REVIEWER, signal);
+}
+
+/** Declines the findings of a group, or restores them. */
+export function useDecision(target: ReviewTarget) {
+  const scope = useScope();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({
+      group,
+      decision,
+    }: {
+      group: FindingGroup;
+      decision: { reason: string } | undefined;
+    }) => {
+      const findings = [group.first, ...group.others];
+      for (const provider of new Set(findings.map((finding) => finding.provider))) {
+        // Read again: the request replaces all findings of the file.
+        const { data } = await send(scope, target.loop, reviewFindings(target.worktree, provider));
+        const ids = findings.map(({ id }) => id);
+        const next = withDecision(provider, data.findings ?? [], ids, decision);
+        const change = { model: data.model ?? undefined, findings: next };
+        await send(scope, target.loop, storeFindings(target.worktree, provider, change));
+      }
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: reviewKey(scope, target, "findings") }),
+  });
+}
+
+/** Starts a review. It continues when this page stops reading its events. */
+export function useStartReview(target: ReviewTarget, base: string | undefined) {
+  const scope = useScope();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async () => {
+      const { loop, worktree } = target;
+      const { signal } = new AbortController();
+      const start = startReview(worktree, REVIEWER, base);
+      for await (const event of follow(scope, loop.computeTargetId ?? undefined, start, signal)) {
+        if (event.type === "error") throw new Error(event.error);
+        if (event.type === "status" && event.status === "running") return;
+      }
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: reviewKey(scope, target, "status") }),
+  });
+}
+
+export function useStopReview({ loop, worktree }: ReviewTarget) {
+  const scope = useScope();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => send(scope, loop, stopReview(worktree, REVIEWER)),
+    onSettled: () =>
+      client.invalidateQueries({ queryKey: reviewKey(scope, { loop, worktree }, "status") }),
+  });
+}
+
+/** The verdict of a review. The reviewer works on it for minutes, and the gateway does not store it. */
+export const verdictQuery = (scope: Scope, target: ReviewTarget, session: string) =>
+  queryOptions({
+    queryKey: reviewKey(scope, target, "verdict", session),
+    queryFn: async ({ signal }) =>
+      (await send(scope, target.loop, reviewVerdict(target.worktree, REVIEWER, session), signal))
+        .data,
+    staleTime: Infinity,
+    gcTime: Infinity,
+    retry: false,
+  });

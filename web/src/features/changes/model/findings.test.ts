@@ -1,0 +1,159 @@
+import { expect, test } from "vitest";
+
+import { contentId } from "./content-id";
+import {
+  areOfReview,
+  areSame,
+  commentText,
+  type Finding,
+  findingCounts,
+  findingsOf,
+  findingPlace,
+  groupFindings,
+  neighbour,
+  newFindings,
+  reviewedWorktree,
+  severityTone,
+  shownFindings,
+  type StoredFinding,
+  withDecision,
+} from "./findings";
+
+const stored = (message: string, more: Partial<StoredFinding> = {}): StoredFinding => ({
+  severity: "high",
+  file: "src/cart.ts",
+  line: 14,
+  message,
+  ...more,
+});
+function findingOf(provider: string, own: StoredFinding): Finding {
+  const [only] = findingsOf(provider, [own]);
+  if (!only) throw new Error("no finding");
+  return only;
+}
+const finding = (message: string, more: Partial<StoredFinding> = {}, provider = "reviewer") =>
+  findingOf(provider, stored(message, more));
+
+test("worktree is named by what follows the name of its clone", () => {
+  expect(reviewedWorktree("~/src/shop", "/home/sam/worktrees/shop-loop-plan-7")).toEqual({
+    repo: "~/src/shop",
+    ticket: "loop-plan-7",
+  });
+  expect(reviewedWorktree("/src/shop/", "/src/shop-AB-1/")?.ticket).toBe("AB-1");
+  for (const worktree of ["/src/shop", "/src/shop-", "/src/shopping-1", ""])
+    expect(reviewedWorktree("/src/shop", worktree)).toBeUndefined();
+  expect(reviewedWorktree("", "-1")).toBeUndefined();
+});
+
+test("finding is read leniently", () => {
+  expect(finding("The sum overflows\nLarge carts wrap.\n", { confidence: 0.9 })).toMatchObject({
+    title: "The sum overflows",
+    details: "Large carts wrap.",
+    confidence: 0.9,
+    path: "src/cart.ts",
+    isDeclined: false,
+  });
+  const odd = findingOf("reviewer", {
+    file: "./a.ts",
+    line: 0,
+    confidence: 90,
+  });
+  expect(odd).toMatchObject({ title: "Finding without text", severity: "info", path: "a.ts" });
+  expect([odd.line, odd.confidence, odd.isDeclined]).toEqual([undefined, undefined, false]);
+  expect(findingPlace(odd)).toBe("a.ts");
+  expect(findingPlace(findingOf("reviewer", {}))).toBe("The whole change");
+  expect(
+    ["critical", "Medium", "low", "odd"].map((severity) => severityTone(finding("", { severity }))),
+  ).toEqual(["bad", "warn", "idle", "idle"]);
+});
+
+test("id does not depend on the line, and differs between files and texts", () => {
+  expect(finding("a").id).toBe(finding("a", { line: 20, outdated: true }).id);
+  expect(new Set(["a", "b", "aa"].map((text) => finding(text).id)).size).toBe(3);
+  expect(finding("a").id).not.toBe(finding("a", { file: "b.ts" }).id);
+  const twice = findingsOf("reviewer", [stored("a"), stored("a", { line: 20 })]);
+  expect(new Set(twice.map(({ id }) => id)).size).toBe(2);
+  expect(contentId("a")).toMatch(
+    /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
+  );
+});
+
+test("duplicates are one group, and severe findings are first", () => {
+  const own = [finding("low", { severity: "low" }), finding("overflow")];
+  const other = [
+    finding("it overflows", {}, "assistant"),
+    finding("race", { severity: "critical" }, "assistant"),
+  ];
+  const groups = groupFindings(own, other, [[1, 0]]);
+  expect(groups.map(({ first, others }) => [first.title, others.length])).toEqual([
+    ["race", 0],
+    ["overflow", 1],
+    ["low", 0],
+  ]);
+});
+
+test("state follows from the person's comments and the decision on all findings of a group", () => {
+  const groups = groupFindings(
+    [
+      finding("a"),
+      finding("b"),
+      finding("c", { declined: true }),
+      finding("d", { declined: true }),
+      finding("e", { commented: true }),
+    ],
+    [finding("d too", {}, "assistant")],
+    [[3, 0]],
+  );
+  const shown = shownFindings(groups, ({ first }) => first.title, [{ id: "a" }], [{ id: "b" }]);
+  expect(shown.map(({ state }) => state)).toEqual(["added", "sent", "dismissed", "open", "posted"]);
+  expect(findingCounts(shown)).toBe("5 findings · 1 open");
+  expect(findingCounts(shown.slice(0, 1))).toBe("1 finding · 0 open");
+});
+
+test("comment contains the finding and its suggestion, and has the length that is permitted", () => {
+  const [group] = groupFindings([finding("Overflow\nDetails", { suggestion: "checked" })], [], []);
+  expect(group && commentText(group)).toBe(
+    "Overflow\n\nDetails\n\nSuggestion: checked\n\n(Finding of the reviewer, severity high)",
+  );
+  const [long] = groupFindings([finding("x".repeat(20_000))], [], []);
+  expect(long && commentText(long)).toHaveLength(10_000);
+});
+
+test("findings are those of a review if they say so, or if they are the same", () => {
+  const at = "2030-01-01T00:00:00Z";
+  const own = newFindings([stored("a")], [], at);
+  expect(areOfReview(own, at)).toBe(true);
+  expect(areOfReview(own, "2030-01-02T00:00:00Z")).toBe(false);
+  expect(areOfReview([stored("a")], at)).toBe(false);
+  expect(areSame([stored("a"), stored("b")], [stored("b"), stored("a", { line: 2 })])).toBe(true);
+  // A finding that was fixed is no longer reported.
+  expect(areSame([stored("a")], [stored("a"), stored("b")])).toBe(false);
+});
+
+test("declined finding stays declined in a later review, and is restored", () => {
+  const [a, b] = [stored("a", { anchor: null }), stored("b")];
+  const declined = withDecision("reviewer", [a, b], [finding("a").id], { reason: " not ours " });
+  expect(declined[0]).toMatchObject({ declined: true, declineReason: "not ours", anchor: null });
+  expect(declined[1]).toBe(b);
+  const next = newFindings([stored("a", { line: 30 }), stored("c")], declined, "now");
+  expect(next.map((own) => [own.declined, own.declineReason])).toEqual([
+    [true, "not ours"],
+    [undefined, undefined],
+  ]);
+  const [restored] = withDecision("reviewer", declined, [finding("a").id], undefined);
+  expect(restored).toEqual(a);
+  const [silent] = withDecision("reviewer", [a], [finding("a").id], { reason: "" });
+  expect(silent).not.toHaveProperty("declineReason");
+});
+
+test("next finding is the one below, and after the last one the first", () => {
+  const groups = ["a", "b", "c"].map((title, index) => finding(title, { line: 30 - index * 10 }));
+  const shown = shownFindings(groupFindings(groups, [], []), ({ id }) => id, [], []);
+  const step = (from: string | undefined, direction: 1 | -1) => {
+    const id = from && finding(from).id;
+    return neighbour(shown, ({ first }) => [0, first.line ?? 0], id, direction)?.first.title;
+  };
+  expect(["c", "b", "a", undefined].map((from) => step(from, 1))).toEqual(["b", "a", "c", "c"]);
+  expect(["c", "a", undefined].map((from) => step(from, -1))).toEqual(["a", "b", "a"]);
+  expect(neighbour([], () => [0, 0], undefined, 1)).toBeUndefined();
+});

@@ -1,0 +1,336 @@
+/** A finding of a review, displayed like a comment. A separate chunk, because it renders Markdown. */
+import { CircleSlash, MessagesSquare, Swords, Undo2, Wrench } from "lucide-react";
+import { type ReactNode, useEffect, useId, useRef } from "react";
+
+import { useDraft } from "@/drafts/use-draft";
+import { Markdown } from "@/markdown/markdown";
+import { ActionError } from "@/ui/action-error";
+import { Button } from "@/ui/button";
+import { INPUT_CLASS } from "@/ui/field";
+import { Badge } from "@/ui/status-badge";
+
+import { type ReviewTarget, useDecision } from "../finding-queries";
+import { providerName } from "../model/discussion";
+import {
+  commentText,
+  type Finding,
+  findingPlace,
+  severityTone,
+  type ShownFinding,
+} from "../model/findings";
+import type { Findings } from "../model/use-findings";
+import {
+  type Comparison,
+  type ReviewedLoop,
+  useDeleteComment,
+  useStoreComment,
+} from "../review-queries";
+import { FindingDiscussion } from "./finding-discussion";
+
+export interface FindingCardProps {
+  finding: ShownFinding;
+  findings: Findings;
+  target: ReviewTarget;
+  loop: ReviewedLoop;
+  comparison: Comparison;
+  page: string;
+}
+
+export default function FindingCard(props: FindingCardProps) {
+  const { finding, findings } = props;
+  const { first } = finding;
+  const card = useRef<HTMLElement>(null);
+  const isFocused = findings.focused === finding.id;
+  const { setFocused } = findings;
+  useEffect(() => {
+    if (!isFocused) return;
+    card.current?.focus();
+    // The next jump to this finding moves the focus again.
+    setFocused(undefined);
+  }, [isFocused, setFocused]);
+  return (
+    <article
+      ref={card}
+      tabIndex={-1}
+      aria-label={`Finding on ${findingPlace(first)}: ${first.title}`}
+      className="space-y-2 border-y border-line bg-raised px-3 py-2 font-sans text-base whitespace-normal text-ink"
+    >
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-3">
+        <Badge tone={severityTone(first)}>
+          <span dir="auto" className="max-w-32 truncate first-letter:uppercase">
+            {first.severity}
+          </span>
+        </Badge>
+        <span>{reporters(finding)}</span>
+        {first.confidence !== undefined && <span>{Math.round(first.confidence * 100)} % sure</span>}
+        <span dir="auto" className="min-w-0 wrap-anywhere">
+          {findingPlace(first)}
+          {first.isOutdated && " · this line has changed since"}
+        </span>
+        <State finding={finding} />
+      </div>
+      <p dir="auto" className="font-medium wrap-anywhere">
+        {first.title}
+      </p>
+      {finding.state === "dismissed" ? (
+        <Dismissed {...props} />
+      ) : (
+        <>
+          {finding.state === "sent" ? (
+            <Folded label="Details">
+              <Text finding={first} />
+            </Folded>
+          ) : (
+            <Text finding={first} />
+          )}
+          {finding.others.map((other) => (
+            <Folded
+              key={other.id}
+              label={`Also reported by the ${providerName(other.provider).toLowerCase()}`}
+            >
+              <p dir="auto" className="font-medium wrap-anywhere">
+                {other.title}
+              </p>
+              <Text finding={other} />
+            </Folded>
+          ))}
+          <Actions {...props} />
+        </>
+      )}
+    </article>
+  );
+}
+
+// The promise of a mutation also ends when the card was displayed in another state, without the button that started it.
+// Its error is displayed by the component.
+const ignore = () => undefined;
+
+const reporters = ({ first, others }: ShownFinding) =>
+  [first, ...others].map(({ provider }) => providerName(provider)).join(" and ");
+
+const STATES: Record<ShownFinding["state"], { label: string; tone: "ok" | "run" | "idle" }> = {
+  open: { label: "Open", tone: "run" },
+  added: { label: "In your review", tone: "ok" },
+  sent: { label: "Sent", tone: "ok" },
+  posted: { label: "Posted", tone: "ok" },
+  dismissed: { label: "Dismissed", tone: "idle" },
+};
+
+function State({ finding: { state } }: Pick<FindingCardProps, "finding">) {
+  const { label, tone } = STATES[state];
+  return (
+    <span className="ml-auto">
+      <Badge tone={tone}>{label}</Badge>
+    </span>
+  );
+}
+
+function Text({ finding: { details, suggestion } }: { finding: Finding }) {
+  return (
+    <>
+      {details !== "" && <Markdown text={details} />}
+      {suggestion !== undefined && (
+        <div className="border-l-2 border-line-strong pl-3">
+          <p className="text-xs text-ink-3">Suggestion</p>
+          <Markdown text={suggestion} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Folded({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <details className="text-sm">
+      <summary className="cursor-pointer text-ink-2">{label}</summary>
+      <div className="space-y-2 pt-2">{children}</div>
+    </details>
+  );
+}
+
+function Dismissed({ finding, findings, target }: FindingCardProps) {
+  const decide = useDecision(target);
+  const { declineReason } = finding.first;
+  return (
+    <div className="flex flex-wrap items-center gap-2 text-sm text-ink-2">
+      <span dir="auto" className="min-w-0 flex-1 wrap-anywhere">
+        {declineReason ?? "No reason was given."}
+      </span>
+      <Button
+        size="sm"
+        busy={decide.isPending}
+        onClick={() =>
+          void decide
+            .mutateAsync({ group: finding, decision: undefined })
+            .then(() => findings.setFocused(finding.id), ignore)
+        }
+      >
+        <Undo2 aria-hidden /> Restore
+      </Button>
+      {decide.error && (
+        <ActionError title="The finding could not be restored" error={decide.error} />
+      )}
+    </div>
+  );
+}
+
+function Actions(props: FindingCardProps) {
+  const { finding, findings, loop, comparison } = props;
+  const store = useStoreComment(loop, comparison);
+  const remove = useDeleteComment(loop);
+  const part = findings.partOf(finding.id);
+  const toggle = (next: typeof part) =>
+    findings.setPart(finding.id, part === next ? undefined : next);
+  const focus = () => findings.setFocused(finding.id);
+  const fix = () => {
+    const { path, line, isOutdated } = finding.first;
+    const added = store.mutateAsync({
+      id: findings.commentId(finding),
+      // A finding about the whole change belongs to the root of the repository.
+      file: { path: path ?? "." },
+      lines:
+        path !== undefined && line !== undefined && !isOutdated
+          ? { side: "new", from: line, to: line }
+          : undefined,
+      body: commentText(finding),
+    });
+    void added.then(focus, ignore);
+  };
+  return (
+    <div className="space-y-2">
+      <div className="flex flex-wrap items-center gap-2">
+        {loop.document && finding.state === "open" && (
+          <Button
+            size="sm"
+            busy={store.isPending}
+            title="Adds the finding to your review. Request changes sends it with your comments."
+            onClick={fix}
+          >
+            <Wrench aria-hidden /> Fix
+          </Button>
+        )}
+        {finding.state === "added" && (
+          <Button
+            size="sm"
+            busy={remove.isPending}
+            onClick={() => void remove.mutateAsync(findings.commentId(finding)).then(focus, ignore)}
+          >
+            <Undo2 aria-hidden /> Remove from review
+          </Button>
+        )}
+        <Toggle
+          isOpen={part === "discussion"}
+          icon={<MessagesSquare aria-hidden />}
+          onToggle={() => toggle("discussion")}
+        >
+          Chat
+        </Toggle>
+        <Toggle
+          isOpen={part === "debate"}
+          icon={<Swords aria-hidden />}
+          onToggle={() => toggle("debate")}
+        >
+          Argue
+        </Toggle>
+        {finding.state === "open" && (
+          <Toggle
+            isOpen={part === "dismissal"}
+            icon={<CircleSlash aria-hidden />}
+            onToggle={() => toggle("dismissal")}
+          >
+            Dismiss
+          </Toggle>
+        )}
+        {remove.error && (
+          <ActionError
+            title="The finding could not be removed from your review"
+            error={remove.error}
+          />
+        )}
+        {store.error && (
+          <ActionError title="The finding could not be added to your review" error={store.error} />
+        )}
+      </div>
+      {part === "dismissal" && (
+        <Dismissal
+          {...props}
+          onClose={() => {
+            findings.setPart(finding.id, undefined);
+            focus();
+          }}
+        />
+      )}
+      {(part === "discussion" || part === "debate") && (
+        <FindingDiscussion
+          // The other button addresses another program.
+          key={part}
+          finding={finding.first}
+          target={props.target}
+          page={props.page}
+          isDebate={part === "debate"}
+        />
+      )}
+    </div>
+  );
+}
+
+function Toggle({
+  isOpen,
+  icon,
+  onToggle,
+  children,
+}: {
+  isOpen: boolean;
+  icon: ReactNode;
+  onToggle: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Button size="sm" variant="quiet" aria-expanded={isOpen} onClick={onToggle}>
+      {icon} {children}
+    </Button>
+  );
+}
+
+function Dismissal({ finding, target, page, onClose }: FindingCardProps & { onClose: () => void }) {
+  const id = useId();
+  const reason = useDraft(page, `dismissal ${finding.id}`, "");
+  const decide = useDecision(target);
+  const dismiss = () =>
+    void decide.mutateAsync({ group: finding, decision: { reason: reason.value } }).then(() => {
+      reason.discard();
+      onClose();
+    }, ignore);
+  return (
+    <form
+      className="flex flex-wrap items-end gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        dismiss();
+      }}
+    >
+      <div className="min-w-40 flex-1">
+        <label htmlFor={id} className="text-xs text-ink-2">
+          Reason (optional)
+        </label>
+        <input
+          id={id}
+          dir="auto"
+          // The person has just asked for this form.
+          // eslint-disable-next-line jsx-a11y/no-autofocus
+          autoFocus
+          value={reason.value}
+          onChange={({ target: { value } }) => reason.change(() => value)}
+          onKeyDown={({ key }) => key === "Escape" && onClose()}
+          className={INPUT_CLASS}
+        />
+      </div>
+      <Button size="sm" type="submit" busy={decide.isPending}>
+        Dismiss finding
+      </Button>
+      {decide.error && (
+        <ActionError title="The finding could not be dismissed" error={decide.error} />
+      )}
+    </form>
+  );
+}

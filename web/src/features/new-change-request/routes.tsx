@@ -1,0 +1,31 @@
+import { createRoute, redirect } from "@tanstack/react-router";
+
+import { documentQuery } from "@/api/queries";
+import { ensure } from "@/api/query-client";
+import { organizationRoute } from "@/routing/parents";
+
+export interface NewSearch {
+  /** Slug of the change request that is started again with changes. */
+  from?: string | undefined;
+}
+
+/** The app adds the component, which needs other features. */
+export const newChangeRequestRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: "/new",
+  validateSearch: ({ from }: Record<string, unknown>): NewSearch =>
+    typeof from === "string" && from !== "" ? { from } : {},
+  loaderDeps: ({ search: { from } }) => ({ from }),
+  loader: async ({ context: { scope }, deps: { from } }) => {
+    if (from !== undefined) await ensure(documentQuery(scope, from));
+  },
+});
+
+/** The address of the page in earlier versions. */
+export const newLoopRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: "/loops/new",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/$orgSlug/new", params, replace: true });
+  },
+});
