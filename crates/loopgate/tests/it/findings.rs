@@ -218,7 +218,7 @@ async fn findings_are_extracted_from_free_text_by_a_provider() -> Result<()> {
     findings.set_answer(0, &entry("awful").to_string())?;
     findings.set_answer(1, &entry("high").to_string())?;
     let expected = json!({"findings": [{"severity": "high", "priority": "P1", "file": "src/a.rs", "line": 3,
-        "message": "The sum overflows", "commented": false}]});
+        "message": "The sum overflows", "confidence": 0.9, "commented": false}]});
     extract(true).await?.is(200, &expected)?;
     ensure!(
         findings.home_file("prompt-0").contains("line 3, the sum overflows"),
