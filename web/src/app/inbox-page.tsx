@@ -1,15 +1,28 @@
 /** What needs the person. Without any change request, also what this machine lacks for loops. */
 import { Link, useParams } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 
+import { loadChunk } from "@/api/load-chunk";
 import { Inbox } from "@/features/change-requests/views/inbox";
-import { SetUpPanel } from "@/features/set-up/views/set-up";
 import { buttonClass } from "@/ui/button";
 import { Notice } from "@/ui/panel";
 
 import { useOtherApprovals } from "./attention";
 
+// Only a person without any change request needs it.
+const SetUpPanel = lazy(() =>
+  loadChunk(() => import("@/features/set-up/views/set-up")).then(({ SetUpPanel }) => ({
+    default: SetUpPanel,
+  })),
+);
+
 export function InboxPage() {
-  return <Inbox setUp={<SetUpPanel />} approvals={<ApprovalsNotice />} />;
+  const setUp = (
+    <Suspense>
+      <SetUpPanel />
+    </Suspense>
+  );
+  return <Inbox setUp={setUp} approvals={<ApprovalsNotice />} />;
 }
 
 /** Requests of other programs than loops, which belong to no change request. */
