@@ -184,6 +184,14 @@ export function reviewer({ REVIEWER, REVIEWED, REVIEW_MS = "1500" } = process.en
       if (!query.get("repo")) return missing("ticketId and repo are required");
       const provider = query.get("provider") ?? "reviewer";
       if (!PROVIDERS.includes(provider)) return fail(400, "unsupported provider");
+      if (body.declinedIndex !== undefined) {
+        const finding = findings.get(provider)?.findings[body.declinedIndex];
+        if (!finding) return fail(400, "Index out of range");
+        if (finding.message !== body.message) return fail(409, "The findings have changed");
+        finding.declined = body.declined !== false || undefined;
+        finding.declineReason = finding.declined && (body.declineReason || undefined);
+        return ok({ success: true });
+      }
       if (!Array.isArray(body.findings)) return fail(400, "Invalid request body");
       findings.set(provider, {
         provider,
@@ -210,9 +218,9 @@ export function reviewer({ REVIEWER, REVIEWED, REVIEW_MS = "1500" } = process.en
       if (!body.repoPath || !body.sessionId || !PROVIDERS.includes(body.provider))
         return missing("repoPath, sessionId, and provider are required");
       await sleep(200);
-      return ok({
-        verdict: { verdict: "needs_attention", reason: "The delay needs a lower bound." },
-      });
+      const verdict = { verdict: "needs_attention", reason: "The delay needs a lower bound." };
+      if (review?.sessionId === body.sessionId) review.verdict = verdict;
+      return ok({ verdict });
     },
     "POST argue": ({ query, body }) => {
       if (!query.get("repo") && !body.repoPath) return missing("repo parameter is required");

@@ -29,6 +29,9 @@ pub enum FindingsError {
     /// There is no finding with this index.
     #[error("Index out of range")]
     OutOfRange,
+    /// The finding with this index is another one than the caller's.
+    #[error("The findings have changed")]
+    Changed,
     /// The file cannot be read or written.
     #[error(transparent)]
     File(#[from] JsonFileError),
@@ -74,6 +77,28 @@ impl FindingsFile {
     pub fn mark_commented(&self, index: usize) -> Result<(), FindingsError> {
         self.change(|stored| {
             stored.findings.get_mut(index).ok_or(FindingsError::OutOfRange)?.commented = true;
+            Ok(())
+        })
+    }
+
+    /// Records whether the user declines a finding, and why. `message`: the text of the caller's finding.
+    ///
+    /// # Errors
+    /// Fails with [`FindingsError`]; the file is then unchanged.
+    pub fn decline_finding(
+        &self,
+        index: usize,
+        message: &str,
+        declined: bool,
+        reason: Option<String>,
+    ) -> Result<(), FindingsError> {
+        self.change(|stored| {
+            let finding = stored.findings.get_mut(index).ok_or(FindingsError::OutOfRange)?;
+            if finding.message != message {
+                return Err(FindingsError::Changed);
+            }
+            finding.declined = declined;
+            finding.decline_reason = reason.filter(|_| declined);
             Ok(())
         })
     }

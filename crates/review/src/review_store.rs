@@ -65,6 +65,7 @@ impl RunStore for ReviewStore {
                     provider: provider.clone(),
                     session_id: None,
                     config: config.clone(),
+                    verdict: None,
                 });
             }
             Ok::<_, JsonFileError>(())

@@ -1,6 +1,7 @@
 //! State file of a review, which other programs read as well.
 
 use loopgate_api::provider::ProviderId;
+use loopgate_api::review::Verdict;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -88,6 +89,9 @@ pub struct ReviewState {
     pub session_id: Option<String>,
     /// Configuration with which the review was started.
     pub config: ReviewConfig,
+    /// Verdict on the reviewed change; absent until it was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
 }
 
 impl ReviewState {
@@ -132,6 +136,7 @@ mod tests {
             provider: ProviderId::REVIEWER,
             session_id: None,
             config,
+            verdict: None,
         }
     }
 

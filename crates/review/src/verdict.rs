@@ -4,15 +4,18 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loopgate_agents::run::{RunAnnouncement, RunOutcome};
-use loopgate_agents::{NoStore, Provider, RunHandle, RunRequest, TurnRequest};
+use loopgate_agents::run::{RunAnnouncement, RunEnd, RunOutcome};
+use loopgate_agents::{Provider, RunHandle, RunRequest, RunStore, TurnOutput, TurnRequest};
+use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::provider::ProviderId;
 use loopgate_api::review::Verdict;
-use loopgate_home::SandboxedPath;
+use loopgate_home::{JsonFile, JsonFileError};
 use serde_json::Map;
 
+use crate::files::ReviewDirectory;
 use crate::prompt;
 use crate::reviews::Reviews;
+use crate::state::ReviewState;
 
 /// Run kind. No factory is registered for it, so after a restart these runs are terminated: their caller no
 /// longer exists.
@@ -38,25 +41,26 @@ pub struct VerdictAnswer {
 
 impl Reviews {
     /// Requests a verdict from the provider in the session of its review. Joins a request for the same
-    /// session that is in flight. The request continues when the caller disconnects.
+    /// session that is in flight. The request continues when the caller disconnects, and the verdict is stored
+    /// in the state of the review.
     ///
     /// # Errors
     /// Fails when the provider cannot be started.
     pub async fn verdict(
         &self,
-        worktree: SandboxedPath,
+        directory: &ReviewDirectory,
         provider: Arc<dyn Provider>,
         session: String,
     ) -> io::Result<VerdictAnswer> {
-        let key = (worktree.canonical().to_owned(), provider.id().clone(), session.clone());
+        let key = (directory.worktree(), provider.id().clone(), session.clone());
         let run = {
             // Concurrent requests must find the run that the first of them starts.
-            let _lock = self.preparing().lock(worktree.canonical()).await;
+            let _lock = self.preparing().lock(directory.sandboxed_worktree().canonical()).await;
             let in_flight = self.verdicts().get(&key).cloned();
             match in_flight {
                 Some(run) => run,
                 None => {
-                    let run = self.start_verdict(worktree, provider, session).await?;
+                    let run = self.start_verdict(directory, provider, session).await?;
                     self.verdicts().insert(key, run.clone());
                     run
                 }
@@ -68,10 +72,12 @@ impl Reviews {
 
     async fn start_verdict(
         &self,
-        worktree: SandboxedPath,
+        directory: &ReviewDirectory,
         provider: Arc<dyn Provider>,
         session: String,
     ) -> io::Result<RunHandle> {
+        let worktree = directory.sandboxed_worktree().clone();
+        let store = VerdictStore { state: directory.state(provider.id()), session: session.clone() };
         let is_assistant = *provider.id() == ProviderId::ASSISTANT;
         let turn = TurnRequest {
             prompt: prompt::VERDICT.to_owned(),
@@ -90,9 +96,35 @@ impl Reviews {
             announcement: RunAnnouncement::default(),
             kind: KIND,
             owner: Map::new(),
-            store: Box::new(NoStore),
+            store: Box::new(store),
         };
         self.runs().start(request).await
+    }
+}
+
+/// Stores a verdict in the state of its review.
+struct VerdictStore {
+    state: JsonFile<ReviewState>,
+    session: String,
+}
+
+impl RunStore for VerdictStore {
+    fn store(&mut self, output: &TurnOutput, _: &[ChatEvent], end: Option<&RunEnd>) -> io::Result<()> {
+        let verdict = end.filter(|end| end.success).and_then(|_| parse_verdict(&output.text));
+        // Without a state file, `update` would create its directory.
+        if verdict.is_none() || self.state.read()?.is_none() {
+            return Ok(());
+        }
+        self.state.update(|state| {
+            // A later review has another session.
+            if let Some(state) =
+                state.as_mut().filter(|state| state.session_id.as_ref() == Some(&self.session))
+            {
+                state.verdict = verdict;
+            }
+            Ok::<_, JsonFileError>(())
+        })?;
+        Ok(())
     }
 }
 

@@ -1446,8 +1446,8 @@ export interface paths {
         put?: never;
         /**
          * Change the findings of a review
-         * @description `commentedIndex` marks a finding as posted, `declined` records that the change was declined, and
-         *     `findings` replaces all stored findings.
+         * @description `commentedIndex` marks a finding as posted, `declinedIndex` records the decision on one finding, `declined`
+         *     records that the change was declined, and `findings` replaces all stored findings.
          */
         post: operations["change_review_findings"];
         delete?: never;
@@ -1468,7 +1468,8 @@ export interface paths {
         /**
          * Request the verdict on a change
          * @description Resumes the session of the review and responds when the provider has answered, within 10 minutes.
-         *     Concurrent requests for the same session share one answer.
+         *     Concurrent requests for the same session share one answer. The verdict is then part of the status of the
+         *     review.
          */
         post: operations["review_verdict"];
         delete?: never;
@@ -2061,8 +2062,8 @@ export interface components {
             responded?: boolean | null;
         };
         /**
-         * @description Change to the findings. If several of `commentedIndex`, `declined` and `findings` are present, the first
-         *     in this order is applied.
+         * @description Change to the findings. If several of `commentedIndex`, `declinedIndex`, `declined` and `findings` are
+         *     present, the first in this order is applied.
          * @example {
          *       "model": "m-1",
          *       "findings": [
@@ -2081,12 +2082,22 @@ export interface components {
              * @description Zero-based index of the finding that was posted as a comment.
              */
             commentedIndex?: number | null;
-            /** @description Whether the change was declined; requires `declineReason`. */
+            /**
+             * @description Whether the change, or the finding at `declinedIndex`, was declined. For a change, `declineReason` is
+             *     required.
+             */
             declined?: boolean | null;
+            /**
+             * Format: int32
+             * @description Zero-based index of the finding that a person declines or, with `declined` = false, restores.
+             */
+            declinedIndex?: number | null;
             /** @description Reason for declining; must not be blank. */
             declineReason?: string | null;
             /** @description Findings that replace all stored ones. */
             findings?: components["schemas"]["ReviewFinding"][] | null;
+            /** @description Text of the finding at `declinedIndex`: the change is refused if the finding is another one. */
+            message?: string | null;
             /** @description Model that produced the findings. */
             model?: string | null;
             provider?: components["schemas"]["ProviderId"] | null;
@@ -4962,6 +4973,7 @@ export interface components {
             startedAt: string;
             /** @description Status of the review. */
             status: components["schemas"]["ReviewStatus"];
+            verdict?: components["schemas"]["Verdict"] | null;
         };
         /**
          * @description The changes to review, and how.
@@ -13588,6 +13600,21 @@ export interface operations {
                      * @example {
                      *       "error": "No findings file found",
                      *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The finding at `declinedIndex` has another text: a review has replaced the findings */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The findings have changed",
+                     *       "code": "conflict"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];

@@ -251,6 +251,24 @@ export const storeFindings = (
   body: { ...(model !== undefined && { model }), findings },
 });
 
+/** Records that a person declines a finding or, without a decision, restores it. */
+export const declineFinding = (
+  worktree: ReviewedWorktree,
+  provider: string,
+  { index, message }: { index: number; message: string },
+  decision: { reason: string } | undefined,
+): Operation<unknown> => ({
+  id: "reviewer_review",
+  method: "POST",
+  path: findingsPath(worktree, provider),
+  body: {
+    declinedIndex: index,
+    message,
+    declined: decision !== undefined,
+    declineReason: decision?.reason.trim(),
+  },
+});
+
 /** The findings in the log of a review. */
 export const extractFindings = (
   worktree: ReviewedWorktree,

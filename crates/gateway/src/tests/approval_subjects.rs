@@ -124,6 +124,7 @@ const HARMLESS: &[&str] = &[
     "body committer.name",
     "body debateHistory.*",
     "body commentedIndex",
+    "body declinedIndex",
     "body declineReason",
     "body declined",
     "body description",

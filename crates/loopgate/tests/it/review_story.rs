@@ -143,5 +143,10 @@ async fn findings_are_conceded_and_fixed() -> Result<()> {
     ensure!(findings[0].get("outdated").is_none(), "{findings:?}");
 
     let verdict = story.local.post("reviewer/review-verdict/pr-7", body).await?;
-    verdict.is(200, &json!({"verdict": {"verdict": "needs_attention", "reason": "One defect is left."}}))
+    let given = json!({"verdict": "needs_attention", "reason": "One defect is left."});
+    verdict.is(200, &json!({"verdict": given}))?;
+    // A client that did not wait for the answer finds it in the status.
+    let state = story.local.get("reviewer/status/pr-7", &[("repo", &repo_name)]).await?.ok()?;
+    ensure!(state["verdict"] == given, "{state}");
+    Ok(())
 }

@@ -11,6 +11,7 @@ import {
 import { type Scope, useScope } from "@/api/scope";
 import type { RepositoryChanges, ReviewAnswer } from "@/api/types";
 import {
+  declineFinding,
   duplicateFindings,
   extractFindings,
   type Operation,
@@ -34,10 +35,10 @@ import {
   type FindingGroup,
   findingsOf,
   groupFindings,
+  indexesOf,
   newFindings,
   reviewedWorktree,
   type StoredFinding,
-  withDecision,
 } from "./model/findings";
 import type { ChangesLoop } from "./queries";
 
@@ -215,12 +216,15 @@ export function useDecision(target: ReviewTarget) {
     }) => {
       const findings = [group.first, ...group.others];
       for (const provider of new Set(findings.map((finding) => finding.provider))) {
-        // Read again: the request replaces all findings of the file.
+        // Read again: another review may have replaced the findings.
         const { data } = await send(scope, target.loop, reviewFindings(target.worktree, provider));
+        const stored = data.findings ?? [];
         const ids = findings.map(({ id }) => id);
-        const next = withDecision(provider, data.findings ?? [], ids, decision);
-        const change = { model: data.model ?? undefined, findings: next };
-        await send(scope, target.loop, storeFindings(target.worktree, provider, change));
+        for (const index of indexesOf(provider, stored, ids)) {
+          const finding = { index, message: stored[index]?.message ?? "" };
+          const change = declineFinding(target.worktree, provider, finding, decision);
+          await send(scope, target.loop, change);
+        }
       }
     },
     onSettled: () => client.invalidateQueries({ queryKey: reviewKey(scope, target, "findings") }),
@@ -255,7 +259,7 @@ export function useStopReview({ loop, worktree }: ReviewTarget) {
   });
 }
 
-/** The verdict of a review. The reviewer works on it for minutes, and the gateway does not store it. */
+/** Requests the verdict of a review. The reviewer works on it for minutes. */
 export const verdictQuery = (scope: Scope, target: ReviewTarget, session: string) =>
   queryOptions({
     queryKey: reviewKey(scope, target, "verdict", session),

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
+use http::StatusCode;
 use http::request::Parts;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
@@ -23,8 +24,8 @@ use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::agents::parse_provider;
 
-/// Change to the findings. If several of `commentedIndex`, `declined` and `findings` are present, the first
-/// in this order is applied.
+/// Change to the findings. If several of `commentedIndex`, `declinedIndex`, `declined` and `findings` are
+/// present, the first in this order is applied.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"model": "m-1", "findings": [{"severity": "high", "file": "src/cart.rs", "line": 14, "message": "The sum overflows"}]}))]
@@ -33,7 +34,15 @@ struct ChangeFindings {
     #[schema(value_type = Option<u32>)]
     #[serde(default, deserialize_with = "lenient::any")]
     commented_index: Option<Number>,
-    /// Whether the change was declined; requires `declineReason`.
+    /// Zero-based index of the finding that a person declines or, with `declined` = false, restores.
+    #[schema(value_type = Option<u32>)]
+    #[serde(default, deserialize_with = "lenient::any")]
+    declined_index: Option<Number>,
+    /// Text of the finding at `declinedIndex`: the change is refused if the finding is another one.
+    #[serde(default, deserialize_with = "lenient::any")]
+    message: Option<String>,
+    /// Whether the change, or the finding at `declinedIndex`, was declined. For a change, `declineReason` is
+    /// required.
     #[serde(default, deserialize_with = "lenient::any")]
     declined: Option<bool>,
     /// Reason for declining; must not be blank.
@@ -127,8 +136,8 @@ async fn read(State(app): State<App>, key: FindingsKey) -> JsonResult<ReviewFind
 
 /// Change the findings of a review
 ///
-/// `commentedIndex` marks a finding as posted, `declined` records that the change was declined, and
-/// `findings` replaces all stored findings.
+/// `commentedIndex` marks a finding as posted, `declinedIndex` records the decision on one finding, `declined`
+/// records that the change was declined, and `findings` replaces all stored findings.
 #[utoipa::path(post, path = "/api/gateway/reviewer/review-findings/{ticketId}", operation_id = "change_review_findings", tag = "reviewer",
     params(("ticketId" = String, Path, description = "Id of the ticket", example = "SHOP-7"), FindingsQuery),
     request_body = ChangeFindings,
@@ -140,6 +149,8 @@ async fn read(State(app): State<App>, key: FindingsKey) -> JsonResult<ReviewFind
             example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No findings are stored",
             example = json!(ErrorBody::new(404, "No findings file found"))),
+        (status = 409, body = ErrorBody, description = "The finding at `declinedIndex` has another text: a review has replaced the findings",
+            example = json!(ErrorBody::new(409, "The findings have changed"))),
         (status = 500, body = ErrorBody, description = "The findings cannot be written",
             example = json!(ErrorBody::new(500, "Failed to update findings: no space left"))),
     ))]
@@ -148,20 +159,24 @@ async fn change(
     key: FindingsKey,
     JsonBody(body): JsonBody<ChangeFindings>,
 ) -> JsonResult<FindingsChanged> {
-    // Without a reason, `declined` is ignored and `findings` applies.
-    let declined = body.decline_reason.filter(|_| body.declined == Some(true));
     let changed = spawn_blocking(move || {
         let file = key.file(&app)?;
-        if let Some(index) = body.commented_index {
-            // A fractional or negative index is mapped to an index that is always out of range.
-            let index = index.as_u64().or_else(|| lenient::whole(&index));
-            let index = index.and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX);
-            let marked = file.mark_commented(index);
-            return marked
+        let updated = if let Some(index) = &body.commented_index {
+            Some(file.mark_commented(index_of(index)))
+        } else if let Some(index) = &body.declined_index {
+            let message = body.message.unwrap_or_default();
+            let declined = body.declined != Some(false);
+            Some(file.decline_finding(index_of(index), &message, declined, body.decline_reason.clone()))
+        } else {
+            None
+        };
+        if let Some(updated) = updated {
+            return updated
                 .map(|()| None)
                 .map_err(|error| findings_error("Failed to update findings", &error));
         }
-        if let Some(reason) = declined {
+        // Without a reason, `declined` is ignored and `findings` applies.
+        if let Some(reason) = body.decline_reason.filter(|_| body.declined == Some(true)) {
             let declined = file.decline(reason);
             return declined
                 .map(|()| None)
@@ -177,10 +192,17 @@ async fn change(
     Ok(Json(FindingsChanged { success: true, count: changed.await?? }))
 }
 
+/// Returns a list index. A fractional or negative number results in an index that is always out of range.
+fn index_of(number: &Number) -> usize {
+    let index = number.as_u64().or_else(|| lenient::whole(number));
+    index.and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX)
+}
+
 fn findings_error(context: &str, error: &FindingsError) -> HttpError {
     match error {
         FindingsError::Missing => HttpError::not_found(error.to_string()),
         FindingsError::OutOfRange => HttpError::bad_request(error.to_string()),
+        FindingsError::Changed => HttpError::new(StatusCode::CONFLICT, error.to_string()),
         FindingsError::File(error) => HttpError::operation(context, error),
     }
 }

@@ -5,6 +5,7 @@ use axum::extract::State;
 use http::Method;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::provider::ProviderId;
+use loopgate_api::review::Verdict;
 use loopgate_review::{ReviewConfig, ReviewDirectory, ReviewReport, ReviewStatus};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
@@ -88,6 +89,9 @@ struct ReviewAnswer {
     exit_code: Option<i32>,
     /// Parameters with which the review was started.
     config: ReviewConfig,
+    /// Verdict on the change; absent until it was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
     /// End of the text in the log.
     log: String,
     /// Size of the whole log in bytes.
@@ -106,6 +110,7 @@ impl From<ReviewReport> for ReviewAnswer {
             completed_at: state.completed_at,
             exit_code: state.exit_code,
             config: state.config,
+            verdict: state.verdict,
             log,
             log_size,
         }

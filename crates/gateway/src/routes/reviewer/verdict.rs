@@ -6,6 +6,7 @@ use axum::extract::State;
 use http::Method;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::review::Verdict;
+use loopgate_review::ReviewDirectory;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -57,7 +58,8 @@ struct VerdictBody {
 /// Request the verdict on a change
 ///
 /// Resumes the session of the review and responds when the provider has answered, within 10 minutes.
-/// Concurrent requests for the same session share one answer.
+/// Concurrent requests for the same session share one answer. The verdict is then part of the status of the
+/// review.
 #[utoipa::path(post, path = "/api/gateway/reviewer/review-verdict/{ticketId}", operation_id = "review_verdict", tag = "reviewer",
     params(("ticketId" = String, Path, description = "Id of the ticket", example = "pr-7")),
     request_body = AskVerdict,
@@ -86,11 +88,15 @@ async fn verdict(
     };
     // The assistant stores sessions per working directory, so resuming one requires the worktree of the
     // review.
-    let worktree = {
+    let directory = {
         let app = app.clone();
-        spawn_blocking(move || existing_worktree(&app, &repo, &ticket)).await??
+        spawn_blocking(move || {
+            let worktree = existing_worktree(&app, &repo, &ticket)?;
+            Ok::<_, HttpError>(ReviewDirectory::of(&app.sandbox, worktree.as_path())?)
+        })
+        .await??
     };
-    let answer = reviews_of(&app, &Method::POST, PATH)?.verdict(worktree, provider, session).await;
+    let answer = reviews_of(&app, &Method::POST, PATH)?.verdict(&directory, provider, session).await;
     let answer = answer.map_err(|error| HttpError::operation("Failed to ask for a verdict", &error))?;
     Ok(Json(VerdictBody { verdict: answer.verdict, error: answer.error }))
 }

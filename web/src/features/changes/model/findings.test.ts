@@ -10,13 +10,13 @@ import {
   findingsOf,
   findingPlace,
   groupFindings,
+  indexesOf,
   neighbour,
   newFindings,
   reviewedWorktree,
   severityTone,
   shownFindings,
   type StoredFinding,
-  withDecision,
 } from "./findings";
 
 const stored = (message: string, more: Partial<StoredFinding> = {}): StoredFinding => ({
@@ -130,20 +130,20 @@ test("findings are those of a review if they say so, or if they are the same", (
   expect(areSame([stored("a")], [stored("a"), stored("b")])).toBe(false);
 });
 
-test("declined finding stays declined in a later review, and is restored", () => {
-  const [a, b] = [stored("a", { anchor: null }), stored("b")];
-  const declined = withDecision("reviewer", [a, b], [finding("a").id], { reason: " not ours " });
-  expect(declined[0]).toMatchObject({ declined: true, declineReason: "not ours", anchor: null });
-  expect(declined[1]).toBe(b);
+test("declined finding stays declined in a later review", () => {
+  const declined = [stored("a", { declined: true, declineReason: "not ours" }), stored("b")];
   const next = newFindings([stored("a", { line: 30 }), stored("c")], declined, "now");
   expect(next.map((own) => [own.declined, own.declineReason])).toEqual([
     [true, "not ours"],
     [undefined, undefined],
   ]);
-  const [restored] = withDecision("reviewer", declined, [finding("a").id], undefined);
-  expect(restored).toEqual(a);
-  const [silent] = withDecision("reviewer", [a], [finding("a").id], { reason: "" });
-  expect(silent).not.toHaveProperty("declineReason");
+});
+
+test("equal findings have different indexes", () => {
+  const list = [stored("b"), stored("a"), stored("a")];
+  const ids = findingsOf("reviewer", list).map(({ id }) => id);
+  expect(indexesOf("reviewer", list, [ids[2] ?? ""])).toEqual([2]);
+  expect(indexesOf("reviewer", list, [finding("a").id, "of another review"])).toEqual([1]);
 });
 
 test("next finding is the one below, and after the last one the first", () => {

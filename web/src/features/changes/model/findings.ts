@@ -236,21 +236,9 @@ export function newFindings(
   });
 }
 
-/** Returns stored findings with another decision on some of them. `decision`: undefined restores them. */
-export function withDecision(
+/** Returns the indexes of the findings with these ids. */
+export const indexesOf = (
   provider: string,
   stored: readonly StoredFinding[],
   ids: readonly string[],
-  decision: { reason: string } | undefined,
-): StoredFinding[] {
-  const own = idsOf(provider, stored);
-  return stored.map((finding, index) => {
-    if (!ids.includes(own[index] ?? "")) return finding;
-    const open = { ...finding };
-    delete open.declined;
-    delete open.declineReason;
-    if (!decision) return open;
-    const reason = decision.reason.trim();
-    return { ...open, declined: true, ...(reason !== "" && { declineReason: reason }) };
-  });
-}
+): number[] => idsOf(provider, stored).flatMap((id, index) => (ids.includes(id) ? [index] : []));

@@ -155,6 +155,7 @@ function Review({
           key={review.sessionId}
           target={target}
           session={review.sessionId}
+          stored={review.verdict}
           isRequested={wasFollowed}
         />
       )}
@@ -225,23 +226,27 @@ const VERDICTS: Record<Verdict["verdict"], { label: string; tone: Tone }> = {
 function VerdictRow({
   target,
   session,
+  stored,
   isRequested,
 }: {
   target: ReviewTarget;
   session: string;
+  /** The verdict that was given before. */
+  stored: Verdict | null | undefined;
   isRequested: boolean;
 }) {
   const answer = useQuery({
     ...verdictQuery(useScope(), target, session),
-    enabled: isRequested,
+    enabled: isRequested && !stored,
   });
-  const { verdict, error } = answer.data ?? {};
+  const { error } = answer.data ?? {};
+  const verdict = stored ?? answer.data?.verdict;
   const request = (label: string) => (
     <Button size="sm" onClick={() => void answer.refetch()}>
       {label}
     </Button>
   );
-  if (answer.isFetching)
+  if (answer.isFetching && !stored)
     return <Row>The reviewer is asked for its verdict. This can take 10 minutes.</Row>;
   if (verdict) {
     const { label, tone } = VERDICTS[verdict.verdict];

@@ -70,6 +70,33 @@ async fn finding_is_marked_as_posted() {
     assert_eq!(review.findings().await["own"], 1);
 }
 
+#[tokio::test]
+async fn finding_is_declined_and_restored() {
+    let review = Review::new().await;
+    review.store(json!({"findings": [{"message": "a"}, {"message": "b"}]})).await;
+    let decide = async |members: Value| {
+        let mut body = json!({"declinedIndex": 1, "message": "b"});
+        body.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        review.store(body).await
+    };
+    assert_eq!(decide(json!({"declineReason": "not ours"})).await.json(), json!({"success": true}));
+    let second = async || review.findings().await["findings"][1].clone();
+    let declined = second().await;
+    assert_eq!((&declined["declined"], &declined["declineReason"]), (&json!(true), &json!("not ours")));
+    assert!(review.findings().await["findings"][0].get("declined").is_none());
+    // The reason of a decision on one finding does not decline the change.
+    assert!(review.findings().await.get("declined").is_none());
+
+    let refused = decide(json!({"declinedIndex": 0})).await;
+    refused.assert_error(409, "The findings have changed", "conflict");
+    decide(json!({"declinedIndex": 2})).await.assert_error(400, "Index out of range", "invalid_request");
+    assert_eq!(second().await, declined);
+
+    assert_eq!(decide(json!({"declined": false})).await.status, 200);
+    let restored = second().await;
+    assert!(restored.get("declined").is_none() && restored.get("declineReason").is_none(), "{restored}");
+}
+
 // RC-28
 #[tokio::test]
 async fn declined_change_is_reset_by_new_findings() {
