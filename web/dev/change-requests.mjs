@@ -181,7 +181,12 @@ export function changeRequests({ me, plan, documents, loops }, opened, further =
               deliveredAt: minutesAgo(3.4),
               reason: null,
             }),
-            entry(4, user, { kind: "loop_started", ...started, message: "Keep the old addresses" }),
+            entry(4, user, {
+              kind: "loop_started",
+              ...started,
+              reason: "request",
+              message: "Keep the old addresses",
+            }),
             entry(5, user, written(plan, 2)),
           ]
         : []),

@@ -43,10 +43,13 @@ const standing = (title, facts = {}) => ({
   baseBranch: "main",
   hasConflicts: false,
   reviewDecision: null,
+  reviewers: [],
   checks: [],
   checksTruncated: false,
   unresolvedThreads: 0,
   lastCommentAt: null,
+  settledAt: null,
+  mergedBy: null,
   mergeObstacle: null,
   mergeMethods: ["squash", "merge"],
   canUpdateBranch: false,
@@ -74,6 +77,10 @@ export function pulls() {
     "acme/shop#42": {
       standing: standing("Retry webhooks with a growing delay", {
         reviewDecision: "changes_requested",
+        reviewers: [
+          { login: "ben", verdict: "changes_requested", at: minutesAgo(40) },
+          { login: "cy", verdict: "commented", at: minutesAgo(35) },
+        ],
         checks: [
           { ...CHECK, name: "lint" },
           {

@@ -191,10 +191,12 @@ pub mod code {
     pub const STALE_DISPATCH: &str = "STALE_DISPATCH";
 }
 
-/// Subcodes of error events that a desktop reports before a loop starts: what its set-up lacks. The codes are those of
-/// the interface, which name the consequence.
+/// Subcodes of error events that name the cause. The codes are those of the interface, which name the consequence.
 pub mod subcode {
     #![allow(missing_docs, reason = "each constant is its own text")]
+    // What the set-up of a desktop lacks.
     pub const ASSISTANT_MISSING: &str = "ASSISTANT_MISSING";
     pub const CODE_HOST_NOT_SIGNED_IN: &str = "CODE_HOST_NOT_SIGNED_IN";
+    // Tasks wait for answers to open questions of the plan.
+    pub const BLOCKED_BY_QUESTIONS: &str = "PENDING_TASKS_BLOCKED_BY_QUESTIONS";
 }

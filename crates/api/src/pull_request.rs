@@ -106,10 +106,37 @@ pub enum MergeObstacle {
     Unknown,
 }
 
+/// A reviewer of a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PullRequestReviewer {
+    /// Login of the account; `unknown` when it was deleted.
+    pub login: String,
+    /// The latest verdict, which later comments do not change.
+    pub verdict: PullRequestVerdict,
+    /// Time of that review, ISO 8601; null while it is not submitted.
+    #[schema(required)]
+    pub at: Option<String>,
+}
+
+/// What a review says about a pull request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PullRequestVerdict {
+    /// It approves the changes.
+    Approved,
+    /// It requests other changes.
+    ChangesRequested,
+    /// It has comments only.
+    Commented,
+    /// A maintainer dismissed it.
+    Dismissed,
+}
+
 /// Standing of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(example = json!({"state": "open", "isDraft": false, "title": "Add a dark theme", "url": "https://github.com/acme/shop/pull/42", "headBranch": "dark-theme", "headSha": "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "baseBranch": "main", "hasConflicts": false, "reviewDecision": "approved", "checks": [{"name": "test", "status": "COMPLETED", "conclusion": "SUCCESS", "outcome": "passed", "url": "https://github.com/acme/shop/actions/runs/1"}], "checksTruncated": false, "unresolvedThreads": 1, "lastCommentAt": "2030-01-02T08:30:00Z", "mergeObstacle": null, "mergeMethods": ["squash", "merge"], "canUpdateBranch": false}))]
+#[schema(example = json!({"state": "open", "isDraft": false, "title": "Add a dark theme", "url": "https://github.com/acme/shop/pull/42", "headBranch": "dark-theme", "headSha": "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "baseBranch": "main", "hasConflicts": false, "reviewDecision": "approved", "reviewers": [{"login": "kim", "verdict": "approved", "at": "2030-01-02T08:30:00Z"}], "checks": [{"name": "test", "status": "COMPLETED", "conclusion": "SUCCESS", "outcome": "passed", "url": "https://github.com/acme/shop/actions/runs/1"}], "checksTruncated": false, "unresolvedThreads": 1, "lastCommentAt": "2030-01-02T08:30:00Z", "mergeObstacle": null, "mergeMethods": ["squash", "merge"], "canUpdateBranch": false}))]
 pub struct PullRequestStanding {
     /// Whether it is open, merged or closed.
     pub state: PullRequestState,
@@ -130,6 +157,8 @@ pub struct PullRequestStanding {
     /// Decision of the reviewers; null without one.
     #[schema(required)]
     pub review_decision: Option<ReviewDecision>,
+    /// The authors of the newest fifty reviews, with the latest verdict of each.
+    pub reviewers: Vec<PullRequestReviewer>,
     /// The first hundred checks of the head commit.
     pub checks: Vec<PullRequestCheck>,
     /// Whether the head commit has more checks.
@@ -139,6 +168,12 @@ pub struct PullRequestStanding {
     /// Time of the newest comment or review of another account, ISO 8601; null without one.
     #[schema(required)]
     pub last_comment_at: Option<String>,
+    /// Time at which it was merged or closed, ISO 8601; null while it is open.
+    #[schema(required)]
+    pub settled_at: Option<String>,
+    /// Login of the account that merged it; null otherwise.
+    #[schema(required)]
+    pub merged_by: Option<String>,
     /// Why the account of this machine cannot merge it; null when it can.
     #[schema(required)]
     pub merge_obstacle: Option<MergeObstacle>,
@@ -162,6 +197,8 @@ impl PullRequestStanding {
             review_decision: self.review_decision,
             unresolved_threads: self.unresolved_threads,
             last_comment_at: self.last_comment_at.clone(),
+            settled_at: self.settled_at.clone(),
+            merged_by: self.merged_by.clone(),
         }
     }
 }
@@ -188,6 +225,12 @@ pub struct ReportedStanding {
     /// Time of the newest comment or review of another account than the desktop's, ISO 8601; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_comment_at: Option<String>,
+    /// Time at which it was merged or closed, ISO 8601; absent while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_at: Option<String>,
+    /// Login of the account that merged it; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_by: Option<String>,
 }
 
 /// Report of a desktop about a pull request.
@@ -238,10 +281,13 @@ mod tests {
             base_branch: String::new(),
             has_conflicts: true,
             review_decision: None,
+            reviewers: Vec::new(),
             checks: outcomes.map(check).to_vec(),
             checks_truncated: false,
             unresolved_threads: 3,
             last_comment_at: None,
+            settled_at: None,
+            merged_by: None,
             merge_obstacle: Some(MergeObstacle::Conflicts),
             merge_methods: Vec::new(),
             can_update_branch: false,

@@ -44,6 +44,7 @@ mod web;
 pub use accounts::{FirstOwner, Owner};
 pub use acts::authorization_page;
 pub use administration::{Administration, AdministrationError, ListedOrganization, ListedUser};
+pub use change_requests::standing::Attention;
 pub use config::{CodeHostApp, Config, Demonstration, MachineRepositories, OidcProvider, Secrets};
 pub use control_plane::{ControlPlane, ControlPlaneError};
 pub use router::openapi;

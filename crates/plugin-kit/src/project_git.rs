@@ -256,7 +256,7 @@ impl<'a> ProjectGit<'a> {
         let current = self.query(&["rev-parse", "--path-format=absolute", "--git-path", "index"]).await?;
         // A repository without commits has no index. Git accepts a missing file as GIT_INDEX_FILE, but not an
         // empty one.
-        if std::fs::copy(&current, &index).is_err() {
+        if copy_index(&current, &index).is_err() {
             std::fs::remove_file(&index).ok()?;
         }
         let mut env = self.env.clone();
@@ -336,7 +336,7 @@ impl<'a> ProjectGit<'a> {
         self.query_within(&clone, TREE_LIMIT).await?;
         let index = self.query(&["rev-parse", "--path-format=absolute", "--git-path", "index"]).await?;
         // A repository without commits has no index.
-        let _ = std::fs::copy(index, repository.join("index"));
+        let _ = copy_index(&index, &repository.join("index"));
         let git = ProjectGit { dir: copy, env: self.env, stop: self.stop };
         git.query(&["remote", "remove", "origin"]).await?;
         git.query(&["config", "core.bare", "false"]).await.map(drop)
@@ -473,6 +473,14 @@ impl BlockingGit {
     }
 }
 
+/// Copies an index with its modification time. Git compares that time with the times of files to decide whether a file may
+/// have changed in the second in which the index was written: with a later time, it would miss such a change.
+fn copy_index(index: impl AsRef<Path>, copy: &Path) -> std::io::Result<()> {
+    let modified = std::fs::metadata(&index)?.modified()?;
+    std::fs::copy(index, copy)?;
+    std::fs::File::options().write(true).open(copy)?.set_modified(modified)
+}
+
 #[cfg(test)]
 mod tests {
     use loopgate_testkit::git::git;
@@ -510,6 +518,31 @@ mod tests {
             queries.patch_between(&before, &after).await.unwrap(),
             after,
         ]
+    }
+
+    #[tokio::test]
+    async fn change_in_the_second_of_the_index_is_seen_in_a_later_second() {
+        let temporary = tempfile::tempdir().unwrap();
+        let dir = temporary.path();
+        let file = dir.join("one");
+        let second = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_900_000_000);
+        let write = |text: &str| {
+            std::fs::write(&file, text).unwrap();
+            std::fs::File::options().write(true).open(&file).unwrap().set_modified(second).unwrap();
+        };
+        git(dir, &["init", "--quiet"]).unwrap();
+        write("1\n");
+        // The time of the last change of the inode cannot be set, and would show the change.
+        git(dir, &["config", "core.trustctime", "false"]).unwrap();
+        git(dir, &["add", "-A"]).unwrap();
+        let index = std::fs::File::options().write(true).open(dir.join(".git/index")).unwrap();
+        index.set_modified(second).unwrap();
+        let (env, stop) = (std::env::vars_os().collect(), CancellationToken::new());
+        let queries = ProjectGit::at(dir, &env, &stop);
+        let before = queries.snapshot().await.unwrap();
+        write("2\n");
+        let after = queries.snapshot().await.unwrap();
+        assert_eq!(queries.changed_between(&before, &after).await.unwrap(), ["M\tone"]);
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@ mod machine;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -350,6 +351,30 @@ async fn work_in_a_removed_worktree_is_saved_and_restored() {
     }
     git.delete_saved(&code.clone, saved).await.unwrap();
     assert!(git.saved_work(&code.clone).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn change_in_the_second_of_the_index_is_saved_in_a_later_second() {
+    let code = Code::new().await;
+    let git = &code.git;
+    let place = code.worktree("widget-loop", "orchestrator/a").await;
+    let second = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_900_000_000);
+    let write = |text: &str| {
+        let file = fs::File::create(place.join("one")).unwrap();
+        (&file).write_all(text.as_bytes()).unwrap();
+        file.set_modified(second).unwrap();
+    };
+    // The time of the last change of the inode cannot be set, and would show the change.
+    code.run(&place, &["config", "core.trustctime", "false"]).await;
+    write("2");
+    code.run(&place, &["add", "one"]).await;
+    let index = code.run(&place, &["rev-parse", "--path-format=absolute", "--git-path", "index"]).await;
+    fs::File::open(index).unwrap().set_modified(second).unwrap();
+    write("3");
+    git.worktree_remove(&code.clone, &place).await.unwrap();
+    let [saved] = &git.saved_work(&code.clone).await.unwrap()[..] else { panic!("one is saved") };
+    let branch = git.restore_saved(&code.clone, saved).await.unwrap();
+    assert_eq!(code.run(&code.clone, &["show", &format!("{branch}:one")]).await, "3");
 }
 
 #[tokio::test]

@@ -2093,7 +2093,7 @@ export interface components {
          * @description What a change request needs from a person.
          * @enum {string}
          */
-        Attention: "plan" | "question" | "approval" | "delivery" | "changes" | "findings" | "checks" | "comments" | "limit" | "machine_offline" | "failure";
+        Attention: "plan" | "question" | "blocked" | "approval" | "delivery" | "changes" | "findings" | "checks" | "comments" | "limit" | "machine_offline" | "failure";
         /**
          * @description A security-relevant action in the audit log.
          * @enum {string}
@@ -2302,7 +2302,7 @@ export interface components {
          * @description State of a change request.
          * @enum {string}
          */
-        ChangeState: "not_started" | "starting" | "machine_offline" | "waiting_for_approval" | "queued" | "waiting_for_limit" | "running" | "stalled" | "question" | "plan_ready" | "changes_ready" | "comments_unanswered" | "changes_requested" | "reviewed" | "pull_request_open" | "checks_failing" | "merged" | "closed" | "done" | "limit_reached" | "delivery_failed" | "failed" | "stopped";
+        ChangeState: "not_started" | "starting" | "machine_offline" | "waiting_for_approval" | "queued" | "waiting_for_limit" | "running" | "stalled" | "question" | "plan_ready" | "changes_ready" | "comments_unanswered" | "changes_requested" | "reviewed" | "pull_request_open" | "checks_failing" | "merged" | "closed" | "done" | "limit_reached" | "delivery_failed" | "blocked" | "failed" | "stopped";
         /** @description Request to claim an attempt. */
         ClaimRequest: {
             /**
@@ -3420,7 +3420,7 @@ export interface components {
         /** @description Response envelope `{"success": true, "data": …}`. */
         Data_LoopDetail: {
             /** @description A loop with its large values. */
-            data: components["schemas"]["LoopRecord"] & {
+            data: components["schemas"]["LoopRecord"] & components["schemas"]["SelectedOptions"] & {
                 /** @description Documents provided as context. */
                 contextRefs?: {
                     [key: string]: unknown;
@@ -4900,6 +4900,7 @@ export interface components {
             loopId: string;
             /** @description First 200 characters of the message; null without one. */
             message?: string | null;
+            reason: components["schemas"]["StartReason"];
             /**
              * Format: int64
              * @description Version of the document that the loop works on; null without a document.
@@ -4951,13 +4952,22 @@ export interface components {
             reason?: string | null;
             text: string;
         } | {
+            /**
+             * Format: int64
+             * @description Number of its comments.
+             */
+            comments: number;
             /** @enum {string} */
-            kind: "changes_approved";
+            kind: "changes_reviewed";
             /**
              * Format: uuid
-             * @description Loop that opens the pull requests.
+             * @description Loop that answers the comments, or opens the pull requests; null without one.
              */
-            loopId: string;
+            loopId?: string | null;
+            /** @description Result of the review. */
+            review: components["schemas"]["ReviewKind"];
+            /** @description What the person says about the change as a whole; null without it. */
+            summary?: string | null;
         } | {
             /** @description Full name of the repository, `<org>/<repo>`. */
             fullName: string;
@@ -4965,6 +4975,18 @@ export interface components {
             kind: "pull_request";
             /** Format: int64 */
             number: number;
+            url: string;
+        } | {
+            /** @description Full name of the repository, `<org>/<repo>`. */
+            fullName: string;
+            /** @enum {string} */
+            kind: "pull_request_settled";
+            /** @description Login of the account that merged it; null otherwise. */
+            mergedBy?: string | null;
+            /** Format: int64 */
+            number: number;
+            /** @description `merged` or `closed`. */
+            state: components["schemas"]["PullRequestState"];
             url: string;
         } | {
             /** @enum {string} */
@@ -5333,7 +5355,7 @@ export interface components {
          */
         LoopCommand: "PLAN" | "EXECUTE" | "REQUEST_CHANGES" | "REQUEST_PRD_CHANGES" | "GENERATE_PRD" | "DECOMPOSE" | "EVALUATE_PRD" | "EVALUATE_FEATURE" | "EVALUATE_PLAN" | "EVALUATE_CODE" | "BOOTSTRAP" | "CODE_REVIEW" | "CHAT" | "EXPLORE" | "MANUAL";
         /** @description A loop with its large values. */
-        LoopDetail: components["schemas"]["LoopRecord"] & {
+        LoopDetail: components["schemas"]["LoopRecord"] & components["schemas"]["SelectedOptions"] & {
             /** @description Documents provided as context. */
             contextRefs?: {
                 [key: string]: unknown;
@@ -5999,12 +6021,16 @@ export interface components {
             isDraft: boolean;
             /** @description Time of the newest comment or review of another account than the desktop's, ISO 8601; absent without one. */
             lastCommentAt?: string | null;
+            /** @description Login of the account that merged it; absent otherwise. */
+            mergedBy?: string | null;
             /**
              * Format: int64
              * @description Number of its checks that are not completed.
              */
             pendingChecks: number;
             reviewDecision?: components["schemas"]["ReviewDecision"] | null;
+            /** @description Time at which it was merged or closed, ISO 8601; absent while it is open. */
+            settledAt?: string | null;
             /** @description Whether it is open, merged or closed. */
             state: components["schemas"]["PullRequestState"];
             /**
@@ -6270,6 +6296,18 @@ export interface components {
          * @enum {string}
          */
         Scope: "read" | "write" | "delete" | "admin";
+        /** @description What a user selects for a loop. Loops that continue its work inherit it. */
+        SelectedOptions: {
+            /** @description Slugs of the organization's agents that the loop gets; all that apply to its repositories if absent. */
+            agents?: string[] | null;
+            /**
+             * Format: double
+             * @description Spending limit in US dollars, in addition to those of the organization and the desktop.
+             */
+            maxSpendUsd?: number | null;
+            /** @description Model of the assistant. */
+            model?: string | null;
+        };
         /** @description Request to select an organization. */
         SelectOrganization: {
             /** @description Slug of the organization. */
@@ -6466,6 +6504,11 @@ export interface components {
             /** @description Session id of the assistant, if the runner knows it. */
             sessionId?: string | null;
         };
+        /**
+         * @description Why a person started a loop.
+         * @enum {string}
+         */
+        StartReason: "request" | "continuation" | "review" | "approval";
         /** @description What a state is about. */
         StateDetails: {
             activity?: components["schemas"]["LoopActivity"] | null;

@@ -4613,6 +4613,15 @@ export interface components {
             /** @description Time of submission, ISO 8601; null for a pending review. */
             submittedAt: string | null;
         };
+        /** @description A reviewer of a pull request. */
+        PullRequestReviewer: {
+            /** @description Time of that review, ISO 8601; null while it is not submitted. */
+            at: string | null;
+            /** @description Login of the account; `unknown` when it was deleted. */
+            login: string;
+            /** @description The latest verdict, which later comments do not change. */
+            verdict: components["schemas"]["PullRequestVerdict"];
+        };
         /**
          * @description Reviews of a pull request, with totals.
          * @example {
@@ -4650,6 +4659,13 @@ export interface components {
          *       "baseBranch": "main",
          *       "hasConflicts": false,
          *       "reviewDecision": "approved",
+         *       "reviewers": [
+         *         {
+         *           "login": "kim",
+         *           "verdict": "approved",
+         *           "at": "2030-01-02T08:30:00Z"
+         *         }
+         *       ],
          *       "checks": [
          *         {
          *           "name": "test",
@@ -4689,10 +4705,16 @@ export interface components {
             isDraft: boolean;
             /** @description Time of the newest comment or review of another account, ISO 8601; null without one. */
             lastCommentAt: string | null;
+            /** @description Login of the account that merged it; null otherwise. */
+            mergedBy: string | null;
             /** @description Methods that the repository allows, the account's usual one first. */
             mergeMethods: components["schemas"]["MergeMethod"][];
             mergeObstacle: components["schemas"]["MergeObstacle"] | null;
             reviewDecision: components["schemas"]["ReviewDecision"] | null;
+            /** @description The authors of the newest fifty reviews, with the latest verdict of each. */
+            reviewers: components["schemas"]["PullRequestReviewer"][];
+            /** @description Time at which it was merged or closed, ISO 8601; null while it is open. */
+            settledAt: string | null;
             /** @description Whether it is open, merged or closed. */
             state: components["schemas"]["PullRequestState"];
             /** @description Its title as text. */
@@ -4710,6 +4732,11 @@ export interface components {
          * @enum {string}
          */
         PullRequestState: "open" | "merged" | "closed";
+        /**
+         * @description What a review says about a pull request.
+         * @enum {string}
+         */
+        PullRequestVerdict: "approved" | "changes_requested" | "commented" | "dismissed";
         /** @description `push`: the branch that was pushed to `origin`. */
         Pushed: {
             message: string;

@@ -51,3 +51,9 @@ export const documentQuery = ({ api, key }: Scope, idOrSlug: string) =>
     queryFn: ({ signal }) =>
       unwrap(api.GET("/documents/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
   });
+
+export const organizationSettingsQuery = ({ api, key }: Scope) =>
+  queryOptions({
+    queryKey: key("organization-settings"),
+    queryFn: ({ signal }) => unwrap(api.GET("/organization/settings", { signal })),
+  });

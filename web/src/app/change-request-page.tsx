@@ -16,6 +16,7 @@ import { loopQuery } from "@/features/loops/queries";
 import { LoadingStage } from "@/features/loops/views/loading-loop";
 import { LoadingPull } from "@/features/pulls/views/loading-pull";
 import { SetUpPanel } from "@/features/set-up/views/set-up";
+import { isActive } from "@/model/status";
 import { changesAddress } from "@/routing/changes-address";
 import { lazyPart } from "@/routing/lazy-page";
 import { logSearch } from "@/routing/log-search";
@@ -50,7 +51,10 @@ export function ChangeRequestWithStages() {
     });
   const stages: StageViews = (changeRequest) => {
     const { document, plan, loops, loopId } = changeRequest;
-    const executed = loops.find(({ command }) => command === "EXECUTE");
+    const executions = loops.filter(({ command }) => command === "EXECUTE");
+    const executed = executions.at(0);
+    // The evidence of ended work stays visible while a later loop runs.
+    const evident = executions.find(({ status }) => !isActive(status)) ?? executed;
     return {
       request: (
         <WithDocument slug={document.slug}>
@@ -92,7 +96,7 @@ export function ChangeRequestWithStages() {
         ),
         evidence: (
           <Suspense fallback={<LoadingStage />}>
-            <EvidenceStage request={changeRequest} executed={executed.id} />
+            <EvidenceStage request={changeRequest} executed={(evident ?? executed).id} />
           </Suspense>
         ),
       }),

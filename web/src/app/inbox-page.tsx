@@ -4,6 +4,7 @@ import { lazy, Suspense } from "react";
 
 import { loadChunk } from "@/api/load-chunk";
 import { Inbox } from "@/features/change-requests/views/inbox";
+import { NextEnd } from "@/features/loop-list/views/next-end";
 import { buttonClass } from "@/ui/button";
 import { Notice } from "@/ui/panel";
 
@@ -22,7 +23,7 @@ export function InboxPage() {
       <SetUpPanel />
     </Suspense>
   );
-  return <Inbox setUp={setUp} approvals={<ApprovalsNotice />} />;
+  return <Inbox setUp={setUp} approvals={<ApprovalsNotice />} nextEnd={<NextEnd />} />;
 }
 
 /** Requests of other programs than loops, which belong to no change request. */

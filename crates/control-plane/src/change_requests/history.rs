@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use loopgate_api::command::LoopCommand;
 use loopgate_api::event_body::{ApprovalOutcome, EventBody, MessageDeliveryEvent, MessageEvent};
 use loopgate_api::job::LoopStatus;
+use loopgate_api::pull_request::PullRequestState;
 use sea_orm::prelude::*;
 use sea_orm::{ConnectionTrait, DerivePartialModel, QueryOrder as _, QuerySelect as _};
 use serde::Serialize;
@@ -16,11 +17,13 @@ use utoipa::ToSchema;
 
 use super::{Family, loops_of};
 use crate::audit::AuditAction;
-use crate::documents::view::pull_requests_of;
+use crate::documents::view::{LoopPullRequest, pull_requests_of};
 use crate::loops::view::{LoopDocument, LoopError, LoopUser, users};
 use crate::store::column::StoredEnum;
 use crate::store::entity::change_review::{self, ReviewKind};
-use crate::store::entity::{agent_loop, audit_entry, compute_target, document_version, loop_event};
+use crate::store::entity::{
+    agent_loop, audit_entry, compute_target, document_version, loop_event, review_comment,
+};
 use crate::store::{iso, parse_json};
 
 // Newest loops, and newest rows of each other kind.
@@ -44,11 +47,13 @@ pub enum Happening {
         /// Loop that wrote it; null for a person.
         loop_id: Option<Uuid>,
     },
-    /// A loop was started. For EXECUTE, this is the decision for a plan; for REQUEST_CHANGES, the decision against it.
+    /// A loop was started. For EXECUTE with the reason `request`, this is the decision for a plan; for REQUEST_CHANGES,
+    /// the decision against it.
     #[serde(rename_all = "camelCase")]
     LoopStarted {
         loop_id: Uuid,
         command: LoopCommand,
+        reason: StartReason,
         /// Version of the document that the loop works on; null without a document.
         version: Option<i64>,
         /// First 200 characters of the message; null without one.
@@ -91,11 +96,17 @@ pub enum Happening {
         /// Why the machine refused the message; null if it did not.
         reason: Option<String>,
     },
-    /// A person approved the changes of a loop, so that their pull requests are opened.
+    /// A person finished a review of the changes.
     #[serde(rename_all = "camelCase")]
-    ChangesApproved {
-        /// Loop that opens the pull requests.
-        loop_id: Uuid,
+    ChangesReviewed {
+        /// Result of the review.
+        review: ReviewKind,
+        /// Number of its comments.
+        comments: i64,
+        /// What the person says about the change as a whole; null without it.
+        summary: Option<String>,
+        /// Loop that answers the comments, or opens the pull requests; null without one.
+        loop_id: Option<Uuid>,
     },
     /// A pull request was opened.
     #[serde(rename_all = "camelCase")]
@@ -104,6 +115,18 @@ pub enum Happening {
         full_name: String,
         number: i64,
         url: String,
+    },
+    /// A pull request was merged or closed.
+    #[serde(rename_all = "camelCase")]
+    PullRequestSettled {
+        /// Full name of the repository, `<org>/<repo>`.
+        full_name: String,
+        number: i64,
+        url: String,
+        /// `merged` or `closed`.
+        state: PullRequestState,
+        /// Login of the account that merged it; null otherwise.
+        merged_by: Option<String>,
     },
     /// Title, status or repositories of a document were changed.
     Changed,
@@ -115,6 +138,20 @@ pub enum Happening {
     Deleted,
     /// The deletion was undone.
     Restored,
+}
+
+/// Why a person started a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StartReason {
+    /// For its command.
+    Request,
+    /// To continue the work of an earlier loop with the same command.
+    Continuation,
+    /// To answer the comments of a review.
+    Review,
+    /// To open the pull requests of approved changes.
+    Approval,
 }
 
 /// Whether the assistant has received a message.
@@ -156,21 +193,15 @@ pub async fn history(db: &impl ConnectionTrait, family: &Family) -> Result<Vec<H
     entries.extend(requests(db, &loops).await?);
     let ended = loops.iter().filter(|row| row.status.0.is_terminal()).map(|row| row.id).collect();
     entries.extend(messages(db, &starters, &ended).await?);
-    entries.extend(approvals(db, &starters).await?);
+    let reviews = reviews(db, family).await?;
     entries.extend(audited(db, family, &starters).await?);
     for pull_request in pull_requests_of(db, family.ids()).await? {
-        let at: jiff::Timestamp = pull_request.created_at.parse().unwrap_or_default();
-        entries.push(Entry {
-            at: at.as_millisecond(),
-            user: starters.get(&pull_request.loop_id).copied(),
-            happening: Happening::PullRequest {
-                full_name: pull_request.full_name,
-                number: pull_request.number,
-                url: pull_request.url,
-            },
-        });
+        entries.extend(of_pull_request(&starters, pull_request));
     }
-    entries.extend(loops.into_iter().flat_map(of_loop));
+    let reasons: HashMap<Uuid, StartReason> =
+        loops.iter().map(|row| (row.id, reason(row, &loops, &reviews))).collect();
+    entries.extend(loops.into_iter().flat_map(|row| of_loop(reasons[&row.id], row)));
+    entries.extend(reviews);
     // Stable: entries of the same millisecond keep the order in which they were read.
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.at));
     let users = users(db, entries.iter().filter_map(|entry| entry.user)).await?;
@@ -182,7 +213,49 @@ pub async fn history(db: &impl ConnectionTrait, family: &Family) -> Result<Vec<H
     Ok(entries.into_iter().map(view).collect())
 }
 
-fn of_loop(row: agent_loop::Model) -> Vec<Entry> {
+/// Returns why a loop was started.
+fn reason(row: &agent_loop::Model, loops: &[agent_loop::Model], reviews: &[Entry]) -> StartReason {
+    let of_review = reviews.iter().find_map(|entry| match &entry.happening {
+        Happening::ChangesReviewed { review, loop_id, .. } if *loop_id == Some(row.id) => Some(*review),
+        _ => None,
+    });
+    let continues = || {
+        let parent = loops.iter().find(|parent| Some(parent.id) == row.parent_loop_id);
+        parent.is_some_and(|parent| parent.command == row.command)
+    };
+    match of_review {
+        Some(ReviewKind::Approve) => StartReason::Approval,
+        Some(_) => StartReason::Review,
+        None if continues() => StartReason::Continuation,
+        None => StartReason::Request,
+    }
+}
+
+/// Returns that a pull request was opened, and how it ended.
+fn of_pull_request(starters: &HashMap<Uuid, Uuid>, pull_request: LoopPullRequest) -> Vec<Entry> {
+    let LoopPullRequest { full_name, number, url, loop_id, created_at, standing, .. } = pull_request;
+    let time = |text: &str| text.parse().map(jiff::Timestamp::as_millisecond).ok();
+    let ended = standing.and_then(|standing| Some((time(standing.settled_at.as_ref()?)?, standing)));
+    let ended = ended.map(|(at, standing)| Entry {
+        at,
+        user: None,
+        happening: Happening::PullRequestSettled {
+            full_name: full_name.clone(),
+            number,
+            url: url.clone(),
+            state: standing.state,
+            merged_by: standing.merged_by,
+        },
+    });
+    let opened = Entry {
+        at: time(&created_at).unwrap_or_default(),
+        user: starters.get(&loop_id).copied(),
+        happening: Happening::PullRequest { full_name, number, url },
+    };
+    ended.into_iter().chain([opened]).collect()
+}
+
+fn of_loop(reason: StartReason, row: agent_loop::Model) -> Vec<Entry> {
     let (loop_id, command, user) = (row.id, row.command.0, Some(row.user_id));
     let error: Option<LoopError> = parse_json(row.error.as_ref());
     let ended = row.completed_at.map(|at| Entry {
@@ -198,6 +271,7 @@ fn of_loop(row: agent_loop::Model) -> Vec<Entry> {
     let started = Happening::LoopStarted {
         loop_id,
         command,
+        reason,
         version: row.document_version,
         message: row.prompt_excerpt,
     };
@@ -347,20 +421,35 @@ async fn messages(
     Ok(sent.into_iter().map(entry).collect())
 }
 
-/// Returns the approvals of changes.
-async fn approvals(db: &impl ConnectionTrait, starters: &HashMap<Uuid, Uuid>) -> Result<Vec<Entry>, DbErr> {
+/// Returns the reviews of the changes.
+async fn reviews(db: &impl ConnectionTrait, family: &Family) -> Result<Vec<Entry>, DbErr> {
     let rows = change_review::Entity::find()
-        .filter(change_review::Column::LoopId.is_in(starters.keys().copied()))
-        .filter(change_review::Column::Kind.eq(StoredEnum(ReviewKind::Approve)))
+        .filter(change_review::Column::DocumentId.eq(family.root.id))
         .order_by_desc(change_review::Column::CreatedAt)
         .limit(ROWS)
         .all(db)
         .await?;
+    let comments: HashMap<Uuid, i64> = review_comment::Entity::find()
+        .select_only()
+        .column(review_comment::Column::ReviewId)
+        .column_as(review_comment::Column::Id.count(), "comments")
+        .filter(review_comment::Column::ReviewId.is_in(rows.iter().map(|row| row.id)))
+        .group_by(review_comment::Column::ReviewId)
+        .into_tuple::<(Uuid, i64)>()
+        .all(db)
+        .await?
+        .into_iter()
+        .collect();
     let entry = |row: change_review::Model| {
-        let happening = Happening::ChangesApproved { loop_id: row.loop_id? };
-        Some(Entry { at: row.created_at, user: Some(row.user_id), happening })
+        let happening = Happening::ChangesReviewed {
+            review: row.kind.0,
+            comments: comments.get(&row.id).copied().unwrap_or_default(),
+            summary: row.summary,
+            loop_id: row.loop_id,
+        };
+        Entry { at: row.created_at, user: Some(row.user_id), happening }
     };
-    Ok(rows.into_iter().filter_map(entry).collect())
+    Ok(rows.into_iter().map(entry).collect())
 }
 
 /// Returns what the audit log contains about the documents and loops.

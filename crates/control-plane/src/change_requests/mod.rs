@@ -219,6 +219,7 @@ async fn facts(
         status: row.status.0,
         is_offline: target.is_some_and(|target| !target.is_online),
         activity: activity::of(row),
+        error_subcode: error.as_ref().and_then(LoopError::subcode).map(str::to_owned),
         error_code: error.map(|error| error.code),
         has_pull_request: row.pr_url.is_some() || opened.count(db).await? > 0,
         warnings: metadata.warnings,

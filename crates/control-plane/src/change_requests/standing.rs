@@ -1,7 +1,7 @@
 //! Derives the state of a change request, and what a person has to do, from its loops, its plan and its pull requests.
 
 use loopgate_api::command::LoopCommand;
-use loopgate_api::event::code;
+use loopgate_api::event::{code, subcode};
 use loopgate_api::event_body::TaskCounts;
 use loopgate_api::job::LoopStatus;
 use loopgate_api::pull_request::{PullRequestState, ReportedStanding, ReviewDecision};
@@ -76,6 +76,8 @@ pub enum ChangeState {
     LimitReached,
     /// The work is done, but was not delivered.
     DeliveryFailed,
+    /// The loop ended with tasks that wait for answers to open questions.
+    Blocked,
     /// The loop failed.
     Failed,
     /// A person stopped the loop.
@@ -90,6 +92,8 @@ pub enum Attention {
     Plan,
     /// Answer a question.
     Question,
+    /// Answer the questions that block tasks.
+    Blocked,
     /// Approve the loop on its desktop.
     Approval,
     /// Deliver the work.
@@ -186,6 +190,8 @@ pub struct LoopFacts {
     pub is_offline: bool,
     pub activity: Option<LoopActivity>,
     pub error_code: Option<String>,
+    /// More specific code of a failure.
+    pub error_subcode: Option<String>,
     pub has_pull_request: bool,
     pub warnings: Vec<String>,
     /// Verdict of a review.
@@ -291,6 +297,7 @@ impl LoopFacts {
             Some(code::ITERATION_LIMIT | code::SPENDING_LIMIT | code::TIMED_OUT) => ChangeState::LimitReached,
             Some(code::NOTHING_DELIVERED) => ChangeState::DeliveryFailed,
             _ if self.status == LoopStatus::TimedOut => ChangeState::LimitReached,
+            _ if self.error_subcode.as_deref() == Some(subcode::BLOCKED_BY_QUESTIONS) => ChangeState::Blocked,
             _ => ChangeState::Failed,
         }
     }
@@ -334,6 +341,7 @@ impl ChangeState {
         match self {
             Self::PlanReady => Some(Attention::Plan),
             Self::Question => Some(Attention::Question),
+            Self::Blocked => Some(Attention::Blocked),
             Self::WaitingForApproval => Some(Attention::Approval),
             Self::DeliveryFailed => Some(Attention::Delivery),
             Self::ChangesReady => Some(Attention::Changes),
@@ -389,6 +397,7 @@ mod tests {
             is_offline: false,
             activity: None,
             error_code: None,
+            error_subcode: None,
             has_pull_request: false,
             warnings: Vec::new(),
             verdict: None,
@@ -460,6 +469,11 @@ mod tests {
         assert_eq!(failed(code::SPENDING_LIMIT).state(), ChangeState::LimitReached);
         assert_eq!(failed(code::NOTHING_DELIVERED).state(), ChangeState::DeliveryFailed);
         assert_eq!(failed(code::PROCESS_FAILED).state(), ChangeState::Failed);
+        let blocked = LoopFacts {
+            error_subcode: Some(subcode::BLOCKED_BY_QUESTIONS.to_owned()),
+            ..failed(code::PROCESS_FAILED)
+        };
+        assert_eq!((blocked.state(), blocked.attention()), (ChangeState::Blocked, Some(Attention::Blocked)));
         assert_eq!(facts(LoopCommand::Plan, LoopStatus::TimedOut).state(), ChangeState::LimitReached);
         assert_eq!(facts(LoopCommand::Plan, LoopStatus::Cancelled).attention(), None);
     }
@@ -520,6 +534,8 @@ mod tests {
             review_decision: None,
             unresolved_threads: 0,
             last_comment_at: None,
+            settled_at: None,
+            merged_by: None,
         }
     }
 

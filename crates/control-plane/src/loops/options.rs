@@ -3,6 +3,7 @@
 use loopgate_api::ids::is_option_value;
 use loopgate_api::usd::Usd;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::error::ValidationIssues;
 
@@ -10,7 +11,7 @@ use crate::error::ValidationIssues;
 const AGENT_LIMIT: usize = 100;
 
 /// What a user selects for a loop. Loops that continue its work inherit it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SelectedOptions {
     /// Model of the assistant.
@@ -18,6 +19,7 @@ pub struct SelectedOptions {
     pub model: Option<String>,
     /// Spending limit in US dollars, in addition to those of the organization and the desktop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>)]
     pub max_spend_usd: Option<Usd>,
     /// Slugs of the organization's agents that the loop gets; all that apply to its repositories if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -15,6 +15,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::contents::{self, Artifacts};
+use super::options::SelectedOptions;
 use crate::store::entity::user::full_name;
 use crate::store::entity::{agent_loop, compute_target, document, document_version, loop_diagnostics, user};
 use crate::store::{iso, parse_json};
@@ -30,6 +31,13 @@ pub struct LoopError {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<HashMap<String, Value>>)]
     pub result: Option<Value>,
+}
+
+impl LoopError {
+    /// Returns the code of the cause, if the error has one.
+    pub fn subcode(&self) -> Option<&str> {
+        self.result.as_ref()?.get("subcode")?.as_str()
+    }
 }
 
 /// User who started a loop.
@@ -162,6 +170,9 @@ pub struct LoopDetail {
     pub record: LoopRecord,
     /// Request in natural language.
     pub prompt: Option<String>,
+    /// What the user selected for the loop, or what it inherited.
+    #[serde(flatten)]
+    pub options: SelectedOptions,
     /// Documents provided as context.
     #[schema(value_type = Option<Vec<HashMap<String, Value>>>)]
     pub context_refs: Option<Value>,
@@ -307,6 +318,7 @@ pub async fn detail(db: &impl ConnectionTrait, row: agent_loop::Model) -> Result
         produced_document: produced.map(|document| LoopDocument::from(&document)),
         diagnostics: diagnostics.map(|row| row.diagnostics),
         prompt: content.prompt,
+        options: parse_json(content.options.as_ref()).unwrap_or_default(),
         context_refs: content.context_refs,
         tokens_by_model: parse_json(content.tokens_by_model.as_ref()),
         results,

@@ -268,6 +268,8 @@ pub async fn mark(
         // Comments on a pull request need the person until they are seen.
         change_requests::refresh(&tx, root.id).await?;
         tx.commit().await?;
+        // Other tabs and devices of the person show it as well.
+        app.bus.publish(Topic::Organization(caller.organization_id()));
         let (row, root) = find(&app, &caller, &id_or_slug).await?;
         Ok(detail(app.store.reader(), caller.user.id, row, root).await?)
     };

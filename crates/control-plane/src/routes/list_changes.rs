@@ -14,7 +14,8 @@ use crate::auth::{Caller, UserAuth};
 use crate::bus::Topic;
 use crate::dispatch::target::accessible;
 use crate::error::ApiResult;
-use crate::store::entity::{agent_loop, change_request};
+use crate::store::entity::{agent_loop, change_request, change_request_mark};
+use crate::store::now;
 
 // Latest rows that are compared. Several, because rows that change in the same millisecond differ only by their ids.
 const LATEST: u64 = 10;
@@ -59,6 +60,10 @@ pub async fn list_changes(State(app): State<ControlPlaneState>, caller: ApiResul
 struct Latest {
     change_requests: Vec<(Uuid, i64)>,
     loops: Vec<(Uuid, i64)>,
+    /// Number of change requests that the user has seen, and the latest time.
+    seen: (i64, Option<i64>),
+    /// Change requests that the user does not want to be reminded of, and until when.
+    snoozed: Vec<(Uuid, i64)>,
     targets: Vec<(Uuid, bool)>,
 }
 
@@ -79,20 +84,34 @@ impl Latest {
             .order_by_desc(agent_loop::Column::UpdatedAt)
             .order_by_desc(agent_loop::Column::Id)
             .limit(LATEST);
+        let marks = change_request_mark::Entity::find()
+            .select_only()
+            .filter(change_request_mark::Column::UserId.eq(caller.user.id));
+        let seen = marks
+            .clone()
+            .column_as(change_request_mark::Column::SeenAt.count(), "count")
+            .column_as(change_request_mark::Column::SeenAt.max(), "latest");
+        let snoozed = marks
+            .columns([change_request_mark::Column::DocumentId, change_request_mark::Column::SnoozedUntil])
+            .filter(change_request_mark::Column::SnoozedUntil.gt(now()))
+            .order_by_asc(change_request_mark::Column::DocumentId);
         let mut targets: Vec<_> =
             accessible(caller).all(db).await?.into_iter().map(|row| (row.id, row.is_online)).collect();
         targets.sort_unstable();
         Ok(Self {
             change_requests: change_requests.into_tuple().all(db).await?,
             loops: loops.into_tuple().all(db).await?,
+            seen: seen.into_tuple().one(db).await?.unwrap_or_default(),
+            snoozed: snoozed.into_tuple().all(db).await?,
             targets,
         })
     }
 
     /// Returns the lists in which this differs from an earlier state.
     fn changes_since(&self, earlier: &Self) -> Vec<ListName> {
+        let has_marked = self.seen != earlier.seen || self.snoozed != earlier.snoozed;
         let lists = [
-            (ListName::ChangeRequests, self.change_requests != earlier.change_requests),
+            (ListName::ChangeRequests, self.change_requests != earlier.change_requests || has_marked),
             (ListName::Loops, self.loops != earlier.loops),
             (ListName::ComputeTargets, self.targets != earlier.targets),
         ];

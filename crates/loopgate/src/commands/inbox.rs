@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use loopgate_control_plane::Attention;
 use owo_colors::OwoColorize as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,8 +18,9 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// List the change requests that need you, most recently changed first.
 ///
-/// The control plane decides what needs you, as for the page "Needs you": a plan to judge, a question, an approval, a
-/// failure, work that was not delivered, findings, a limit, a machine that is offline. Snoozed change requests are not
+/// The control plane decides what needs you, as for the page "Needs you": a plan to judge, a question, an approval,
+/// changes to review, comments, failed checks, findings, work that was not delivered, a limit, a failure, a machine that
+/// is offline. Snoozed change requests are not
 /// listed. Loopgate must be running.
 #[derive(Debug, Args)]
 pub struct InboxArgs {
@@ -79,16 +81,19 @@ fn line(InboxEntry { document, attention }: &InboxEntry) -> String {
 
 /// Returns what a person has to do. An attention of a later control plane is returned as it is.
 fn need(attention: &str) -> &str {
-    match attention {
-        "plan" => "judge the plan",
-        "question" => "answer a question",
-        "approval" => "approve the loop",
-        "delivery" => "deliver the work",
-        "findings" => "decide the findings",
-        "limit" => "raise a limit, or stop",
-        "machine_offline" => "start the machine",
-        "failure" => "see the failure",
-        other => other,
+    let Ok(known) = serde_json::from_value(json!(attention)) else { return attention };
+    match known {
+        Attention::Plan => "judge the plan",
+        Attention::Question | Attention::Blocked => "answer a question",
+        Attention::Approval => "approve the loop",
+        Attention::Delivery => "deliver the work",
+        Attention::Changes => "review the changes",
+        Attention::Findings => "decide the findings",
+        Attention::Checks => "fix the checks",
+        Attention::Comments => "answer the comments",
+        Attention::Limit => "raise a limit, or stop",
+        Attention::MachineOffline => "start the machine",
+        Attention::Failure => "see the failure",
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use loopgate_api::event::subcode;
 use loopgate_api::names::{PLAN_JSON, STATE_JSON};
 use loopgate_home::untrusted;
 use serde_json::Value;
@@ -42,10 +43,7 @@ pub fn contradiction(workdir: &Path) -> Option<Contradiction> {
     let tasks = names(pending);
     let count = pending.len();
     let (subcode, why) = if questions > 0 {
-        (
-            "PENDING_TASKS_BLOCKED_BY_QUESTIONS",
-            format!("; {questions} open questions of the plan need an answer"),
-        )
+        (subcode::BLOCKED_BY_QUESTIONS, format!("; {questions} open questions of the plan need an answer"))
     } else {
         ("PENDING_TASKS_AT_COMPLETION", String::new())
     };

@@ -127,6 +127,7 @@ pub(super) mod graphql {
             "authorAssociation": "OWNER", "createdAt": pull.created_at, "updatedAt": pull.updated_at,
             "closedAt": if closed { json!(pull.updated_at) } else { Value::Null },
             "mergedAt": if merged { json!(pull.updated_at) } else { Value::Null },
+            "mergedBy": if merged { user(viewer) } else { Value::Null },
             "baseRefName": pull.base, "headRefName": pull.head,
             "isCrossRepository": pull.head_repository.is_some(),
             "baseRefOid": git.base_sha, "headRefOid": git.head_sha,

@@ -50,10 +50,12 @@ struct ReviewNodes {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ReviewNode {
+pub(super) struct ReviewNode {
     state: String,
-    submitted_at: Option<String>,
+    /// Absent while the review is pending.
+    pub(super) submitted_at: Option<String>,
     author: Option<super::comments::Author>,
+    pub(super) viewer_did_author: Option<bool>,
 }
 
 impl CodeHost {
@@ -87,13 +89,9 @@ impl From<ReviewNode> for ReviewerVerdict {
     }
 }
 
-fn summarize(decision: Option<String>, all: &[ReviewerVerdict]) -> ReviewerVerdicts {
+pub(super) fn summarize(decision: Option<String>, all: &[ReviewerVerdict]) -> ReviewerVerdicts {
     let latest = latest_of_each(all.iter());
-    // A later comment does not change the author's verdict, so comments are ignored for the counts.
-    let verdicts =
-        latest_of_each(all.iter().filter(|review| {
-            matches!(review.state.as_str(), "APPROVED" | "CHANGES_REQUESTED" | "DISMISSED")
-        }));
+    let verdicts = latest_verdicts(all);
     let count = |state: &str| verdicts.iter().filter(|review| review.state == state).count();
     ReviewerVerdicts {
         decision,
@@ -101,6 +99,14 @@ fn summarize(decision: Option<String>, all: &[ReviewerVerdict]) -> ReviewerVerdi
         changes_requested: count("CHANGES_REQUESTED"),
         latest,
     }
+}
+
+/// Returns the latest verdict of each author. A later comment does not change it.
+pub(super) fn latest_verdicts(all: &[ReviewerVerdict]) -> Vec<ReviewerVerdict> {
+    latest_of_each(
+        all.iter()
+            .filter(|review| matches!(review.state.as_str(), "APPROVED" | "CHANGES_REQUESTED" | "DISMISSED")),
+    )
 }
 
 /// Returns the latest review of each author, or the first of several with the same time.

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::pull_request::{
-    CheckOutcome, MergeMethod, MergeObstacle, PullRequestCheck, PullRequestStanding, PullRequestState,
-    ReviewDecision,
+    CheckOutcome, MergeMethod, MergeObstacle, PullRequestCheck, PullRequestReviewer, PullRequestStanding,
+    PullRequestState, PullRequestVerdict, ReviewDecision,
 };
 use moka::future::Cache;
 use serde::Deserialize;
 
+use super::comments::{Author, login};
 use super::graphql::PullQuery;
+use super::reviews::{ReviewNode, ReviewerVerdict, latest_verdicts, summarize};
 use super::{CodeHost, GraphQlError, PullNumber};
 
 /// How long a standing is cached: the tabs and machines of an organization that show the same pull request share one
@@ -24,11 +26,11 @@ const QUERY: PullQuery = PullQuery {
     name: "PullRequestStanding",
     variables: "",
     fields: "state isDraft title url headRefName headRefOid baseRefName mergeable mergeStateStatus reviewDecision \
-        viewerCanUpdateBranch \
+        viewerCanUpdateBranch closedAt mergedBy { login } \
         baseRepository { viewerPermission viewerDefaultMergeMethod \
         mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed } \
         comments(last: 50) { nodes { createdAt viewerDidAuthor } } \
-        reviews(last: 50) { nodes { submittedAt viewerDidAuthor } } \
+        reviews(last: 50) { nodes { state submittedAt viewerDidAuthor author { login } } } \
         reviewThreads(last: 100) { nodes { isResolved \
         comments(last: 10) { nodes { createdAt viewerDidAuthor } } } } \
         commits(last: 1) { nodes { commit { statusCheckRollup { \
@@ -88,11 +90,13 @@ struct StandingNode {
     merge_state_status: Option<String>,
     review_decision: Option<String>,
     viewer_can_update_branch: Option<bool>,
+    closed_at: Option<String>,
+    merged_by: Option<Author>,
     base_repository: Option<BaseRepository>,
     #[serde(default)]
     comments: Nodes<SaidAt>,
     #[serde(default)]
-    reviews: Nodes<SaidAt>,
+    reviews: Nodes<ReviewNode>,
     #[serde(default)]
     review_threads: Nodes<ThreadNode>,
     #[serde(default)]
@@ -147,13 +151,11 @@ impl<T> Default for Nodes<T> {
     }
 }
 
-/// Time and author of a comment or review.
+/// Time and author of a comment.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SaidAt {
     created_at: Option<String>,
-    /// Of a review; absent while it is pending.
-    submitted_at: Option<String>,
     viewer_did_author: Option<bool>,
 }
 
@@ -202,18 +204,19 @@ impl TryFrom<StandingNode> for PullRequestStanding {
         let merge_methods = merge_methods(pull.base_repository.as_ref());
         let merge_obstacle = obstacle(&pull, state, &merge_methods);
         let threads = &pull.review_threads.nodes;
-        let said = pull.comments.nodes.iter().chain(&pull.reviews.nodes);
-        let said = said.chain(threads.iter().flat_map(|thread| &thread.comments.nodes));
-        let of_others = said.filter(|said| said.viewer_did_author != Some(true));
+        let comments = pull.comments.nodes.iter();
+        let comments = comments.chain(threads.iter().flat_map(|thread| &thread.comments.nodes));
+        let comments = comments.map(|comment| (&comment.created_at, comment.viewer_did_author));
+        let reviews = pull.reviews.nodes.iter();
+        let reviews = reviews.map(|review| (&review.submitted_at, review.viewer_did_author));
+        let of_others = comments.chain(reviews).filter(|(_, is_own)| *is_own != Some(true));
         // All times have the same format, so that their texts are in the order of time.
-        let last_comment_at = of_others
-            .filter_map(|said| said.submitted_at.as_ref().or(said.created_at.as_ref()))
-            .max()
-            .cloned();
+        let last_comment_at = of_others.filter_map(|(at, _)| at.as_ref()).max().cloned();
         let unresolved = threads.iter().filter(|thread| thread.is_resolved == Some(false)).count();
         let rollup =
             pull.commits.nodes.into_iter().next_back().and_then(|node| node.commit.status_check_rollup);
         let contexts = rollup.map(|rollup| rollup.contexts).unwrap_or_default();
+        let reviewers = reviewers(pull.reviews.nodes);
         Ok(Self {
             state,
             is_draft: pull.is_draft,
@@ -229,15 +232,40 @@ impl TryFrom<StandingNode> for PullRequestStanding {
                 Some("REVIEW_REQUIRED") => Some(ReviewDecision::ReviewRequired),
                 _ => None,
             },
+            reviewers,
             checks_truncated: contexts.has_next_page,
             checks: contexts.nodes.into_iter().map(PullRequestCheck::from).collect(),
             unresolved_threads: unresolved as u64,
             last_comment_at,
+            settled_at: pull.closed_at,
+            merged_by: login(pull.merged_by),
             merge_obstacle,
             merge_methods,
             can_update_branch: state == PullRequestState::Open && pull.viewer_can_update_branch == Some(true),
         })
     }
+}
+
+/// Returns the authors of reviews with their latest verdicts. An author who has only commented has commented.
+fn reviewers(reviews: Vec<ReviewNode>) -> Vec<PullRequestReviewer> {
+    let reviews: Vec<_> = reviews.into_iter().map(ReviewerVerdict::from).collect();
+    let latest = summarize(None, &reviews).latest;
+    let verdicts = latest_verdicts(&reviews);
+    let verdict_of = |review: ReviewerVerdict| {
+        verdicts.iter().find(|verdict| verdict.author == review.author).cloned().unwrap_or(review)
+    };
+    let reviewer = |ReviewerVerdict { author, state, submitted_at }| {
+        let verdict = match state.as_str() {
+            "APPROVED" => PullRequestVerdict::Approved,
+            "CHANGES_REQUESTED" => PullRequestVerdict::ChangesRequested,
+            "COMMENTED" => PullRequestVerdict::Commented,
+            "DISMISSED" => PullRequestVerdict::Dismissed,
+            // Pending: only its author can see it.
+            _ => return None,
+        };
+        Some(PullRequestReviewer { login: author, verdict, at: submitted_at })
+    };
+    latest.into_iter().map(verdict_of).filter_map(reviewer).collect()
 }
 
 fn obstacle(pull: &StandingNode, state: PullRequestState, methods: &[MergeMethod]) -> Option<MergeObstacle> {
@@ -382,18 +410,41 @@ mod tests {
     #[test]
     fn newest_comment_of_another_account_counts() {
         let said = |minute: u32, own: bool| json!({"createdAt": format!("2030-05-01T10:{minute:02}:00Z"), "viewerDidAuthor": own});
-        let review = json!({"submittedAt": "2030-05-01T10:20:00Z", "viewerDidAuthor": false});
+        let review =
+            json!({"state": "COMMENTED", "submittedAt": "2030-05-01T10:20:00Z", "viewerDidAuthor": false});
+        let pending = json!({"state": "PENDING", "submittedAt": null, "viewerDidAuthor": true});
         let threads = json!({"nodes": [
             {"isResolved": false, "comments": {"nodes": [said(10, false), said(40, true)]}},
             {"isResolved": true, "comments": {"nodes": [said(30, false)]}},
         ]});
         let standing = standing(json!({
             "comments": {"nodes": [said(5, false), said(50, true)]},
-            "reviews": {"nodes": [review, {"submittedAt": null, "viewerDidAuthor": true}]},
+            "reviews": {"nodes": [review, pending]},
             "reviewThreads": threads,
         }));
         assert_eq!(standing.last_comment_at.as_deref(), Some("2030-05-01T10:30:00Z"));
         assert_eq!(standing.unresolved_threads, 1);
+    }
+
+    #[test]
+    fn comment_of_a_reviewer_does_not_change_the_verdict() {
+        let review = |login: &str, state: &str, minute: u32| json!({"state": state, "submittedAt": format!("2030-05-01T10:{minute:02}:00Z"), "author": {"login": login}});
+        let standing = standing(
+            json!({"state": "MERGED", "closedAt": "2030-05-02T08:00:00Z", "mergedBy": {"login": "kim"},
+                "reviews": {"nodes": [
+                    review("ann", "CHANGES_REQUESTED", 1), review("bob", "COMMENTED", 2), review("ann", "APPROVED", 3),
+                    review("ann", "COMMENTED", 4), {"state": "PENDING", "submittedAt": null, "author": {"login": "me"}},
+                ]},
+            }),
+        );
+        let reviewers: Vec<_> =
+            standing.reviewers.iter().map(|own| (own.login.as_str(), own.verdict)).collect();
+        assert_eq!(
+            reviewers,
+            [("ann", PullRequestVerdict::Approved), ("bob", PullRequestVerdict::Commented)]
+        );
+        assert_eq!(standing.reported().settled_at.as_deref(), Some("2030-05-02T08:00:00Z"));
+        assert_eq!(standing.merged_by.as_deref(), Some("kim"));
     }
 
     #[test]

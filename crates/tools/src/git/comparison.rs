@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::{self, FileTimes};
-use std::io;
+use std::fs;
+use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,8 +14,9 @@ use std::sync::Arc;
 use loopgate_home::{Repository, RepositoryError};
 use tempfile::TempDir;
 
+use super::index_copy::IndexCopy;
 use super::outgoing::listing;
-use super::saved::{EMPTY_TREE, MAX_INDEX};
+use super::saved::EMPTY_TREE;
 use super::{DropPolicy, Git, GitError, finish, time};
 use crate::process::{Command, Stdin};
 
@@ -210,20 +211,14 @@ impl Pathspec<'_> {
     }
 }
 
-/// Creates a temporary directory with a directory for objects and a copy of the index. The copy has the time of the
-/// original, because git compares the content of files that changed in the same instant as the index. Blocks.
+/// Creates a temporary directory with a directory for objects and a copy of the index. Blocks.
 fn copy_index(repository: &Repository) -> io::Result<TempDir> {
     let directory = tempfile::tempdir()?;
     fs::create_dir(directory.path().join("objects"))?;
-    match repository.handles.git_dir.read(Path::new("index"), MAX_INDEX) {
-        Ok(bytes) => {
-            let copy = directory.path().join("index");
-            fs::write(&copy, bytes)?;
-            let time = fs::symlink_metadata(repository.git_dir.join("index"))?.modified()?;
-            fs::File::options().write(true).open(copy)?.set_times(FileTimes::new().set_modified(time))?;
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+    if let Some(index) = IndexCopy::read(repository)? {
+        let mut file = fs::File::create_new(directory.path().join("index"))?;
+        file.write_all(&index.content)?;
+        index.set_time(&file)?;
     }
     Ok(directory)
 }

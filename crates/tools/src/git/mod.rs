@@ -20,6 +20,7 @@ mod failure;
 mod file_diff;
 mod generated;
 mod hidden_work;
+mod index_copy;
 mod known_config;
 mod lfs;
 mod locks;

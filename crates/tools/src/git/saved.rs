@@ -16,6 +16,7 @@ use loopgate_home::{Repository, RepositoryError};
 use serde::{Deserialize, Serialize};
 
 use super::changes::{WORK, committer_variables};
+use super::index_copy::IndexCopy;
 use super::published::parse_changed_submodules;
 use super::status::{StatusChange, parse_status};
 use super::{DropPolicy, Git, GitError, checked, finish, time};
@@ -27,8 +28,6 @@ const SAVED: &str = "refs/loopgate/saved/";
 const NOT_SAVED: &str = "--glob=refs/loopgate/saved/*";
 /// Name of the temporary index, in the git directory of the worktree.
 const INDEX: &str = "loopgate-index";
-/// Largest index that is copied, in bytes.
-pub(super) const MAX_INDEX: u64 = 512 * 1024 * 1024;
 /// The empty tree, which is built into git.
 pub(super) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
@@ -358,11 +357,9 @@ impl Git {
 /// Copies the index of a worktree to the temporary index. Without an index, none is created. Blocks.
 fn copy_index(repository: &Repository) -> io::Result<()> {
     let own = &repository.handles.git_dir;
-    match own.read(Path::new("index"), MAX_INDEX) {
-        Ok(bytes) => own.replace(OsStr::new(INDEX), &bytes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
+    let Some(index) = IndexCopy::read(repository)? else { return Ok(()) };
+    own.replace(OsStr::new(INDEX), &index.content)?;
+    index.set_time(&own.open_file(Path::new(INDEX))?)
 }
 
 /// Returns whether the objects and refs of a working tree are in the repository of another one, so that they survive it.

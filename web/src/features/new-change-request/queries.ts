@@ -102,6 +102,16 @@ export const openTicketsQuery = ({ api, key }: Scope) =>
     staleTime: STALE_MS,
   });
 
+/** The loop with what was selected for it; null without an id. */
+export const selectedQuery = ({ api, key }: Scope, loop: string | undefined) =>
+  queryOptions({
+    queryKey: key("loops", loop, "selected"),
+    queryFn: ({ signal }) =>
+      loop === undefined
+        ? null
+        : unwrap(api.GET("/loops/{id}", { params: { path: { id: loop } }, signal })),
+  });
+
 /** The agents of the organization that loops may get. */
 export const enabledAgentsQuery = ({ api, key }: Scope) =>
   queryOptions({

@@ -1,15 +1,6 @@
-import { queryOptions } from "@tanstack/react-query";
-
 import { unwrap } from "@/api/client";
-import { type Scope } from "@/api/scope";
 import type { OrganizationSettings } from "@/api/types";
 import { useChange } from "@/api/use-change";
-
-export const organizationSettingsQuery = ({ api, key }: Scope) =>
-  queryOptions({
-    queryKey: key("organization-settings"),
-    queryFn: ({ signal }) => unwrap(api.GET("/organization/settings", { signal })),
-  });
 
 export const useSetOrganizationSettings = () =>
   useChange(

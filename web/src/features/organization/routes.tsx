@@ -1,12 +1,10 @@
 import { createRoute } from "@tanstack/react-router";
 
-import { featureFlagsQuery } from "@/api/queries";
+import { featureFlagsQuery, organizationSettingsQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
 import { lazyPage } from "@/routing/lazy-page";
 import { settingsRoute } from "@/routing/parents";
 import { SettingsError } from "@/ui/route-states";
-
-import { organizationSettingsQuery } from "./queries";
 
 export const organizationSettingsRoute = createRoute({
   getParentRoute: () => settingsRoute,

@@ -102,6 +102,9 @@ async fn selected_model_agents_and_limit_apply_to_the_loop_and_to_those_that_con
     };
     let expected = (json!("opus"), json!(2.5), vec![json!("payments")]);
     assert_eq!(selected(&command["body"]), expected);
+    let shown = owner.get(&format!("/loops/{id}")).await;
+    assert_eq!((shown.data("model"), shown.data("maxSpendUsd")), (&json!("opus"), &json!(2.5)));
+    assert_eq!(shown.data("agents"), &json!(["payments"]));
 
     fail(&runner, id).await;
     let resumed = owner.post(&format!("/loops/{id}/resume"), json!({})).await;

@@ -272,4 +272,40 @@ async fn held_changes_wait_for_an_approval_which_starts_a_loop_that_only_deliver
     assert_eq!(state(&owner).await, (json!("pull_request_open"), Value::Null));
     let review = owner.get(REVIEWS).await.data("reviews")[0].clone();
     assert_eq!((&review["kind"], &review["heads"]), (&json!("approve"), &json!({"acme/shop": HEAD})));
+    assert_eq!(reasons(&owner).await, ["approval", "request", "request"]);
+}
+
+/// Returns why the loops of the change request were started, newest first.
+async fn reasons(client: &TestClient) -> Vec<Value> {
+    let history = client.get("/change-requests/feature-1/history").await;
+    let entries = history.json["data"].as_array().unwrap().clone();
+    let started = entries.iter().filter(|entry| entry["kind"] == "loop_started");
+    started.map(|entry| entry["reason"].clone()).collect()
+}
+
+#[tokio::test]
+async fn history_contains_the_reviews_and_the_end_of_the_pull_request() {
+    let plane = TestApp::start().await;
+    let (mut desktop, owner) = executed(&plane).await;
+    let ids =
+        [draft(&owner, "src/cart.rs", "Name the limit.").await, draft(&owner, "README.md", "Why?").await];
+    owner.post("/documents/plan-1/run-loop", request_changes(&ids)).await;
+    let (_, id, runner) = launched(&plane, &mut desktop).await;
+    runner.event(id, json!({"type": "error", "code": "PROCESS_FAILED", "message": "x"})).await;
+    owner.post(&format!("/loops/{id}/resume"), json!({})).await;
+    assert_eq!(reasons(&owner).await, ["continuation", "review", "request", "request"]);
+
+    let path = format!("/compute-targets/{}/pull-requests", desktop.target_id);
+    let merged = json!({"fullName": "acme/shop", "number": 7, "state": "merged", "isDraft": false, "failingChecks": 0,
+        "pendingChecks": 0, "hasConflicts": false, "unresolvedThreads": 0, "settledAt": "2999-01-01T00:00:00Z", "mergedBy": "kim"});
+    desktop.identity.client(&plane, "POST", &path, 0).post(&path, json!({"pullRequests": [merged]})).await;
+    let history = owner.get("/change-requests/feature-1/history").await;
+    let entries = history.json["data"].as_array().unwrap();
+    assert_eq!(
+        (&entries[0]["kind"], &entries[0]["state"], &entries[0]["mergedBy"]),
+        (&json!("pull_request_settled"), &json!("merged"), &json!("kim"))
+    );
+    let review = entries.iter().find(|entry| entry["kind"] == "changes_reviewed").unwrap();
+    assert_eq!((&review["review"], &review["comments"]), (&json!("request_changes"), &json!(2)));
+    assert_eq!((&review["summary"], &review["loopId"]), (&json!("Almost done."), &json!(id)));
 }

@@ -224,6 +224,12 @@ async fn stream_names_the_lists_that_change() {
     while !seen.contains(&json!("loops")) {
         seen.extend(next(&mut body).await["lists"].as_array().unwrap().iter().cloned());
     }
+    for mark in [json!({"seen": true}), json!({"snoozedUntil": "2999-01-01T00:00:00Z"}), json!({})] {
+        let (marked, changed) =
+            tokio::join!(owner.put("/change-requests/feature-1/mark", mark), next(&mut body));
+        assert_eq!(marked.status, 200, "{}", marked.text);
+        assert_eq!(changed, json!({"lists": ["change-requests"]}));
+    }
     plane.disconnect(desktop.target_id).await;
     crate::desktops::register::set_online(&plane.app.store, desktop.target_id, false).await.unwrap();
     while !seen.contains(&json!("compute-targets")) {

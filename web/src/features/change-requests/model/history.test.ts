@@ -12,7 +12,14 @@ const loop = { loopId: "3", command: "EXECUTE" } as const;
 test.each<[HistoryEntry, string]>([
   [{ at, user, kind: "version", document, version: 1 }, "wrote the plan"],
   [{ at, user, kind: "version", document, version: 3 }, "wrote version 3 of the plan"],
-  [{ at, user, kind: "loop_started", ...loop }, "approved the plan and started Execute"],
+  [
+    { at, user, kind: "loop_started", ...loop, reason: "request" },
+    "approved the plan and started Execute",
+  ],
+  [
+    { at, user, kind: "loop_started", ...loop, reason: "review" },
+    "started a loop that answers the review",
+  ],
   [{ at, kind: "loop_ended", ...loop, status: "FAILED" }, "Execute: failed"],
   [
     {
@@ -26,10 +33,24 @@ test.each<[HistoryEntry, string]>([
     },
     "sent a message to the loop (not delivered)",
   ],
-  [{ at, user, kind: "changes_approved", loopId: "3" }, "approved the changes"],
+  [
+    { at, user, kind: "changes_reviewed", review: "approve", comments: 0, loopId: "3" },
+    "approved the changes",
+  ],
+  [
+    { at, user, kind: "changes_reviewed", review: "comment", comments: 1 },
+    "commented on the changes (1 comment)",
+  ],
   [
     { at, kind: "pull_request", fullName: "acme/shop", number: 7, url: "u" },
     "Pull request acme/shop#7 was opened",
+  ],
+  [
+    {
+      ...{ at, kind: "pull_request_settled", fullName: "acme/shop", number: 7, url: "u" },
+      ...{ state: "merged", mergedBy: "kim" },
+    },
+    "Pull request acme/shop#7 was merged by kim",
   ],
 ])("text of %j", (entry, text) => {
   expect(historyText(entry)).toBe(text);

@@ -10,6 +10,18 @@ const DECISIONS: Partial<Record<LoopCommand, string>> = {
   CODE_REVIEW: "requested a review",
 };
 
+const REASONS = {
+  continuation: "continued the work",
+  review: "started a loop that answers the review",
+  approval: "started the delivery of the approved changes",
+} as const;
+
+const REVIEWS = {
+  approve: "approved the changes",
+  request_changes: "requested changes to the code",
+  comment: "commented on the changes",
+} as const;
+
 const OUTCOMES = {
   approved: "approved the loop on the machine",
   denied: "denied the loop on the machine",
@@ -33,6 +45,7 @@ export function historyText(entry: HistoryEntry): string {
         : `wrote version ${entry.version} of the ${noun}`;
     }
     case "loop_started":
+      if (entry.reason !== "request") return REASONS[entry.reason];
       return DECISIONS[entry.command] ?? `started ${humanise(entry.command)}`;
     case "loop_ended":
       return `${humanise(entry.command)}: ${statusFacts(entry.status).label.toLowerCase()}`;
@@ -46,10 +59,14 @@ export function historyText(entry: HistoryEntry): string {
       return "The assistant asked a question";
     case "message":
       return `sent a message to the loop (${DELIVERIES[entry.delivery]})`;
-    case "changes_approved":
-      return "approved the changes";
+    case "changes_reviewed":
+      return `${REVIEWS[entry.review]}${commentsText(entry.comments)}`;
     case "pull_request":
       return `Pull request ${entry.fullName}#${entry.number} was opened`;
+    case "pull_request_settled": {
+      const by = entry.mergedBy == null ? "" : ` by ${entry.mergedBy}`;
+      return `Pull request ${entry.fullName}#${entry.number} was ${entry.state}${by}`;
+    }
     case "changed":
       return "changed the document";
     case "archived":
@@ -63,6 +80,9 @@ export function historyText(entry: HistoryEntry): string {
   }
 }
 
+const commentsText = (count: number): string =>
+  count === 0 ? "" : ` (${count} ${count === 1 ? "comment" : "comments"})`;
+
 /** Returns the loop of an entry, if it has one. */
 export function loopOf(entry: HistoryEntry): string | undefined {
   switch (entry.kind) {
@@ -74,7 +94,7 @@ export function loopOf(entry: HistoryEntry): string | undefined {
     case "approval_decided":
     case "question":
     case "message":
-    case "changes_approved":
+    case "changes_reviewed":
       return entry.loopId ?? undefined;
     default:
       return undefined;
@@ -88,6 +108,8 @@ export function messageOf(entry: HistoryEntry): string | undefined {
     case "approval_requested":
     case "question":
       return entry.message ?? undefined;
+    case "changes_reviewed":
+      return entry.summary ?? undefined;
     case "message":
       return [entry.text, entry.reason && `Not delivered: ${entry.reason}`]
         .filter(Boolean)

@@ -45,6 +45,7 @@ const FACTS: Record<ChangeState, StateFacts> = {
   merged: { label: "Merged", tone: "ok" },
   closed: { label: "Closed", tone: "idle" },
   done: { label: "Done", tone: "ok" },
+  blocked: { label: "Blocked by questions", tone: "warn" },
   limit_reached: { label: "Limit reached", tone: "warn" },
   delivery_failed: { label: "Not delivered", tone: "bad" },
   failed: { label: "Failed", tone: "bad" },
@@ -90,6 +91,10 @@ const NEEDS: Record<Attention, Need> = {
   },
   question: {
     text: "The assistant has a question and continues with your answer.",
+    action: "Answer",
+  },
+  blocked: {
+    text: "Some tasks wait for answers to open questions of the plan.",
     action: "Answer",
   },
   approval: { text: "The machine holds the loop until its owner approves it.", action: "Approve" },

@@ -39,7 +39,7 @@ export function tabOf({ state, stage }: Pick<ChangeRequest, "state" | "stage">):
     case "comments_unanswered":
       return "changes";
     case "changes_requested":
-      return stage === "pull_request" ? "pull-request" : "evidence";
+      return stage === "pull_request" ? "pull-request" : "changes";
     case "reviewed":
     case "done":
     case "delivery_failed":

@@ -66,7 +66,7 @@ function Entry({ entry, orgSlug, now }: { entry: HistoryEntry; orgSlug: string; 
               : <DocumentLink document={entry.document} orgSlug={orgSlug} />
             </>
           )}
-          {entry.kind === "pull_request" && <PullRequestLink url={entry.url} />}
+          {"url" in entry && <PullRequestLink url={entry.url} />}
           {loopId !== undefined && (
             <>
               {" · "}

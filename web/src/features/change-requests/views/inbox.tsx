@@ -18,8 +18,15 @@ import { RequestList } from "./request-list";
 
 const RUNNING = parseSearch(VIEWS.find(({ name }) => name === "Running")?.search ?? "");
 
-/** `setUp`: what the machine needs for loops, shown until there is a change request. */
-export function Inbox({ setUp, approvals }: { setUp: ReactNode; approvals: ReactNode }) {
+interface InboxProps {
+  /** What the machine needs for loops, shown until there is a change request. */
+  setUp: ReactNode;
+  approvals: ReactNode;
+  /** The end of a sentence about the running loops: when the next of them ends. */
+  nextEnd: ReactNode;
+}
+
+export function Inbox({ setUp, approvals, nextEnd }: InboxProps) {
   usePageTitle("Needs you");
   const { orgSlug } = useParams({ from: "/$orgSlug" });
   useListShortcuts("change requests");
@@ -42,7 +49,7 @@ export function Inbox({ setUp, approvals }: { setUp: ReactNode; approvals: React
         </Panel>
       )}
       {list.total === 0 ? (
-        <NothingWaits orgSlug={orgSlug} setUp={setUp} />
+        <NothingWaits orgSlug={orgSlug} setUp={setUp} nextEnd={nextEnd} />
       ) : (
         <Panel className="mt-4 overflow-hidden">
           <UndoBar actions={actions} />
@@ -59,7 +66,15 @@ export function Inbox({ setUp, approvals }: { setUp: ReactNode; approvals: React
   );
 }
 
-function NothingWaits({ orgSlug, setUp }: { orgSlug: string; setUp: ReactNode }) {
+function NothingWaits({
+  orgSlug,
+  setUp,
+  nextEnd,
+}: {
+  orgSlug: string;
+  setUp: ReactNode;
+  nextEnd: ReactNode;
+}) {
   const scope = useScope();
   const { data: listed } = useQuery(firstPageQuery(scope, {}));
   const isEmpty = listed?.total === 0;
@@ -91,7 +106,8 @@ function NothingWaits({ orgSlug, setUp }: { orgSlug: string; setUp: ReactNode })
             ? "Describe a change and select a repository. Review the plan, then select Execute to implement it and open a pull request."
             : active === 0
               ? "No loop is running."
-              : `${exact(active)} ${active === 1 ? "loop is" : "loops are"} running. What needs a decision appears here.`}
+              : `${exact(active)} ${active === 1 ? "loop is" : "loops are"} running`}
+          {!isNew && active > 0 && nextEnd}
         </EmptyState>
       </Panel>
     </>

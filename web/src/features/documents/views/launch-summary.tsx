@@ -2,13 +2,15 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 
-import { documentQuery } from "@/api/queries";
+import { documentQuery, organizationSettingsQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Document, RepoRef } from "@/api/types";
+import { startPreviewQuery } from "@/gateway/start-preview";
+import { costsOf, durationsOf, type Estimate, estimateOf } from "@/model/estimate";
 import { duration, money } from "@/model/format";
+import { permissionSentence } from "@/model/permission";
 import { Code } from "@/ui/code";
 
-import { costsOf, durationsOf, type Estimate, estimateOf } from "../model/estimate";
 import { launchFacts } from "../model/launch-facts";
 import { executionsQuery } from "../queries";
 
@@ -26,7 +28,10 @@ export function LaunchSummary({
     enabled: source !== undefined,
   });
   const { repositories, branch, machine } = launchFacts(plan, request, repo);
-  const place = machine ? `on ${machine.machineName}` : "on its machine";
+  const { data: settings } = useQuery(organizationSettingsQuery(scope));
+  const { data: start } = useQuery(
+    startPreviewQuery(scope, machine?.id, repositories[0]?.fullName),
+  );
   return (
     <dl className="mt-3 space-y-2 text-sm">
       <Fact name={repositories.length > 1 ? "Repositories" : "Repository"}>
@@ -56,8 +61,16 @@ export function LaunchSummary({
         )}
       </Fact>
       <Fact name="Permitted">
-        The assistant changes files and runs commands in a separate worktree {place}; Loopgate
-        pushes the branch and opens a pull request, and merges nothing.
+        <span dir="auto" className="inline-block first-letter:uppercase">
+          {permissionSentence({
+            mode: "implement",
+            repositories: repositories.map(({ fullName }) => fullName),
+            machine: machine?.machineName,
+            start: start ?? undefined,
+            holds: settings?.holdPullRequests ?? false,
+            limitUsd: undefined,
+          })}
+        </span>
       </Fact>
       <Fact name="Estimate">
         {repositories[0] ? <LoopEstimate repository={repositories[0].fullName} /> : NO_ESTIMATE}

@@ -183,12 +183,9 @@ const SUBCODES: Record<string, Advice | AdviceTemplate> = {
     steps: ["Resume the loop: it continues from the existing work."],
   },
   PENDING_TASKS_BLOCKED_BY_QUESTIONS: {
-    title: "Open questions block the plan",
+    title: "Open questions block tasks",
     explanation: "The assistant needs answers before it can finish the remaining tasks.",
-    steps: [
-      "Read the open questions in the plan.",
-      "Start a new loop with the answers in its description.",
-    ],
+    steps: ["Answer the open questions in the message with which you resume the loop."],
   },
 };
 

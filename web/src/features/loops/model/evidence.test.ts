@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import type { Loop, LoopDetail, TestEvidence, TestRun } from "@/api/types";
+import type { Loop, ResultEntry, TestEvidence, TestRun } from "@/api/types";
 
-import { costByPhase, evidenceSentence, openTasks } from "./evidence";
+import { costByPhase, evidenceSentence, testsOf } from "./evidence";
 
 const run = (passed?: number): TestRun => ({
   commit: "c",
@@ -46,17 +46,10 @@ describe("evidenceSentence", () => {
   });
 });
 
-test("open tasks are those of the uploaded plan; malformed ones are skipped", () => {
-  const loop = (plan: unknown) =>
-    ({ uploadedArtifacts: { plan } }) as unknown as Pick<LoopDetail, "uploadedArtifacts">;
-  const pendingTasks = [{ id: "T-1.2", description: "Do it" }, null, 5, { id: 3 }, { id: "T-2.1" }];
-  expect(openTasks(loop({ raw: { pendingTasks } }))).toEqual([
-    { id: "T-1.2", description: "Do it" },
-    { id: "T-2.1", description: "" },
-  ]);
-  for (const plan of [undefined, null, "x", { raw: null }, { raw: { pendingTasks: 5 } }]) {
-    expect(openTasks(loop(plan))).toEqual([]);
-  }
+test("tests of work that waits for an approval count", () => {
+  const entry = (status: string, tests?: TestEvidence) => ({ status, tests }) as ResultEntry;
+  const tests = { outcome: "passed" } as unknown as TestEvidence;
+  expect(testsOf([entry("held", tests), entry("failed"), entry("success", tests)])).toHaveLength(2);
 });
 
 test("costs are summed by phase, in the order of the work", () => {

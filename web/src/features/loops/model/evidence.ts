@@ -1,13 +1,13 @@
 /** What an execution shows of its work: tasks, tests, and costs. */
-import type { Loop, LoopCommand, LoopDetail, ResultEntry, TestEvidence } from "@/api/types";
+import type { Loop, LoopCommand, ResultEntry, TestEvidence } from "@/api/types";
 import { moneyOf } from "@/model/cost";
 import { exact } from "@/model/format";
 
 type Tasks = NonNullable<Loop["tasks"]>;
 
-/** Returns the evidence about the tests of the repositories that were delivered. */
+/** Returns the evidence about the tests of the repositories whose work was pushed. */
 export const testsOf = (entries: ResultEntry[]): TestEvidence[] =>
-  entries.flatMap((entry) => (entry.status === "success" && entry.tests ? [entry.tests] : []));
+  entries.flatMap((entry) => ("tests" in entry && entry.tests ? [entry.tests] : []));
 
 /**
  * Summarizes an execution in one sentence: "7 of 7 tasks done; 212 tests pass, 2 more than before; 1 test was weakened".
@@ -64,25 +64,6 @@ function weakenedPart(tests: TestEvidence[]): string | undefined {
 const noun = (count: number, singular: string): string => (count === 1 ? singular : `${singular}s`);
 
 const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);
-
-export interface OpenTask {
-  id: string;
-  description: string;
-}
-
-/** Returns the tasks that the uploaded plan lists as pending. A model writes the plan, so that any part may be missing. */
-export function openTasks({
-  uploadedArtifacts,
-}: Pick<LoopDetail, "uploadedArtifacts">): OpenTask[] {
-  const plan = uploadedArtifacts?.plan as { raw?: { pendingTasks?: unknown } } | null | undefined;
-  const pending = plan?.raw?.pendingTasks;
-  if (!Array.isArray(pending)) return [];
-  return (pending as (Record<string, unknown> | null)[]).flatMap((task) => {
-    const { id, description } = task ?? {};
-    if (typeof id !== "string") return [];
-    return [{ id, description: typeof description === "string" ? description : "" }];
-  });
-}
 
 export const PHASES = ["Plan", "Execute", "Review", "Judges", "Other"] as const;
 export type Phase = (typeof PHASES)[number];

@@ -12,13 +12,14 @@ import { EmptyState, Panel } from "@/ui/panel";
 import { ScoreList } from "@/ui/score-list";
 
 import { adviceFor } from "../model/error-advice";
-import { costByPhase, evidenceSentence, openTasks, testsOf } from "../model/evidence";
+import { costByPhase, evidenceSentence, testsOf } from "../model/evidence";
+import { openTasks } from "../model/open-parts";
 import { resultEntries } from "../model/results";
 import { loopQuery } from "../queries";
 import { LoadingStage } from "./loading-loop";
 import { ResultList } from "./result-list";
 
-/** `executed`: id of the last execution. */
+/** `executed`: id of the last execution that has ended, or of the one that runs. */
 export function EvidenceStage({
   request,
   executed,
@@ -36,11 +37,19 @@ export function EvidenceStage({
 
 function Evidence({ loop, request }: { loop: LoopDetail; request: ChangeRequestDetail }) {
   const entries = resultEntries(loop);
-  const sentence = evidenceSentence(loop.tasks, testsOf(entries));
+  const isBehind = request.loops.some(
+    ({ id, command, status }) => id !== loop.id && command === "EXECUTE" && isActive(status),
+  );
+  const sentence = evidenceSentence(request.tasks ?? loop.tasks, testsOf(entries));
   return (
     <div className="space-y-7">
       {sentence !== undefined && (
         <p className="text-lg font-medium text-pretty first-letter:uppercase">{sentence}</p>
+      )}
+      {isBehind && (
+        <p className="text-ink-2">
+          A later loop is running. The results are those of the one before, the tasks are counted now.
+        </p>
       )}
       <OpenTasks loop={loop} />
       {entries.length > 0 ? (
@@ -73,11 +82,11 @@ function OpenTasks({ loop }: { loop: LoopDetail }) {
           : "The loop reported no reason. Resume it to continue with these tasks."}
       </p>
       <ul className="mt-2 space-y-1">
-        {open.map(({ id, description }) => (
+        {open.map(({ id, text }) => (
           <li key={id} className="flex gap-3">
             <span className="shrink-0 font-mono text-sm text-ink-3">{id}</span>
             <span dir="auto" className="min-w-0 wrap-anywhere">
-              {description}
+              {text}
             </span>
           </li>
         ))}

@@ -28,11 +28,10 @@ import type { LoopTab } from "../model/tabs";
 import { useLoopStream } from "../model/use-loop-stream";
 import { loopQuery } from "../queries";
 import { ActivityNotice } from "./activity-notice";
-import { LoopError } from "./error-card";
 import { LoopFacts } from "./facts";
 import { CancelButton, ResumeButton } from "./loop-actions";
+import { LoopProblem } from "./loop-problem";
 import { LoopMessages } from "./messages";
-import { Question } from "./question";
 import { ResultList } from "./result-list";
 import { SpendView } from "./spend-view";
 
@@ -104,14 +103,7 @@ function LoopView({
         <Actions loop={loop} orgSlug={orgSlug} executeButton={slots.executeButton} />
       </header>
       <LoopFacts loop={loop} />
-      {loop.status === "AWAITING_USER" ? (
-        <Question loop={loop} orgSlug={orgSlug} />
-      ) : (
-        loop.error &&
-        loop.status !== "COMPLETED" && (
-          <LoopError error={loop.error} diagnostics={loop.diagnostics} setUp={slots.setUp} />
-        )
-      )}
+      <LoopProblem loop={loop} orgSlug={orgSlug} setUp={slots.setUp} />
       <ReviewVerdict loop={loop} />
       <Warnings loop={loop} />
       <NoDesktopNotice loop={loop} />

@@ -1,8 +1,7 @@
 /** The question for which a loop waits, and a form for the answer. */
 import { MessageCircleQuestion } from "lucide-react";
-import { Suspense } from "react";
+import { type ReactNode, Suspense } from "react";
 
-import type { LoopDetail } from "@/api/types";
 import { DraftNotice } from "@/drafts/draft-notice";
 import { useDraft } from "@/drafts/use-draft";
 import { ActionError } from "@/ui/action-error";
@@ -13,7 +12,16 @@ import { isSubmitKey } from "@/ui/submit-key";
 
 import { useResume } from "./loop-actions";
 
-export function Question({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+/** `children`: what the assistant asks. */
+export function Question({
+  loopId,
+  orgSlug,
+  children,
+}: {
+  loopId: string;
+  orgSlug: string;
+  children: ReactNode;
+}) {
   return (
     <section
       aria-label="Question"
@@ -22,16 +30,14 @@ export function Question({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string 
       <MessageCircleQuestion aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
       <div className="min-w-0 flex-1">
         <h2 className="text-lg leading-6 font-semibold">The assistant needs your answer</h2>
-        <p dir="auto" className="mt-1 max-w-[70ch] wrap-anywhere whitespace-pre-line">
-          {loop.error?.message}
-        </p>
+        <div className="mt-1 max-w-[70ch]">{children}</div>
         <p className="mt-2 max-w-[70ch] text-pretty text-ink-2">
           The work so far is committed on the loop’s branch but not pushed. The loop continues from
           there with your answer.
         </p>
         {/* The page stays visible until the draft is loaded. */}
         <Suspense>
-          <AnswerForm loopId={loop.id} orgSlug={orgSlug} />
+          <AnswerForm loopId={loopId} orgSlug={orgSlug} />
         </Suspense>
       </div>
     </section>

@@ -5,6 +5,8 @@ import type { ReactNode } from "react";
 
 import { useScope } from "@/api/scope";
 import type { LoopDetail } from "@/api/types";
+import { moneyOf } from "@/model/cost";
+import { money } from "@/model/format";
 import { isActive } from "@/model/status";
 import type { LogSearch } from "@/routing/log-search";
 import { Loaded } from "@/ui/loaded";
@@ -12,12 +14,11 @@ import { Loaded } from "@/ui/loaded";
 import { useLoopStream } from "../model/use-loop-stream";
 import { loopQuery } from "../queries";
 import { ActivityNotice } from "./activity-notice";
-import { LoopError } from "./error-card";
 import { LiveView } from "./live-view";
 import { LoadingStage } from "./loading-loop";
 import { CancelButton, ResumeButton } from "./loop-actions";
+import { LoopProblem } from "./loop-problem";
 import { LoopMessages } from "./messages";
-import { Question } from "./question";
 
 interface LiveContext {
   orgSlug: string;
@@ -25,6 +26,18 @@ interface LiveContext {
   setUp: ReactNode;
   search: LogSearch;
   onSearch: (search: LogSearch) => void;
+}
+
+/** Cost of a loop so far, and its spending limit. */
+function LoopCost({ loop }: { loop: LoopDetail }) {
+  const cost = moneyOf(loop);
+  const limit = loop.maxSpendUsd == null ? undefined : `limit ${money(loop.maxSpendUsd)}`;
+  if (!cost && !limit) return null;
+  return (
+    <span className="text-sm text-ink-3 tabular-nums" title={cost?.source}>
+      {[cost && money(cost.usd), limit].filter(Boolean).join(" · ")}
+    </span>
+  );
 }
 
 /** Log of a loop while it runs and afterwards, with what it needs. */
@@ -55,15 +68,9 @@ function Live({ loop, orgSlug, setUp, search, onSearch }: LiveContext & { loop: 
         ) : (
           <ResumeButton loop={loop} orgSlug={orgSlug} />
         )}
+        <LoopCost loop={loop} />
       </div>
-      {loop.status === "AWAITING_USER" ? (
-        <Question loop={loop} orgSlug={orgSlug} />
-      ) : (
-        loop.error &&
-        loop.status !== "COMPLETED" && (
-          <LoopError error={loop.error} diagnostics={loop.diagnostics} setUp={setUp} />
-        )
-      )}
+      <LoopProblem loop={loop} orgSlug={orgSlug} setUp={setUp} />
       <ActivityNotice activity={activity} />
       <div className="mt-4">
         <LiveView

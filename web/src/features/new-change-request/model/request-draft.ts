@@ -1,5 +1,5 @@
 /** Unsent content of the form, apart from its files. */
-import type { Document } from "@/api/types";
+import type { Document, LoopDetail } from "@/api/types";
 import type { RunSelection } from "@/signing/run-loop";
 
 import type { RepositoryInput } from "./repository-input";
@@ -53,8 +53,11 @@ export const newPeer = (repository = "", branch = ""): RepositoryDraft => ({
   branch,
 });
 
-/** The request of an existing change request, to start it again with changes. */
-export function requestOf(document: Pick<Document, "content" | "repo" | "loops">): RequestDraft {
+/** The request of an existing change request, to start it again with changes. `selected`: of its first loop. */
+export function requestOf(
+  document: Pick<Document, "content" | "repo" | "loops">,
+  selected: Pick<LoopDetail, "model" | "maxSpendUsd" | "agents"> | undefined,
+): RequestDraft {
   const first = document.loops.at(-1);
   const repo = document.repo ?? first?.repo;
   return {
@@ -64,6 +67,9 @@ export function requestOf(document: Pick<Document, "content" | "repo" | "loops">
     peers: (first?.additionalRepos ?? []).map(({ fullName, branch }) => newPeer(fullName, branch)),
     mode: first?.command === "EXECUTE" ? "implement" : "plan",
     targetId: first?.computeTargetId ?? "",
+    model: selected?.model ?? "",
+    limit: selected?.maxSpendUsd?.toString() ?? "",
+    agents: selected?.agents ?? undefined,
   };
 }
 

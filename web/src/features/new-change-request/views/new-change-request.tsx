@@ -9,6 +9,7 @@ import { usePageTitle } from "@/ui/page-title";
 import { Notice } from "@/ui/panel";
 
 import { emptyRequest, type RequestDraft, requestOf } from "../model/request-draft";
+import { selectedQuery } from "../queries";
 import { NextSteps } from "./next-steps";
 import { RequestForm } from "./request-form";
 
@@ -65,7 +66,9 @@ function NewRequest({ onMode }: { onMode: (mode: Mode) => void }) {
 /** The form with the values of an existing change request. */
 function SameAgain({ slug, onMode }: { slug: string; onMode: (mode: Mode) => void }) {
   const { orgSlug } = route.useParams();
-  const { data: document } = useSuspenseQuery(documentQuery(useScope(), slug));
+  const scope = useScope();
+  const { data: document } = useSuspenseQuery(documentQuery(scope, slug));
+  const { data: first } = useSuspenseQuery(selectedQuery(scope, document.loops.at(-1)?.id));
   const files = document.attachments.length;
   return (
     <>
@@ -86,7 +89,11 @@ function SameAgain({ slug, onMode }: { slug: string; onMode: (mode: Mode) => voi
               : ` Its ${files} files are not copied: attach them again.`)}
         </Notice>
       </div>
-      <RequestForm field={`again ${slug}`} initial={requestOf(document)} onMode={onMode} />
+      <RequestForm
+        field={`again ${slug}`}
+        initial={requestOf(document, first ?? undefined)}
+        onMode={onMode}
+      />
     </>
   );
 }

@@ -4,18 +4,18 @@ import { getRouteApi } from "@tanstack/react-router";
 import { ShieldCheck } from "lucide-react";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
 
-import { computeTargetsQuery, documentQuery } from "@/api/queries";
+import { computeTargetsQuery, documentQuery, organizationSettingsQuery } from "@/api/queries";
 import { queryClient } from "@/api/query-client";
 import { useScope } from "@/api/scope";
 import type { Ticket } from "@/api/types";
 import { DraftNotice } from "@/drafts/draft-notice";
 import { useDraft } from "@/drafts/use-draft";
+import { permissionSentence } from "@/model/permission";
 import { branchProblem, promptProblem } from "@/model/validation";
 import { Button } from "@/ui/button";
 
 import type { RequestFile } from "../model/attachments";
 import { loadLastRepository, saveLastRepository } from "../model/last-repository";
-import { permissionSentence } from "../model/permission";
 import {
   emptyRequest,
   limitOf,
@@ -156,6 +156,7 @@ export function RequestForm({
   const repositories = checks.flatMap((each) => repoRefOf(each)?.fullName ?? []);
   const onlyMachine = online.length === 1 ? online[0] : undefined;
   const startPreview = check.preview?.start ?? undefined;
+  const { data: settings } = useQuery(organizationSettingsQuery(useScope()));
   return (
     <form ref={form} onSubmit={submit} noValidate className="mt-5 space-y-5">
       <TicketChoice value={value.ticket} onValue={selectTicket} />
@@ -219,6 +220,7 @@ export function RequestForm({
             repositories,
             machine: (target ?? onlyMachine)?.machineName,
             start: startPreview,
+            holds: settings?.holdPullRequests ?? false,
             limitUsd: limitOf(value.limit),
           })}
         </span>

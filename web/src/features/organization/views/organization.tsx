@@ -2,7 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 
 import { messageOf } from "@/api/errors";
-import { featureFlagsQuery, meQuery } from "@/api/queries";
+import { featureFlagsQuery, meQuery, organizationSettingsQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { OrganizationSettings } from "@/api/types";
 import { DraftNotice } from "@/drafts/draft-notice";
@@ -12,11 +12,7 @@ import { Field, INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
 import { RequestError, Section } from "@/ui/section";
 
-import {
-  organizationSettingsQuery,
-  useSetFeatureFlag,
-  useSetOrganizationSettings,
-} from "../queries";
+import { useSetFeatureFlag, useSetOrganizationSettings } from "../queries";
 
 const FLAGS: Record<string, string> = {
   "mermaid-enhancements": "Zoom, pan and download diagrams in plans",

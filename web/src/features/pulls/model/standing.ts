@@ -27,6 +27,13 @@ export const REVIEW_WORDS: Record<NonNullable<PullRequestStanding["reviewDecisio
   review_required: { label: "Review required", tone: "idle" },
 };
 
+export const VERDICT_WORDS: Record<PullRequestStanding["reviewers"][number]["verdict"], Words> = {
+  approved: { label: "approved", tone: "ok" },
+  changes_requested: { label: "requested changes", tone: "warn" },
+  commented: { label: "commented", tone: "idle" },
+  dismissed: { label: "was dismissed", tone: "idle" },
+};
+
 export const CHECK_WORDS: Record<PullRequestCheck["outcome"], Words> = {
   pending: { label: "running", tone: "run" },
   passed: { label: "passed", tone: "ok" },

@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useId } from "react";
 
 import { messageOf } from "@/api/errors";
 import { useScope } from "@/api/scope";
-import type { PullRequestConversation, ReportedStanding } from "@/api/types";
+import type { PullRequestConversation, PullRequestStanding, ReportedStanding } from "@/api/types";
 import type { GatewayResult } from "@/gateway/request";
 import { ago, moment } from "@/model/format";
 import { usePullRequestHref } from "@/model/pull-request";
@@ -15,7 +15,13 @@ import { useNow } from "@/ui/clock";
 import { Notice, Panel } from "@/ui/panel";
 import { GlyphBadge } from "@/ui/status-badge";
 
-import { checksSummary, OBSTACLES, REVIEW_WORDS, stateWords } from "../model/standing";
+import {
+  checksSummary,
+  OBSTACLES,
+  REVIEW_WORDS,
+  stateWords,
+  VERDICT_WORDS,
+} from "../model/standing";
 import type { PullThread } from "../model/threads";
 import { type OpenedPull, standingQuery, useRefreshPull } from "../queries";
 import { CheckList } from "./check-list";
@@ -107,6 +113,7 @@ export function PullCard({
           )}
         </div>
         {obstacle && <p className="text-sm text-pretty text-ink-2">{obstacle}</p>}
+        {standing && <Reviewers reviewers={standing.reviewers} now={now} />}
         {standing && <CheckList standing={standing} />}
         <Conversation
           pull={pull}
@@ -177,4 +184,29 @@ function useReport(pull: OpenedPull, shown: ReportedStanding["state"] | undefine
       clearTimeout(limit);
     };
   }, [isAhead, client, scope]);
+}
+
+/** Who has reviewed the pull request, and the verdict of each. */
+function Reviewers({
+  reviewers,
+  now,
+}: {
+  reviewers: PullRequestStanding["reviewers"];
+  now: number;
+}) {
+  if (reviewers.length === 0) return null;
+  return (
+    <ul aria-label="Reviews" className="flex flex-wrap gap-x-4 gap-y-1 text-sm">
+      {reviewers.map(({ login, verdict, at }) => {
+        const { label, tone } = VERDICT_WORDS[verdict];
+        return (
+          <li key={login} title={at == null ? undefined : ago(at, now)}>
+            <GlyphBadge tone={tone} isActive={false}>
+              <bdi>{login}</bdi> {label}
+            </GlyphBadge>
+          </li>
+        );
+      })}
+    </ul>
+  );
 }

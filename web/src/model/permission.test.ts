@@ -7,6 +7,7 @@ const facts: PermissionFacts = {
   repositories: ["acme/shop"],
   machine: "studio-7",
   start: { approval: "none", model: "opus" },
+  holds: false,
   limitUsd: undefined,
 };
 
@@ -16,6 +17,9 @@ test("plan changes no code, and an implementation is delivered", () => {
   );
   expect(permissionSentence({ ...facts, mode: "implement" })).toMatch(
     /changes files .* opens a pull request, and merges nothing\.$/,
+  );
+  expect(permissionSentence({ ...facts, mode: "implement", holds: true })).toContain(
+    "opens a pull request once a person has approved the changes",
   );
 });
 

@@ -1,6 +1,6 @@
 /** What a start permits, in one sentence. */
 import type { LoopStartPreview } from "@/api/types";
-import { money } from "@/model/format";
+import { money } from "./format";
 
 export interface PermissionFacts {
   mode: "plan" | "implement";
@@ -10,6 +10,8 @@ export interface PermissionFacts {
   machine: string | undefined;
   /** What the machine says. Undefined while it is not known. */
   start: LoopStartPreview | undefined;
+  /** Whether pull requests wait for the approval of a person. */
+  holds: boolean;
   /** Spending limit of the request in US dollars. */
   limitUsd: number | undefined;
 }
@@ -19,6 +21,7 @@ export function permissionSentence({
   repositories,
   machine,
   start,
+  holds,
   limitUsd,
 }: PermissionFacts): string {
   const place = machine ?? "the machine";
@@ -29,10 +32,13 @@ export function permissionSentence({
   const limit = limits.length > 0 ? ` and spends at most ${money(Math.min(...limits))}` : "";
   const read = peers.length > 0 ? `, reads ${peers.join(", ")}` : "";
   const worktree = `commands in a separate worktree of ${primary}${read}`;
+  const delivery = holds
+    ? "Loopgate pushes a branch, opens a pull request once a person has approved the changes, and merges nothing."
+    : "Loopgate pushes a branch and opens a pull request, and merges nothing.";
   const work =
     mode === "plan"
       ? `the assistant reads files and runs ${worktree}${limit}; it writes a plan, changes no code, and nothing is pushed.`
-      : `the assistant changes files and runs ${worktree}${limit}; Loopgate pushes a branch and opens a pull request, and merges nothing.`;
+      : `the assistant changes files and runs ${worktree}${limit}; ${delivery}`;
   return `${approvalClause(place, start)}${work}`;
 }
 

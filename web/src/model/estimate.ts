@@ -1,6 +1,6 @@
 /** Estimate of the cost and duration of a loop from completed loops of the same repository. */
 import type { Loop } from "@/api/types";
-import { moneyOf } from "@/model/cost";
+import { moneyOf } from "./cost";
 
 export interface Estimate {
   median: number;
@@ -28,7 +28,32 @@ export const costsOf = (loops: Loop[]): number[] =>
   loops.flatMap((loop) => moneyOf(loop)?.usd ?? []);
 
 /** Returns the durations in milliseconds. */
-export const durationsOf = (loops: Loop[]): number[] =>
+export const durationsOf = (
+  loops: readonly Pick<Loop, "startedAt" | "completedAt">[],
+): number[] =>
   loops.flatMap(({ startedAt, completedAt }) =>
     startedAt && completedAt ? Date.parse(completedAt) - Date.parse(startedAt) : [],
   );
+
+/** A loop, as far as it determines an estimate of its end. */
+type Timed = Pick<Loop, "command" | "startedAt" | "completedAt">;
+
+/**
+ * Returns the milliseconds until the next of the running loops probably ends, from the median duration of earlier loops
+ * with the same command. Undefined without an estimate for any of them. A loop that takes longer than usual is not
+ * considered: nothing is known about its end.
+ */
+export function untilNextEnd(
+  running: readonly Timed[],
+  ended: readonly Timed[],
+  now: number,
+): number | undefined {
+  const rest = running.flatMap(({ command, startedAt }) => {
+    const similar = ended.filter((loop) => loop.command === command);
+    const estimate = estimateOf(durationsOf(similar));
+    if (!estimate || !startedAt) return [];
+    const left = estimate.median - (now - Date.parse(startedAt));
+    return left > 0 ? [left] : [];
+  });
+  return rest.length > 0 ? Math.min(...rest) : undefined;
+}
