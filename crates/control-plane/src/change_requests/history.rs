@@ -198,9 +198,18 @@ pub async fn history(db: &impl ConnectionTrait, family: &Family) -> Result<Vec<H
     for pull_request in pull_requests_of(db, family.ids()).await? {
         entries.extend(of_pull_request(&starters, pull_request));
     }
-    let reasons: HashMap<Uuid, StartReason> =
-        loops.iter().map(|row| (row.id, reason(row, &loops, &reviews))).collect();
-    entries.extend(loops.into_iter().flat_map(|row| of_loop(reasons[&row.id], row)));
+    let by_id: HashMap<Uuid, &agent_loop::Model> = loops.iter().map(|row| (row.id, row)).collect();
+    let of_reviews: HashMap<Uuid, StartReason> =
+        reviews.iter().filter_map(|entry| start_of_review(entry, &by_id)).collect();
+    entries.extend(loops.iter().flat_map(|row| {
+        let continues = || {
+            row.parent_loop_id
+                .and_then(|id| by_id.get(&id))
+                .is_some_and(|parent| parent.command == row.command)
+        };
+        let default = if continues() { StartReason::Continuation } else { StartReason::Request };
+        of_loop(of_reviews.get(&row.id).copied().unwrap_or(default), row)
+    }));
     entries.extend(reviews);
     // Stable: entries of the same millisecond keep the order in which they were read.
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.at));
@@ -213,22 +222,15 @@ pub async fn history(db: &impl ConnectionTrait, family: &Family) -> Result<Vec<H
     Ok(entries.into_iter().map(view).collect())
 }
 
-/// Returns why a loop was started.
-fn reason(row: &agent_loop::Model, loops: &[agent_loop::Model], reviews: &[Entry]) -> StartReason {
-    let of_review = reviews.iter().find_map(|entry| match &entry.happening {
-        Happening::ChangesReviewed { review, loop_id, .. } if *loop_id == Some(row.id) => Some(*review),
-        _ => None,
-    });
-    let continues = || {
-        let parent = loops.iter().find(|parent| Some(parent.id) == row.parent_loop_id);
-        parent.is_some_and(|parent| parent.command == row.command)
-    };
-    match of_review {
-        Some(ReviewKind::Approve) => StartReason::Approval,
-        Some(_) => StartReason::Review,
-        None if continues() => StartReason::Continuation,
-        None => StartReason::Request,
+/// Returns the loop that was started with a review. Loops that resume it take over the review.
+fn start_of_review(review: &Entry, loops: &HashMap<Uuid, &agent_loop::Model>) -> Option<(Uuid, StartReason)> {
+    let Happening::ChangesReviewed { review: kind, loop_id, .. } = &review.happening else { return None };
+    let mut row = loops.get(&(*loop_id)?)?;
+    while row.created_at > review.at {
+        row = loops.get(&row.parent_loop_id?)?;
     }
+    let is_approval = *kind == ReviewKind::Approve;
+    Some((row.id, if is_approval { StartReason::Approval } else { StartReason::Review }))
 }
 
 /// Returns that a pull request was opened, and how it ended.
@@ -255,7 +257,7 @@ fn of_pull_request(starters: &HashMap<Uuid, Uuid>, pull_request: LoopPullRequest
     ended.into_iter().chain([opened]).collect()
 }
 
-fn of_loop(reason: StartReason, row: agent_loop::Model) -> Vec<Entry> {
+fn of_loop(reason: StartReason, row: &agent_loop::Model) -> Vec<Entry> {
     let (loop_id, command, user) = (row.id, row.command.0, Some(row.user_id));
     let error: Option<LoopError> = parse_json(row.error.as_ref());
     let ended = row.completed_at.map(|at| Entry {
@@ -273,7 +275,7 @@ fn of_loop(reason: StartReason, row: agent_loop::Model) -> Vec<Entry> {
         command,
         reason,
         version: row.document_version,
-        message: row.prompt_excerpt,
+        message: row.prompt_excerpt.clone(),
     };
     ended.into_iter().chain([Entry { at: row.created_at, user, happening: started }]).collect()
 }

@@ -26,8 +26,8 @@ async fn standing_is_read_with_one_query() -> Result<()> {
         desktop.standing().await?,
         json!({"state": "open", "isDraft": false, "title": "Add gear", "url": "https://github.com/acme/widget/pull/1",
                "headBranch": "gear", "headSha": head.trim(), "baseBranch": "main", "hasConflicts": false,
-               "reviewDecision": null, "checks": [], "checksTruncated": false, "unresolvedThreads": 0,
-               "lastCommentAt": null, "mergeObstacle": null, "mergeMethods": ["merge", "squash", "rebase"],
+               "reviewDecision": null, "reviewers": [], "checks": [], "checksTruncated": false, "unresolvedThreads": 0,
+               "lastCommentAt": null, "settledAt": null, "mergedBy": null, "mergeObstacle": null, "mergeMethods": ["merge", "squash", "rebase"],
                "canUpdateBranch": false})
     );
     assert_eq!(desktop.host.calls().len(), requests + 1);
@@ -59,6 +59,8 @@ async fn checks_reviews_and_threads_are_counted() -> Result<()> {
         (&standing["reviewDecision"], &standing["unresolvedThreads"]),
         (&json!("changes_requested"), &json!(1))
     );
+    let reviewer = &standing["reviewers"][0];
+    assert_eq!((&reviewer["login"], &reviewer["verdict"]), (&json!("ann"), &json!("changes_requested")));
     let of_others = &host.pull_requests(WIDGET)[0].inline[0].created_at;
     assert_eq!(standing["lastCommentAt"], json!(of_others), "the account's own comment counts");
     assert_eq!(standing["mergeObstacle"], Value::Null, "the base branch does not require the checks");
