@@ -80,14 +80,27 @@ export function changeRequests({ me, plan, documents, loops }, opened, further =
   ];
   rows[0].document = record(feature);
   let deleted = [];
-  const find = (slug) => rows.find(({ document }) => [document.slug, document.id].includes(slug));
+  const isNamed = (name) => (document) => [document.slug, document.id].includes(name);
+  /** Finds a change request by any of its documents. */
+  const find = (name) => {
+    const row = rows.find(({ document }) => isNamed(name)(document));
+    const source = documents.find(isNamed(name))?.source;
+    return row ?? (source && find(source.slug));
+  };
+  /** Adds the change request that begins with a document. */
+  const add = (document) => {
+    const row = entry(rows.length, ["running", "request", null, {}]);
+    rows = [{ ...row, document: record(document), user: me, isUnread: false }, ...rows];
+  };
+  const first = rows[0];
   const detail = (row) => {
-    const isFirst = row === rows[0];
+    const isFirst = row === first;
     const isDelivered = row.stage === "pull_request";
     const executed = loops.filter(
       ({ record }) => record.command === "EXECUTE" && record.completedAt,
     );
-    const shown = isFirst ? loops : isDelivered ? executed.slice(0, 1) : [];
+    const own = loops.filter(({ record }) => record.documentId === row.document.id);
+    const shown = isFirst ? loops : isDelivered ? executed.slice(0, 1) : own;
     const records = shown.map(({ record }) => record);
     return {
       ...row,
@@ -194,5 +207,5 @@ export function changeRequests({ me, plan, documents, loops }, opened, further =
     if (row) Object.assign(row, changes);
     return row;
   };
-  return { list, groups, history, find, detail, update, remove, restore };
+  return { list, groups, history, find, add, detail, update, remove, restore };
 }

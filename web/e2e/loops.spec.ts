@@ -109,3 +109,15 @@ for (const width of [1280, 390]) {
     }
   });
 }
+
+test("loop and plan lead to their change request, whose address names the request", async ({
+  page,
+}) => {
+  for (const path of [`loops/${id(11)}`, "implementation-plans/plan-1"]) {
+    await signIn(page, `/acme/${path}`);
+    await page.getByRole("link", { name: "Change request", exact: true }).click();
+    await expect(page).toHaveURL(/\/acme\/work\/feature-1$/);
+  }
+  await open(page, "/acme/work/plan-1?tab=history");
+  await expect(page).toHaveURL(/\/acme\/work\/feature-1\?tab=history$/);
+});

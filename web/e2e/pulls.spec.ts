@@ -87,7 +87,7 @@ test("chosen comments are sent to one loop", async ({ page }) => {
   const dialog = page.getByRole("alertdialog", { name: "Address 2 comments" });
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Start loop" }).dblclick();
-  await expect(page).toHaveURL(/\/acme\/loops\//);
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
   expect(starts).toHaveLength(1);
   expect(starts[0]).toMatchObject({ command: "execute" });
   const { review } = starts[0] as { review: { commentIds: string[]; summary: string } };

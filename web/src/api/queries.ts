@@ -51,3 +51,18 @@ export const documentQuery = ({ api, key }: Scope, idOrSlug: string) =>
     queryFn: ({ signal }) =>
       unwrap(api.GET("/documents/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
   });
+
+/** A change request, by any of its documents. */
+export const changeRequestQuery = ({ api, key }: Scope, idOrSlug: string) =>
+  queryOptions({
+    queryKey: key("change-requests", "one", idOrSlug),
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/change-requests/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
+    refetchInterval: unlessMissing(BACKSTOP_POLL_MS),
+  });
+
+export const loopDetailQuery = ({ api, key }: Scope, id: string) =>
+  queryOptions({
+    queryKey: key("loops", id),
+    queryFn: ({ signal }) => unwrap(api.GET("/loops/{id}", { params: { path: { id } }, signal })),
+  });

@@ -1,9 +1,9 @@
 /** Page of a change request, with the stages that other features show. */
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useParams } from "@tanstack/react-router";
 import { type ReactNode, Suspense } from "react";
 
-import { documentQuery } from "@/api/queries";
+import { documentQuery, meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Document, LoopDetail } from "@/api/types";
 import {
@@ -16,11 +16,14 @@ import { loopQuery } from "@/features/loops/queries";
 import { LoadingStage } from "@/features/loops/views/loading-loop";
 import { LoadingPull } from "@/features/pulls/views/loading-pull";
 import { SetUpPanel } from "@/features/set-up/views/set-up";
+import { isActive } from "@/model/status";
 import { changesAddress } from "@/routing/changes-address";
 import { lazyPart } from "@/routing/lazy-page";
 import { logSearch } from "@/routing/log-search";
 import { type SearchChange, withChange } from "@/routing/search-change";
 import { Loaded } from "@/ui/loaded";
+
+import { NotificationOffer } from "./notification-offer";
 
 // Not part of the page: title, state and tabs are displayed while the stages, which render Markdown and logs, are loading.
 const DocumentText = lazyPart(
@@ -42,6 +45,7 @@ export function ChangeRequestWithStages() {
   const { orgSlug } = useParams({ from: "/$orgSlug" });
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const { data: me } = useSuspenseQuery(meQuery(useScope()));
   const change = (next: SearchChange<typeof search>) =>
     void navigate({
       search: (current) => withChange(current, next),
@@ -50,6 +54,7 @@ export function ChangeRequestWithStages() {
     });
   const stages: StageViews = (changeRequest) => {
     const { document, plan, loops, loopId } = changeRequest;
+    const running = loops.find(({ status }) => isActive(status));
     const executed = loops.find(({ command }) => command === "EXECUTE");
     return {
       request: (
@@ -67,6 +72,7 @@ export function ChangeRequestWithStages() {
       ...(loopId && {
         live: (
           <Suspense fallback={<LoadingStage />}>
+            {running?.userId === me.id && <NotificationOffer />}
             <LiveStage
               key={loopId}
               loopId={loopId}

@@ -3,7 +3,7 @@ import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from "@ta
 
 import { unwrap, unwrapPage } from "@/api/client";
 import { PAGE_ROWS, usePagedRows } from "@/api/paged-rows";
-import { BACKSTOP_POLL_MS, unlessMissing } from "@/api/queries";
+import { BACKSTOP_POLL_MS } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
 import type { ChangeRequest, ChangeRequestPage, SavedView } from "@/api/types";
 
@@ -95,14 +95,6 @@ export function useChangeRequests(filters: ChangeRequestFilters) {
 
 /** What needs the person: the filters of the inbox and of all counts. */
 export const NEEDS_ME: ChangeRequestFilters = { attention: true, mine: true };
-
-export const changeRequestQuery = ({ api, key }: Scope, idOrSlug: string) =>
-  queryOptions({
-    queryKey: key(KEY, "one", idOrSlug),
-    queryFn: ({ signal }) =>
-      unwrap(api.GET("/change-requests/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
-    refetchInterval: unlessMissing(BACKSTOP_POLL_MS),
-  });
 
 /** What happened to a change request, newest first. */
 export const historyQuery = ({ api, key }: Scope, idOrSlug: string) =>

@@ -5,6 +5,7 @@ import { ArrowLeft } from "lucide-react";
 import { Tabs } from "radix-ui";
 import { type ReactNode, useEffect } from "react";
 
+import { changeRequestQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { ChangeRequestDetail } from "@/api/types";
 import { ago, moment, money } from "@/model/format";
@@ -16,7 +17,7 @@ import { usePageTitle } from "@/ui/page-title";
 
 import { isActiveState, needOf, tasksText } from "../model/states";
 import { type ChangeRequestTab, TAB_NAMES, tabOf, TABS } from "../model/tabs";
-import { changeRequestQuery, useChangeEntry } from "../queries";
+import { useChangeEntry } from "../queries";
 import { EntryMenu } from "./entry-menu";
 import { History } from "./history";
 import { StageTrack } from "./stage-track";

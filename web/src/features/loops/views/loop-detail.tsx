@@ -14,6 +14,7 @@ import { loopTitle } from "@/model/title";
 import { buttonClass } from "@/ui/button";
 import { lazyPart } from "@/routing/lazy-page";
 import { logSearch } from "@/routing/log-search";
+import { ChangeRequestLink } from "@/ui/change-request-link";
 import { Code } from "@/ui/code";
 import { cx } from "@/ui/cx";
 import { DocumentLink } from "@/ui/document-link";
@@ -98,6 +99,7 @@ function LoopView({
                 />
               </span>
             )}
+            {loop.document && <ChangeRequestLink slug={loop.document.slug} orgSlug={orgSlug} />}
             {isActive(loop.status) && <CancelButton loopId={loop.id} />}
           </div>
         </div>

@@ -11,6 +11,7 @@ import type { Ticket } from "@/api/types";
 import { DraftNotice } from "@/drafts/draft-notice";
 import { useDraft } from "@/drafts/use-draft";
 import { branchProblem, promptProblem } from "@/model/validation";
+import { useOpenLoop } from "@/routing/use-open-loop";
 import { Button } from "@/ui/button";
 
 import type { RequestFile } from "../model/attachments";
@@ -54,7 +55,7 @@ export function RequestForm({
 }) {
   const scope = useScope();
   const { orgSlug } = route.useParams();
-  const navigate = route.useNavigate();
+  const opening = useOpenLoop(orgSlug);
   const [first] = useState(initial);
   const draft = useDraft("new", field, first);
   const files = useDraft<RequestFile[]>("new", `${field} files`, []);
@@ -130,7 +131,7 @@ export function RequestForm({
       {
         onSuccess: (loopId) => {
           saveLastRepository(repositories[0]?.fullName ?? "");
-          return navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } });
+          return opening.onSuccess(loopId);
         },
       },
     );
