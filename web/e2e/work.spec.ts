@@ -191,3 +191,9 @@ test("change of another person appears without a poll", async ({ page }) => {
   });
   await expect(page.getByText("7 change requests")).toBeVisible();
 });
+
+test("log of a change request shows the warnings of its loop", async ({ page }) => {
+  await open(page, "work/feature-110?tab=live");
+  await expect(page.getByText("Completed with warnings")).toBeVisible();
+  await expect(page.getByText("The support files could not be uploaded.")).toBeVisible();
+});

@@ -16,6 +16,7 @@ import { LoopError } from "./error-card";
 import { LiveView } from "./live-view";
 import { LoadingStage } from "./loading-loop";
 import { CancelButton, ResumeButton } from "./loop-actions";
+import { LoopNotices } from "./loop-notices";
 import { LoopMessages } from "./messages";
 import { Question } from "./question";
 
@@ -64,7 +65,10 @@ function Live({ loop, orgSlug, setUp, search, onSearch }: LiveContext & { loop: 
           <LoopError error={loop.error} diagnostics={loop.diagnostics} setUp={setUp} />
         )
       )}
-      <ActivityNotice activity={activity} />
+      <LoopNotices loop={loop} />
+      <div className="mt-4 empty:hidden">
+        <ActivityNotice activity={activity} />
+      </div>
       <div className="mt-4">
         <LiveView
           loopId={loop.id}
