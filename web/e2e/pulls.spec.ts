@@ -103,6 +103,30 @@ test("chosen comments are sent to one loop", async ({ page }) => {
   expect(stored[0]?.body).toContain("> Why an hour, and not a day?");
 });
 
+test("conflicts are resolved by one loop, which merges the base branch", async ({ page }) => {
+  await page.route("**/git/pr/standing?**", async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as object;
+    return route.fulfill({
+      response,
+      json: { ...body, hasConflicts: true, mergeObstacle: "conflicts" },
+    });
+  });
+  await open(page);
+  await expect(card(page).getByText(/conflicts with the base branch/)).toBeVisible();
+  const starts = sentTo(page, "/run-loop");
+  await card(page).getByRole("button", { name: "Resolve conflicts" }).click();
+  const dialog = page.getByRole("alertdialog", {
+    name: "Resolve the conflicts of acme/shop #42",
+  });
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Start loop" }).click();
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
+  expect(starts).toMatchObject([{ command: "execute", review: { commentIds: [], heads: {} } }]);
+  const [{ review }] = starts as [{ review: { summary: string } }];
+  expect(review.summary).toContain("Fetch the branch `main`");
+});
+
 test("branch is updated, then merged with the chosen method", async ({ page }) => {
   await open(page);
   await card(page).getByRole("button", { name: "Update branch" }).click();
