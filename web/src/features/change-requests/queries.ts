@@ -74,6 +74,18 @@ export function useSaveViews() {
   });
 }
 
+/** Position of a change request in a list. */
+export type ListPosition = Pick<ChangeRequest, "changedAt"> & { document: { id: string } };
+
+/** Fetches the page after a change request. */
+export const fetchAfter = (
+  scope: Scope,
+  filters: ChangeRequestFilters,
+  { changedAt, document }: ListPosition,
+  signal: AbortSignal,
+): Promise<ChangeRequestPage> =>
+  fetchPage(scope, { ...filters, before: changedAt, beforeId: document.id }, signal);
+
 const isAfter = (row: ChangeRequest, other: ChangeRequest): boolean =>
   row.changedAt === other.changedAt
     ? row.document.id < other.document.id
@@ -85,8 +97,7 @@ export function useChangeRequests(filters: ChangeRequestFilters) {
   return usePagedRows(
     {
       queryKey: scope.key(KEY, "pages", filters),
-      fetchAfter: ({ changedAt, document }, signal) =>
-        fetchPage(scope, { ...filters, before: changedAt, beforeId: document.id }, signal),
+      fetchAfter: (last, signal) => fetchAfter(scope, filters, last, signal),
       isAfter,
     },
     first,
