@@ -6,6 +6,7 @@ import { type ReactNode, Suspense } from "react";
 import { documentQuery, meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Document, LoopDetail } from "@/api/types";
+import { isStoppable } from "@/features/change-requests/model/main-action";
 import {
   ChangeRequestPage,
   type StageViews,
@@ -13,6 +14,7 @@ import {
 import { LoadingChanges } from "@/features/changes/views/loading-changes";
 import { DocumentSkeleton } from "@/features/documents/views/document-skeleton";
 import { loopQuery } from "@/features/loops/queries";
+import { CancelButton } from "@/features/loops/views/loop-actions";
 import { LoadingStage } from "@/features/loops/views/loading-loop";
 import { LoadingPull } from "@/features/pulls/views/loading-pull";
 import { SetUpPanel } from "@/features/set-up/views/set-up";
@@ -77,6 +79,7 @@ export function ChangeRequestWithStages() {
               key={loopId}
               loopId={loopId}
               orgSlug={orgSlug}
+              canCancel={!isStoppable(changeRequest)}
               setUp={<SetUpPanel />}
               search={logSearch({ ...search })}
               onSearch={(next) => change({ text: undefined, about: undefined, ...next })}
@@ -109,7 +112,12 @@ export function ChangeRequestWithStages() {
       ),
     };
   };
-  return <ChangeRequestPage stages={stages} />;
+  return (
+    <ChangeRequestPage
+      stages={stages}
+      stopButton={(loopId) => <CancelButton loopId={loopId} verb="Stop" />}
+    />
+  );
 }
 
 /** Loads a loop with its large values, for its changes. */

@@ -52,7 +52,7 @@ export function RequestList({
                 <EntryMenu
                   request={request}
                   mayDelete={actions.mayDelete(request)}
-                  onChange={(change) => actions.apply(request, change)}
+                  onChange={(change) => actions.apply([request], change)}
                 />
               </>
             }

@@ -22,6 +22,8 @@ import { Question } from "./question";
 
 interface LiveContext {
   orgSlug: string;
+  /** Whether the stage offers to cancel the loop. */
+  canCancel: boolean;
   /** The check of the machine. */
   setUp: ReactNode;
   search: LogSearch;
@@ -38,7 +40,14 @@ export function LiveStage({ loopId, ...context }: LiveContext & { loopId: string
   );
 }
 
-function Live({ loop, orgSlug, setUp, search, onSearch }: LiveContext & { loop: LoopDetail }) {
+function Live({
+  loop,
+  orgSlug,
+  canCancel,
+  setUp,
+  search,
+  onSearch,
+}: LiveContext & { loop: LoopDetail }) {
   const active = isActive(loop.status);
   const { log, latest, activity, state } = useLoopStream(loop.id, !active);
   return (
@@ -51,11 +60,8 @@ function Live({ loop, orgSlug, setUp, search, onSearch }: LiveContext & { loop: 
         >
           Details of this loop
         </Link>
-        {active ? (
-          <CancelButton loopId={loop.id} />
-        ) : (
-          <ResumeButton loop={loop} orgSlug={orgSlug} />
-        )}
+        {active && canCancel && <CancelButton loopId={loop.id} />}
+        {!active && <ResumeButton loop={loop} orgSlug={orgSlug} />}
       </div>
       {loop.status === "AWAITING_USER" ? (
         <Question loop={loop} orgSlug={orgSlug} />
