@@ -300,3 +300,69 @@ test.describe("page of a change request", () => {
     await expect(page.getByRole("option", { name: "Archive", exact: true })).toHaveCount(0);
   });
 });
+
+test.describe("selection", () => {
+  const bar = (page: Page) => page.getByRole("region", { name: "Selection" });
+
+  test("is changed as one by keyboard, undone as one, and cleared by Escape", async ({ page }) => {
+    await open(page, "inbox");
+    await expect(page.getByText("8 change requests")).toBeVisible();
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await expect(bar(page).getByRole("status")).toHaveText("2 selected");
+    await page.keyboard.press("?");
+    const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await expect(list.getByText("Select the item")).toBeVisible();
+    await expect(list.getByText("Clear the selection")).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(list).toBeHidden();
+    await expectAccessible(page);
+    await page.keyboard.press("x");
+    await expect(bar(page).getByRole("status")).toHaveText("1 selected");
+    await page.keyboard.press("Escape");
+    await expect(bar(page)).toBeHidden();
+
+    await page.keyboard.press("x");
+    await page.keyboard.press("k");
+    await page.keyboard.press("x");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option", { name: "Archive: 2 selected" }).click();
+    await expect(page.getByText("6 change requests")).toBeVisible();
+    await expect(page.getByText("Archived 2 change requests.")).toBeVisible();
+    await expect(bar(page)).toBeHidden();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect(page.getByText("8 change requests")).toBeVisible();
+  });
+
+  test("by mouse; a running loop keeps its change request", async ({ page }) => {
+    await open(page, "work");
+    for (const title of ["Change 7: failed", "Change 8: running"]) {
+      await rows(page).filter({ hasText: title }).hover();
+      await page.getByRole("checkbox", { name: `Select ${title}` }).click();
+    }
+    await expect(bar(page).getByRole("button", { name: "Snooze for an hour" })).toBeVisible();
+    await bar(page).getByRole("button", { name: "Delete" }).click();
+    await expect(page.getByText("131 change requests")).toBeVisible();
+    await expect(page.getByText("Deleted “Change 7: failed”.")).toBeVisible();
+    await expect(page.getByText("Stop it, then delete the change request.")).toBeVisible();
+  });
+
+  test.describe("on a phone", () => {
+    test.use({ viewport: { width: 320, height: 700 }, hasTouch: true, isMobile: true });
+
+    test("begins in the menu of a row", async ({ page }) => {
+      await open(page, "inbox");
+      await page.getByRole("button", { name: "Actions for Change 1: question" }).tap();
+      await page.getByRole("menuitem", { name: "Select", exact: true }).tap();
+      await page.getByRole("checkbox", { name: "Select Change 2: waiting for approval" }).tap();
+      await expect(bar(page).getByRole("status")).toHaveText("2 selected");
+      await expect(bar(page)).toBeInViewport({ ratio: 1 });
+      await expectAccessible(page);
+      await expectNoHorizontalScroll(page);
+      await bar(page).getByRole("button", { name: "Mark as unread" }).tap();
+      await expect(page.getByText("Marked 2 change requests as unread.")).toBeVisible();
+    });
+  });
+});

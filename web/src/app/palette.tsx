@@ -26,6 +26,7 @@ import { type Scope, useScope } from "@/api/scope";
 import { StateBadge } from "@/features/change-requests/views/state-badge";
 import { repositoriesQuery } from "@/features/new-change-request/queries";
 import { useAvailableActions } from "@/ui/page-actions";
+import { useReturnFocus } from "@/ui/return-focus";
 import { setTheme } from "@/ui/theme";
 import { useDelayed } from "@/ui/use-delayed";
 
@@ -70,12 +71,14 @@ export function Palette({
 }) {
   const [typed, setTyped] = useState("");
   const search = useRequestSearch(typed);
+  const returnFocus = useReturnFocus();
   return (
     <Dialog.Root open onOpenChange={onClose}>
       <Dialog.Portal>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Dialog.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           className="fixed inset-x-4 top-[8vh] z-50 mx-auto max-w-xl animate-rise overflow-hidden rounded-lg border border-line bg-raised shadow-raised"
         >
           <Dialog.Title className="sr-only">Search and actions</Dialog.Title>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { entryActions } from "./entry-actions";
+import { entryActions, selectionActions } from "./entry-actions";
 import { undoOf } from "./undo";
 
 const now = new Date(2031, 3, 5, 15, 30);
@@ -39,6 +39,22 @@ test("tomorrow begins at nine", () => {
   expect(tomorrow?.change).toMatchObject({
     snoozedUntil: new Date(2031, 3, 6, 9).toISOString(),
   });
+});
+
+test("selection is changed as one; snooze and mark concern the entries that need a person", () => {
+  const [waiting, idle] = [entry(), entry({ attention: null })];
+  const offered = selectionActions([waiting, idle], true, now);
+  expect(offered.map(({ label, requests }) => [label, requests.length])).toEqual([
+    ["Archive", 2],
+    ["Snooze for an hour", 1],
+    ["Snooze until tomorrow", 1],
+    ["Mark as unread", 1],
+    ["Delete", 2],
+  ]);
+  const archived = entry({ attention: null, archivedAt: "2031-01-01" });
+  expect(selectionActions([archived], false, now).map(({ label }) => label)).toEqual([
+    "Return to the list",
+  ]);
 });
 
 const listed = (slug: string, isUnread = false) => ({

@@ -61,3 +61,26 @@ export function entryActions(
     ...(mayDelete ? [{ label: "Delete", change: { kind: "delete" } as const }] : []),
   ];
 }
+
+type Listed = Pick<ChangeRequest, "attention" | "archivedAt">;
+
+/** Returns the actions for selected entries, each with the entries that it concerns. */
+export function selectionActions<Entry extends Listed>(
+  selected: readonly Entry[],
+  mayDelete: boolean,
+  now: Date,
+): (EntryAction & { requests: readonly Entry[] })[] {
+  const waiting = selected.filter(({ attention }) => attention != null);
+  const isArchived = selected.every(({ archivedAt }) => archivedAt != null);
+  const actions: (EntryAction & { requests: readonly Entry[] })[] = [
+    {
+      label: isArchived ? "Return to the list" : "Archive",
+      change: { kind: "archive", archived: !isArchived },
+      requests: selected,
+    },
+    ...snoozes(now).map((action) => ({ ...action, requests: waiting })),
+    { label: "Mark as unread", change: { kind: "mark", seen: false }, requests: waiting },
+    { label: "Delete", change: { kind: "delete" }, requests: mayDelete ? selected : [] },
+  ];
+  return actions.filter(({ requests }) => requests.length > 0);
+}

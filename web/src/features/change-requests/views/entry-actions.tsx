@@ -22,17 +22,16 @@ export function useEntryActions() {
     isPending: entries.isPending,
     error: entries.error ?? entries.data?.error,
     undo,
-    apply: (requests: readonly ChangeRequest[], change: EntryChange) =>
+    /** `onChanged` is called when at least one has been changed. */
+    apply: (requests: readonly ChangeRequest[], change: EntryChange, onChanged?: () => void) =>
       entries.mutate(
         requests.map(({ document }) => ({ slug: document.slug, change })),
         {
-          onSuccess: ({ slugs }) =>
-            setUndo(
-              undoOf(
-                requests.filter(({ document }) => slugs.includes(document.slug)),
-                change,
-              ),
-            ),
+          onSuccess: ({ slugs }) => {
+            const changed = requests.filter(({ document }) => slugs.includes(document.slug));
+            setUndo(undoOf(changed, change));
+            onChanged?.();
+          },
         },
       ),
     revert: ({ changes }: Undo) => entries.mutate(changes, { onSuccess: () => setUndo(undefined) }),

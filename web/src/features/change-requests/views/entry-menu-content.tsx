@@ -12,7 +12,13 @@ import { entryActions } from "../model/entry-actions";
 import type { EntryMenuProps } from "./entry-menu";
 import { EntryMenuButton } from "./entry-menu-button";
 
-export function EntryMenuContent({ request, mayDelete, onChange }: EntryMenuProps) {
+export function EntryMenuContent({
+  request,
+  mayDelete,
+  onChange,
+  isSelected = false,
+  onToggle,
+}: EntryMenuProps) {
   const { orgSlug } = useParams({ from: "/$orgSlug" });
   const { isLost } = useConnection();
   return (
@@ -27,6 +33,11 @@ export function EntryMenuContent({ request, mayDelete, onChange }: EntryMenuProp
               Again with changes
             </Link>
           </DropdownMenu.Item>
+          {onToggle && (
+            <DropdownMenu.Item className={MENU_ITEM_CLASS} onSelect={onToggle}>
+              {isSelected ? "Remove from the selection" : "Select"}
+            </DropdownMenu.Item>
+          )}
           {isLost && (
             <DropdownMenu.Label className="px-2 py-1 text-sm text-ink-3">
               Loopgate is not responding.

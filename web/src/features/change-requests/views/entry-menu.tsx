@@ -11,6 +11,9 @@ export interface EntryMenuProps {
   request: ChangeRequest;
   mayDelete: boolean;
   onChange: (change: EntryChange) => void;
+  isSelected?: boolean;
+  /** Selects the entry, or removes it from the selection. Absent outside of lists. */
+  onToggle?: () => void;
 }
 
 const Content = lazyPage(() => import("./entry-menu-content"), "EntryMenuContent");
