@@ -121,3 +121,15 @@ test("loop and plan lead to their change request, whose address names the reques
   await open(page, "/acme/work/plan-1?tab=history");
   await expect(page).toHaveURL(/\/acme\/work\/feature-1\?tab=history$/);
 });
+
+test("loop without a document opens its own page when it is resumed", async ({ page }) => {
+  await signIn(page, `/acme/loops/${id(13)}`);
+  await page.route(/\/loops\/[0-9a-f-]{36}$/, async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as { data: object };
+    return route.fulfill({ response, json: { ...body, data: { ...body.data, document: null } } });
+  });
+  await page.getByRole("button", { name: "Resume" }).click();
+  await expect(page).not.toHaveURL(new RegExp(id(13)));
+  await expect(page).toHaveURL(/\/acme\/loops\/[0-9a-f-]{36}$/);
+});
