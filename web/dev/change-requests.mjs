@@ -40,6 +40,25 @@ const record = ({ id, slug, type, title, status, repo, currentVersion, userId, .
   updatedAt: times.updatedAt,
 });
 
+/** State, stage and attention of a change request whose newest loop this is. */
+function standingOf({ status, command }) {
+  const isPlan = command === "PLAN";
+  const standing = (state, attention = null) => ({
+    ...{ state, attention },
+    stage: isPlan ? "plan" : "execute",
+  });
+  switch (status) {
+    case "COMPLETED":
+      return isPlan ? standing("plan_ready", "plan") : standing("done");
+    case "CANCELLED":
+      return standing("stopped");
+    case "FAILED":
+      return standing("failed", "failure");
+    default:
+      return standing(status === "RUNNING" ? "running" : "starting");
+  }
+}
+
 /** The first one consists of the documents and loops of the fixtures. `further`: number of change requests without a loop. */
 export function changeRequests({ me, plan, documents, loops }, opened, further = 0) {
   const feature = documents.find(({ slug }) => slug === "feature-1");
@@ -80,20 +99,35 @@ export function changeRequests({ me, plan, documents, loops }, opened, further =
   ];
   rows[0].document = record(feature);
   let deleted = [];
-  const find = (slug) => rows.find(({ document }) => [document.slug, document.id].includes(slug));
+  const isNamed = (name) => (document) => [document.slug, document.id].includes(name);
+  /** Finds a change request by any of its documents. */
+  const find = (name) => {
+    const row = rows.find(({ document }) => isNamed(name)(document));
+    const source = documents.find(isNamed(name))?.source;
+    return row ?? (source && find(source.slug));
+  };
+  /** Adds the change request that begins with a document. */
+  const add = (document) => {
+    const row = entry(rows.length, ["running", "request", null, {}]);
+    rows = [{ ...row, document: record(document), user: me, isUnread: false }, ...rows];
+  };
+  const first = rows[0];
   const detail = (row) => {
-    const isFirst = row === rows[0];
+    const isFirst = row === first;
     const isDelivered = row.stage === "pull_request";
     const executed = loops.filter(
       ({ record }) => record.command === "EXECUTE" && record.completedAt,
     );
-    const shown = isFirst ? loops : isDelivered ? executed.slice(0, 1) : [];
+    const own = loops.filter(({ record }) => record.documentId === row.document.id);
+    const shown = isFirst ? loops : isDelivered ? executed.slice(0, 1) : own;
     const records = shown.map(({ record }) => record);
+    const derived = documents.filter(({ source }) => source?.id === row.document.id);
     return {
       ...row,
+      ...(shown === own && own.length > 0 && standingOf(records[0])),
       loopId: records[0]?.id ?? null,
-      plan: isFirst ? record(plan) : null,
-      documents: isFirst ? [record(plan)] : [],
+      plan: derived.length > 0 ? record(derived.at(-1)) : null,
+      documents: derived.map(record),
       loops: records,
       pullRequests: isDelivered ? opened.records(records[0].id) : [],
     };
@@ -199,5 +233,5 @@ export function changeRequests({ me, plan, documents, loops }, opened, further =
     if (row) Object.assign(row, changes);
     return row;
   };
-  return { list, groups, history, find, detail, update, remove, restore };
+  return { list, groups, history, find, add, detail, update, remove, restore };
 }

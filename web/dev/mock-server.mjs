@@ -86,6 +86,7 @@ async function simulate(loop) {
       id: crypto.randomUUID(),
       slug: `plan-${state.documents.length + 1}`,
       repo: record.repo,
+      source: findDocument(record.documentId),
     };
     state.documents.push(plan);
     record.producedDocument = {
@@ -219,6 +220,7 @@ function createDocument({ attachments = [], ...body }) {
     ...body,
   };
   state.documents.push(document);
+  work.add(document);
   return document;
 }
 

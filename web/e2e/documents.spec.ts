@@ -21,7 +21,7 @@ test("executed plan is executed again only after confirmation", async ({ page })
   await page.getByRole("button", { name: "Execute again" }).click();
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Execute again" }).click();
-  await expect(page).toHaveURL(/\/acme\/loops\/[0-9a-f-]{36}$/);
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
 });
 
 test("plan shows its earlier versions", async ({ page }) => {

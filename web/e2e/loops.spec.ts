@@ -109,3 +109,27 @@ for (const width of [1280, 390]) {
     }
   });
 }
+
+test("loop and plan lead to their change request, whose address names the request", async ({
+  page,
+}) => {
+  for (const path of [`loops/${id(11)}`, "implementation-plans/plan-1"]) {
+    await signIn(page, `/acme/${path}`);
+    await page.getByRole("link", { name: "Change request", exact: true }).click();
+    await expect(page).toHaveURL(/\/acme\/work\/feature-1$/);
+  }
+  await open(page, "/acme/work/plan-1?tab=history");
+  await expect(page).toHaveURL(/\/acme\/work\/feature-1\?tab=history$/);
+});
+
+test("loop without a document opens its own page when it is resumed", async ({ page }) => {
+  await signIn(page, `/acme/loops/${id(13)}`);
+  await page.route(/\/loops\/[0-9a-f-]{36}$/, async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as { data: object };
+    return route.fulfill({ response, json: { ...body, data: { ...body.data, document: null } } });
+  });
+  await page.getByRole("button", { name: "Resume" }).click();
+  await expect(page).not.toHaveURL(new RegExp(id(13)));
+  await expect(page).toHaveURL(/\/acme\/loops\/[0-9a-f-]{36}$/);
+});

@@ -56,7 +56,7 @@ test("loop is started by keyboard: c, description, repository suggestion, Ctrl+E
   await expect(page.getByText("Found at ~/src/checkout-service")).toBeVisible();
   await expect(page.getByText("Default branch: develop")).toBeVisible();
   await page.getByLabel("Describe the change").press("Control+Enter");
-  await expect(page).toHaveURL(/\/acme\/loops\/[0-9a-f-]{36}$/);
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
   await expect(page.getByRole("heading", { name: "Say hello" })).toBeVisible();
 });
 
@@ -436,7 +436,7 @@ test("ticket fills the form, and the loop works on its document", async ({ page 
   const sent = page.waitForRequest((request) => request.url().endsWith(`/${id(801)}/run-loop`));
   await page.getByRole("button", { name: "Create plan" }).click();
   expect((await sent).postDataJSON()).toMatchObject({ command: "plan", version: 1 });
-  await expect(page).toHaveURL(/\/acme\/loops\/[0-9a-f-]{36}$/);
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
 });
 
 test("change request is started again with changes", async ({ page }) => {

@@ -102,7 +102,7 @@ test("comments and answers are sent as one loop, and the next version answers th
   await page.reload();
   await expect(comment(page, 1)).toHaveValue("Also accept -V.");
   await requestChanges(page).dblclick();
-  await expect(page).toHaveURL(/\/acme\/loops\/[0-9a-f-]{36}$/);
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
   expect(sent).toHaveLength(1);
   expect(sent[0]).toMatchObject({ command: "request_changes", version: 1 });
   expect(sent[0]?.prompt)
@@ -175,7 +175,7 @@ test("a plan is commented, changed and deleted by keyboard alone", async ({ page
   await page.keyboard.type("Shorter");
   await requestChanges(page).focus();
   await page.keyboard.press("Enter");
-  await expect(page).toHaveURL(/\/acme\/loops\//);
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
   expect(sent[0]?.prompt).toContain("### Comment 1\n\nShorter");
 });
 
@@ -195,7 +195,7 @@ test.describe("on a phone", () => {
     await expectNoHorizontalScroll(page);
     await expectAccessible(page);
     await requestChanges(page).tap();
-    await expect(page).toHaveURL(/\/acme\/loops\//);
+    await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
   });
 });
 
@@ -219,7 +219,7 @@ test("a refused request keeps the comments and names both versions", async ({ pa
   await expect(comment(page, 2)).toHaveValue("Why?");
   await expect(page.getByText("This version does not contain the passage.")).toBeVisible();
   await requestChanges(page).click();
-  await expect(page).toHaveURL(/\/acme\/loops\//);
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
 });
 
 test("a request whose response was lost is not sent as a second loop", async ({ page }) => {
@@ -240,7 +240,7 @@ test("a request whose response was lost is not sent as a second loop", async ({ 
   isLost = false;
   await page.reload();
   await requestChanges(page).click();
-  await expect(page).toHaveURL(/\/acme\/loops\//);
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
   expect(keys[1]).toBe(keys[0]);
 });
 
@@ -262,7 +262,7 @@ test("Execute says what it does, names open questions and sends the answers", as
   await page.getByRole("button", { name: "Execute", exact: true }).click();
   await expect(dialog).not.toContainText("Q-00");
   await dialog.getByRole("button", { name: "Execute" }).click();
-  await expect(page).toHaveURL(/\/acme\/loops\//);
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
   expect(sent).toHaveLength(1);
   expect(sent[0]).toMatchObject({ command: "execute", version: 1 });
   expect(sent[0]?.prompt).toBe(
@@ -350,7 +350,7 @@ test("hostile texts are shown as text", async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 700 });
   await expectNoHorizontalScroll(page);
   await requestChanges(page).click();
-  await expect(page).toHaveURL(/\/acme\/loops\//);
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
   await page.goto(`${mock.origin}/acme/implementation-plans/${slug}`);
   const answers = page.getByRole("region", { name: "Comments on the version before" });
   await expect(answers.getByRole("listitem")).toHaveCount(1);

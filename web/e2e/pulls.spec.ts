@@ -87,7 +87,7 @@ test("chosen comments are sent to one loop", async ({ page }) => {
   const dialog = page.getByRole("alertdialog", { name: "Address 2 comments" });
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Start loop" }).dblclick();
-  await expect(page).toHaveURL(/\/acme\/loops\//);
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
   expect(starts).toHaveLength(1);
   expect(starts[0]).toMatchObject({ command: "execute" });
   const { review } = starts[0] as { review: { commentIds: string[]; summary: string } };
@@ -101,6 +101,30 @@ test("chosen comments are sent to one loop", async ({ page }) => {
     },
   ]);
   expect(stored[0]?.body).toContain("> Why an hour, and not a day?");
+});
+
+test("conflicts are resolved by one loop, which merges the base branch", async ({ page }) => {
+  await page.route("**/git/pr/standing?**", async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as object;
+    return route.fulfill({
+      response,
+      json: { ...body, hasConflicts: true, mergeObstacle: "conflicts" },
+    });
+  });
+  await open(page);
+  await expect(card(page).getByText(/conflicts with the base branch/)).toBeVisible();
+  const starts = sentTo(page, "/run-loop");
+  await card(page).getByRole("button", { name: "Resolve conflicts" }).click();
+  const dialog = page.getByRole("alertdialog", {
+    name: "Resolve the conflicts of acme/shop #42",
+  });
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Start loop" }).click();
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
+  expect(starts).toMatchObject([{ command: "execute", review: { commentIds: [], heads: {} } }]);
+  const [{ review }] = starts as [{ review: { summary: string } }];
+  expect(review.summary).toContain("Fetch the branch `main`");
 });
 
 test("branch is updated, then merged with the chosen method", async ({ page }) => {

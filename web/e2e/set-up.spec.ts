@@ -109,7 +109,7 @@ test("page of a new change request shows what is missing, and a loop can be star
   await page.getByLabel("Describe the change").fill("Say hello");
   await page.getByLabel("Repository").fill("acme/shop");
   await page.getByRole("button", { name: "Create plan" }).click();
-  await expect(page).toHaveURL(/\/acme\/loops\/[0-9a-f-]{36}$/);
+  await expect(page).toHaveURL(/\/acme\/work\/feature-\d+\?tab=live$/);
 });
 
 test("unreachable, refusing or failing gateway is explained, and checked again", async ({

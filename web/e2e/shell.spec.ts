@@ -100,6 +100,19 @@ test("tab shows in title and icon what needs the person", async ({ page }) => {
   expect(response.headers()["content-type"]).toBe("image/svg+xml");
 });
 
+test("number of what needs the person includes all pages of the list", async ({ page }) => {
+  await page.route("**/change-requests?*attention=true*", async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as object;
+    return route.fulfill({ response, json: { ...body, total: 73 } });
+  });
+  await page.reload();
+  await expect(page).toHaveTitle("(75) Loops · Loopgate");
+  await expect(page.getByRole("link", { name: /^Needs you/ })).toHaveAccessibleName(
+    "Needs you , 75",
+  );
+});
+
 test("palette finds pages, settings, change requests and repositories, and carries out actions", async ({
   page,
 }) => {

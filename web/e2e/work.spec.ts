@@ -191,3 +191,178 @@ test("change of another person appears without a poll", async ({ page }) => {
   });
   await expect(page.getByText("7 change requests")).toBeVisible();
 });
+
+test("log of a change request shows the warnings of its loop", async ({ page }) => {
+  await open(page, "work/feature-110?tab=live");
+  await expect(page.getByText("Completed with warnings")).toBeVisible();
+  await expect(page.getByText("The support files could not be uploaded.")).toBeVisible();
+});
+
+test.describe("page of a change request", () => {
+  const menu = (page: Page, title: string) =>
+    page.getByRole("button", { name: `Actions for ${title}` });
+  const item = (page: Page, name: string) => page.getByRole("menuitem", { name });
+
+  test("stays unread when it is marked as unread", async ({ page }) => {
+    await open(page, "work/feature-101?tab=history");
+    await menu(page, "Change 1: question").click();
+    await item(page, "Mark as unread").click();
+    await menu(page, "Change 1: question").click();
+    await expect(item(page, "Mark as read")).toBeVisible();
+    await page.keyboard.press("Escape");
+    await page.getByRole("link", { name: "Needs you" }).click();
+    await expect(rows(page).nth(1).getByText("Unread:")).toBeAttached();
+  });
+
+  test("is snoozed, says until when, and is shown again", async ({ page }) => {
+    await open(page, "work/feature-101?tab=history");
+    await menu(page, "Change 1: question").click();
+    await item(page, "Snooze until tomorrow").click();
+    await expect(page.getByText(/^Snoozed until .* 9:00|^Snoozed until .*09:00/)).toBeVisible();
+    await expect(page.getByText("Snoozed “Change 1: question”.")).toBeVisible();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect(page.getByText(/^Snoozed until/)).toBeHidden();
+    await menu(page, "Change 1: question").click();
+    await item(page, "Snooze for an hour").click();
+    await page.reload();
+    await page.getByRole("button", { name: "Show now" }).click();
+    await expect(page.getByText(/^Snoozed until/)).toBeHidden();
+  });
+
+  test("is deleted with undo", async ({ page }) => {
+    await open(page, "work/feature-107?tab=history");
+    await menu(page, "Change 7: failed").click();
+    await item(page, "Delete").click();
+    await expect(page.getByText("This can be undone for an hour.")).toBeVisible();
+    await expect(page.getByRole("tab")).toHaveCount(0);
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect(page.getByRole("tab", { name: "History" })).toBeVisible();
+  });
+
+  test("disables its menu while the server does not respond", async ({ page }) => {
+    await open(page, "work/feature-101?tab=history");
+    await expect(menu(page, "Change 1: question")).toBeEnabled();
+    // Loads the code of the palette.
+    await page.keyboard.press("Control+k");
+    await expect(page.getByRole("option", { name: "Archive" })).toBeVisible();
+    await page.keyboard.press("Escape");
+    await mock.stop();
+    await expect(page.getByText("Loopgate is not responding. Last")).toBeVisible({
+      timeout: 20_000,
+    });
+    await menu(page, "Change 1: question").click();
+    await expect(item(page, "Archive")).toHaveAttribute("aria-disabled", "true");
+    await expect(page.getByText("Loopgate is not responding.", { exact: true })).toBeVisible();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await expect(page.getByRole("option", { name: "Archive" })).toHaveAttribute(
+      "aria-disabled",
+      "true",
+    );
+  });
+
+  test("offers Stop on every stage while its loop runs, and announces the new state", async ({
+    page,
+  }) => {
+    await open(page, "new");
+    await page.getByLabel("Describe the change").fill("Say hello");
+    await page.getByLabel("Repository").fill("acme/shop");
+    await page.getByRole("button", { name: "Create plan" }).click();
+    const stop = page.getByRole("button", { name: "Stop loop" });
+    await expect(page.getByRole("tab", { name: "Live", selected: true })).toBeVisible();
+    await expect(stop).toHaveCount(1);
+    await page.getByRole("tab", { name: "Request", exact: true }).click();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option", { name: "Stop loop" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Stop this loop?" });
+    await dialog.getByRole("button", { name: "Stop loop" }).click();
+    await expect(stop).toBeHidden();
+    await expect(page.getByRole("status", { name: "Announcements" })).toHaveText("Stopped");
+  });
+
+  test("leads to what is due, and the palette carries out its actions", async ({ page }) => {
+    await open(page, "work/feature-1?tab=history");
+    const search = async (option: string) => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("option", { name: option, exact: true }).click();
+    };
+    await expect(page.getByRole("link", { name: "Read the plan" })).toBeVisible();
+    await search("Execute");
+    await expect(page.getByRole("button", { name: /^Execute/ })).toBeFocused();
+    await expect(page.getByRole("link", { name: "Read the plan" })).toHaveCount(0);
+    await search("Archive");
+    await expect(page.getByText(/^Archived “Add a --version/)).toBeVisible();
+    await search("Loops");
+    await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+    await page.keyboard.press("Control+k");
+    await expect(page.getByRole("option", { name: "Archive", exact: true })).toHaveCount(0);
+  });
+});
+
+test.describe("selection", () => {
+  const bar = (page: Page) => page.getByRole("region", { name: "Selection" });
+
+  test("is changed as one by keyboard, undone as one, and cleared by Escape", async ({ page }) => {
+    await open(page, "inbox");
+    await expect(page.getByText("8 change requests")).toBeVisible();
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await expect(bar(page).getByRole("status")).toHaveText("2 selected");
+    await page.keyboard.press("?");
+    const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await expect(list.getByText("Select the item")).toBeVisible();
+    await expect(list.getByText("Clear the selection")).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(list).toBeHidden();
+    await expectAccessible(page);
+    await page.keyboard.press("x");
+    await expect(bar(page).getByRole("status")).toHaveText("1 selected");
+    await page.keyboard.press("Escape");
+    await expect(bar(page)).toBeHidden();
+
+    await page.keyboard.press("x");
+    await page.keyboard.press("k");
+    await page.keyboard.press("x");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option", { name: "Archive: 2 selected" }).click();
+    await expect(page.getByText("6 change requests")).toBeVisible();
+    await expect(page.getByText("Archived 2 change requests.")).toBeVisible();
+    await expect(bar(page)).toBeHidden();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect(page.getByText("8 change requests")).toBeVisible();
+  });
+
+  test("by mouse; a running loop keeps its change request", async ({ page }) => {
+    await open(page, "work");
+    for (const title of ["Change 7: failed", "Change 8: running"]) {
+      await rows(page).filter({ hasText: title }).hover();
+      await page.getByRole("checkbox", { name: `Select ${title}` }).click();
+    }
+    await expect(bar(page).getByRole("button", { name: "Snooze for an hour" })).toBeVisible();
+    await bar(page).getByRole("button", { name: "Delete" }).click();
+    await expect(page.getByText("131 change requests")).toBeVisible();
+    await expect(page.getByText("Deleted “Change 7: failed”.")).toBeVisible();
+    await expect(page.getByText("Stop it, then delete the change request.")).toBeVisible();
+  });
+
+  test.describe("on a phone", () => {
+    test.use({ viewport: { width: 320, height: 700 }, hasTouch: true, isMobile: true });
+
+    test("begins in the menu of a row", async ({ page }) => {
+      await open(page, "inbox");
+      await page.getByRole("button", { name: "Actions for Change 1: question" }).tap();
+      await page.getByRole("menuitem", { name: "Select", exact: true }).tap();
+      await page.getByRole("checkbox", { name: "Select Change 2: waiting for approval" }).tap();
+      await expect(bar(page).getByRole("status")).toHaveText("2 selected");
+      await expect(bar(page)).toBeInViewport({ ratio: 1 });
+      await expectAccessible(page);
+      await expectNoHorizontalScroll(page);
+      await bar(page).getByRole("button", { name: "Mark as unread" }).tap();
+      await expect(page.getByText("Marked 2 change requests as unread.")).toBeVisible();
+    });
+  });
+});

@@ -31,6 +31,20 @@ test("message of a typed conflict has precedence over the envelope's", () => {
   expect(messageOf(new ApiError(409, { error: "Conflict", data }))).toBe("Select a target first.");
 });
 
+test.each([
+  [
+    { category: "compute_target_offline", machineName: "studio-7" },
+    "Machine studio-7 is offline. Run `loopgate up` there, then try again.",
+  ],
+  [
+    { category: "compute_target_unavailable" },
+    "No machine is online. Run `loopgate up` on the machine that has the repository, then try again.",
+  ],
+])("start without an online machine names the command that helps: %j", (details, message) => {
+  const error = "Compute target is offline. Ensure the desktop app is running.";
+  expect(messageOf(new ApiError(400, { error, details }))).toBe(message);
+});
+
 test("present user is the one whose session a link would replace", () => {
   const conflict = (data: object) => new ApiError(409, { error: "Conflict", data });
   const data = { error: "already_signed_in", email: "ada@example.org" };

@@ -32,8 +32,14 @@ export function statusOf(error: unknown): number | undefined {
 
 /** Returns the message to show for any thrown value. */
 export function messageOf(error: unknown): string {
-  if (error instanceof ApiError && typeof error.data.message === "string")
-    return error.data.message;
+  if (error instanceof ApiError) {
+    if (typeof error.data.message === "string") return error.data.message;
+    // The contract fixes the texts of these errors, which do not name the machine.
+    if (error.details.category === "compute_target_offline")
+      return `Machine ${text(error.details.machineName) ?? "of the loop"} is offline. Run \`loopgate up\` there, then try again.`;
+    if (error.details.category === "compute_target_unavailable")
+      return "No machine is online. Run `loopgate up` on the machine that has the repository, then try again.";
+  }
   return error instanceof Error ? error.message : "Something went wrong.";
 }
 

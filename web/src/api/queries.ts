@@ -57,3 +57,18 @@ export const organizationSettingsQuery = ({ api, key }: Scope) =>
     queryKey: key("organization-settings"),
     queryFn: ({ signal }) => unwrap(api.GET("/organization/settings", { signal })),
   });
+
+/** A change request, by any of its documents. */
+export const changeRequestQuery = ({ api, key }: Scope, idOrSlug: string) =>
+  queryOptions({
+    queryKey: key("change-requests", "one", idOrSlug),
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/change-requests/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
+    refetchInterval: unlessMissing(BACKSTOP_POLL_MS),
+  });
+
+export const loopDetailQuery = ({ api, key }: Scope, id: string) =>
+  queryOptions({
+    queryKey: key("loops", id),
+    queryFn: ({ signal }) => unwrap(api.GET("/loops/{id}", { params: { path: { id } }, signal })),
+  });

@@ -6,8 +6,22 @@ import { type Scope, useScope } from "@/api/scope";
 import type { ChangeRequest, WaitingRequest } from "@/api/types";
 import { approvalsQuery } from "@/features/approvals/queries";
 import { needOf } from "@/features/change-requests/model/states";
-import { firstPageQuery, NEEDS_ME } from "@/features/change-requests/queries";
+import {
+  fetchAfter,
+  firstPageQuery,
+  type ListPosition,
+  NEEDS_ME,
+} from "@/features/change-requests/queries";
 import { humanise } from "@/model/status";
+
+export interface Attention {
+  /** Those of the first page of change requests, then the approvals. */
+  items: AttentionItem[];
+  /** Number of all items. */
+  count: number;
+  /** When the last listed change request changed, ISO 8601, if there are further ones. */
+  end: string | undefined;
+}
 
 export interface AttentionItem {
   /** Stays the same until the item is settled. */
@@ -15,25 +29,48 @@ export interface AttentionItem {
   title: string;
   /** What is requested of the person. */
   request: string;
+  /** Absent for an approval. */
+  position?: ListPosition;
   link:
     | { to: "/$orgSlug/approvals"; params: { orgSlug: string } }
     | { to: "/$orgSlug/work/$slug"; params: { orgSlug: string; slug: string } };
 }
 
 /** Returns what needs the person. Undefined while it is not known. */
-export function useAttention(): AttentionItem[] | undefined {
+export function useAttention(): Attention | undefined {
   const scope = useScope();
-  const requests = useQuery({
+  const page = useQuery({
     ...firstPageQuery(scope, NEEDS_ME),
     // The title and the notifications of a hidden tab are what the person sees of it.
     refetchIntervalInBackground: true,
-  }).data?.data;
+  }).data;
   const approvals = useOtherApprovals();
-  if (!requests || !approvals) return undefined;
-  return [
-    ...requests.flatMap((request) => changeRequestItem(request, scope)),
-    ...approvals.map((request) => approvalItem(request, scope)),
-  ];
+  if (!page || !approvals) return undefined;
+  const total = page.total ?? page.data.length;
+  return {
+    items: [
+      ...page.data.flatMap((request) => changeRequestItem(request, scope)),
+      ...approvals.map((request) => approvalItem(request, scope)),
+    ],
+    count: total + approvals.length,
+    end: total > page.data.length ? page.data.at(-1)?.changedAt : undefined,
+  };
+}
+
+/** Returns the item after that at an index, or after a change request that is not listed. */
+export async function itemAfter(
+  scope: Scope,
+  { items, end }: Attention,
+  index: number,
+  unlisted: ListPosition | undefined,
+): Promise<AttentionItem | undefined> {
+  const lastRequest = items.findLastIndex(({ position }) => position !== undefined);
+  const position = index < 0 ? unlisted : items[index]?.position;
+  if (end === undefined || position === undefined || (index >= 0 && index < lastRequest))
+    return items[index + 1] ?? items[0];
+  const { data } = await fetchAfter(scope, NEEDS_ME, position, new AbortController().signal);
+  const [next] = data.flatMap((request) => changeRequestItem(request, scope));
+  return next ?? items[lastRequest + 1] ?? items[0];
 }
 
 /** Returns the requests that wait for approval on this machine, except those of loops. Undefined while they are not known. */
@@ -63,6 +100,7 @@ function changeRequestItem(request: ChangeRequest, scope: Scope): AttentionItem[
       id: `${attention}/${loopId ?? document.id}`,
       title: document.title,
       request: needOf(attention).text,
+      position: request,
       link: {
         to: "/$orgSlug/work/$slug",
         params: { orgSlug: scope.organization, slug: document.slug },

@@ -1,11 +1,12 @@
 /** Page of a change request, with the stages that other features show. */
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useParams } from "@tanstack/react-router";
 import { type ReactNode, Suspense } from "react";
 
-import { documentQuery } from "@/api/queries";
+import { documentQuery, meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Document, LoopDetail } from "@/api/types";
+import { isStoppable } from "@/features/change-requests/model/main-action";
 import {
   ChangeRequestPage,
   type StageViews,
@@ -13,6 +14,7 @@ import {
 import { LoadingChanges } from "@/features/changes/views/loading-changes";
 import { DocumentSkeleton } from "@/features/documents/views/document-skeleton";
 import { loopQuery } from "@/features/loops/queries";
+import { CancelButton } from "@/features/loops/views/loop-actions";
 import { LoadingStage } from "@/features/loops/views/loading-loop";
 import { LoadingPull } from "@/features/pulls/views/loading-pull";
 import { SetUpPanel } from "@/features/set-up/views/set-up";
@@ -22,6 +24,8 @@ import { lazyPart } from "@/routing/lazy-page";
 import { logSearch } from "@/routing/log-search";
 import { type SearchChange, withChange } from "@/routing/search-change";
 import { Loaded } from "@/ui/loaded";
+
+import { NotificationOffer } from "./notification-offer";
 
 // Not part of the page: title, state and tabs are displayed while the stages, which render Markdown and logs, are loading.
 const DocumentText = lazyPart(
@@ -43,6 +47,7 @@ export function ChangeRequestWithStages() {
   const { orgSlug } = useParams({ from: "/$orgSlug" });
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const { data: me } = useSuspenseQuery(meQuery(useScope()));
   const change = (next: SearchChange<typeof search>) =>
     void navigate({
       search: (current) => withChange(current, next),
@@ -51,6 +56,7 @@ export function ChangeRequestWithStages() {
     });
   const stages: StageViews = (changeRequest) => {
     const { document, plan, loops, loopId } = changeRequest;
+    const running = loops.find(({ status }) => isActive(status));
     const executions = loops.filter(({ command }) => command === "EXECUTE");
     const executed = executions.at(0);
     // The evidence of ended work stays visible while a later loop runs.
@@ -71,10 +77,12 @@ export function ChangeRequestWithStages() {
       ...(loopId && {
         live: (
           <Suspense fallback={<LoadingStage />}>
+            {running?.userId === me.id && <NotificationOffer />}
             <LiveStage
               key={loopId}
               loopId={loopId}
               orgSlug={orgSlug}
+              canCancel={!isStoppable(changeRequest)}
               setUp={<SetUpPanel />}
               search={logSearch({ ...search })}
               onSearch={(next) => change({ text: undefined, about: undefined, ...next })}
@@ -107,7 +115,12 @@ export function ChangeRequestWithStages() {
       ),
     };
   };
-  return <ChangeRequestPage stages={stages} />;
+  return (
+    <ChangeRequestPage
+      stages={stages}
+      stopButton={(loopId) => <CancelButton loopId={loopId} verb="Stop" />}
+    />
+  );
 }
 
 /** Loads a loop with its large values, for its changes. */

@@ -1,11 +1,14 @@
 /** Shortcuts that work on every page. */
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useEffect, useEffectEvent } from "react";
 import { tinykeys } from "tinykeys";
 
+import { changeRequestQuery } from "@/api/queries";
+import { useScope } from "@/api/scope";
 import { registerShortcut, useShortcut } from "@/ui/shortcuts";
 
-import type { AttentionItem } from "./attention";
+import { type Attention, itemAfter } from "./attention";
 import { DESTINATIONS, NEW_REQUEST } from "./destinations";
 import type { Overlay } from "./shell";
 
@@ -24,11 +27,13 @@ export function usePaletteKey(open: () => void): void {
 
 export function useGlobalShortcuts(
   orgSlug: string,
-  attention: AttentionItem[] | undefined,
+  attention: Attention | undefined,
   open: (overlay: Overlay) => void,
 ): void {
   const navigate = useNavigate();
   const router = useRouter();
+  const scope = useScope();
+  const client = useQueryClient();
   useEffect(() => {
     const removals = DESTINATIONS.map(({ keys, label, to }) =>
       registerShortcut(
@@ -42,17 +47,26 @@ export function useGlobalShortcuts(
     { keys: "c", label: "New change request", where: "everywhere" },
     () => void navigate({ to: NEW_REQUEST, params: { orgSlug } }),
   );
-  const openNext = () => {
+  const openNext = async () => {
     if (!attention) return;
-    const here = router.state.location.pathname;
+    const { pathname } = router.state.location;
     // Several approvals have one page.
-    const at = attention.findLastIndex(({ link }) => router.buildLocation(link).pathname === here);
-    const next = attention[at + 1] ?? attention[0];
-    if (next) void navigate(next.link);
+    const index = attention.items.findLastIndex(
+      ({ link }) => router.buildLocation(link).pathname === pathname,
+    );
+    const slug = /\/work\/([^/]+)$/.exec(pathname)?.[1];
+    const displayed =
+      slug === undefined
+        ? undefined
+        : client.getQueryData(changeRequestQuery(scope, slug).queryKey);
+    const next = await itemAfter(scope, attention, index, displayed);
+    if (next) await navigate(next.link);
   };
   useShortcut(
     { keys: "a", label: "Next item that needs you", where: "everywhere" },
-    attention && attention.length > 0 ? openNext : undefined,
+    attention && attention.items.length > 0
+      ? () => void openNext().catch(() => undefined)
+      : undefined,
   );
   useShortcut({ keys: ".", label: "More", where: "everywhere" }, () => open("more"));
   useShortcut({ keys: "?", label: "List of shortcuts", where: "everywhere" }, () =>

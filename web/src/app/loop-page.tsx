@@ -1,11 +1,10 @@
 /** Page of a loop, with the plan, the actions on it, and the changes. */
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Suspense, useEffect, useRef } from "react";
+import { Suspense } from "react";
 
 import { meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
-import type { LoopDetail } from "@/api/types";
 import { LoadingChanges } from "@/features/changes/views/loading-changes";
 import { DocumentSkeleton } from "@/features/documents/views/document-skeleton";
 import { ExecuteButton } from "@/features/documents/views/execute-button";
@@ -16,7 +15,7 @@ import { isActive, statusFacts } from "@/model/status";
 import { changesAddress } from "@/routing/changes-address";
 import { lazyPart } from "@/routing/lazy-page";
 import { withChange } from "@/routing/search-change";
-import { announce } from "@/ui/announce";
+import { useStateAnnouncement } from "@/ui/announce";
 
 import { NotificationOffer } from "./notification-offer";
 
@@ -35,7 +34,7 @@ export function LoopPage() {
   const scope = useScope();
   const { data: loop } = useSuspenseQuery(loopQuery(scope, loopId));
   const { data: me } = useSuspenseQuery(meQuery(scope));
-  useStatusAnnouncement(loop);
+  useStateAnnouncement(loop.id, loop.status, `Loop: ${statusFacts(loop.status).label}`);
   return (
     <>
       {loop.userId === me.id && isActive(loop.status) && <NotificationOffer />}
@@ -67,15 +66,4 @@ export function LoopPage() {
       />
     </>
   );
-}
-
-/** Announces a new status of the loop that is displayed. */
-function useStatusAnnouncement({ id, status }: LoopDetail): void {
-  const displayed = useRef({ id, status });
-  useEffect(() => {
-    const before = displayed.current;
-    displayed.current = { id, status };
-    if (before.id === id && before.status !== status)
-      announce(`Loop: ${statusFacts(status).label}`);
-  }, [id, status]);
 }

@@ -9,13 +9,13 @@ import { useEffect, useRef, useState } from "react";
 import { useScope } from "@/api/scope";
 import { useNotificationState } from "@/ui/notification-setting";
 
-import type { AttentionItem } from "./attention";
+import type { Attention } from "./attention";
 import { AttentionNotifier } from "./attention-notifier";
 
 const VISIBLE_LOCK = "loopgate.visible";
 
-/** `items` are undefined while they are not known. */
-export function useAttentionNotifications(items: AttentionItem[] | undefined): void {
+/** `attention` is undefined while it is not known. */
+export function useAttentionNotifications(attention: Attention | undefined): void {
   const { organization } = useScope();
   const router = useRouter();
   const isOn = useNotificationState() === "on";
@@ -39,8 +39,8 @@ export function useAttentionNotifications(items: AttentionItem[] | undefined): v
   }, [isOn, organization]);
   useEffect(holdLockWhileVisible, []);
   useEffect(() => {
-    if (items) notifier.update(items, isNotifying.current);
-  }, [items, notifier]);
+    if (attention) notifier.update(attention, isNotifying.current);
+  }, [attention, notifier]);
 }
 
 async function isAnyTabVisible(): Promise<boolean> {

@@ -11,17 +11,22 @@ import {
   LogOut,
   type LucideIcon,
   MonitorCheck,
+  Repeat2,
   Settings,
   SunMoon,
+  Zap,
 } from "lucide-react";
 import { Dialog } from "radix-ui";
 import { type ReactNode, useState } from "react";
 
 import { unwrap } from "@/api/client";
+import { useConnection } from "@/api/connection";
 import { messageOf } from "@/api/errors";
 import { type Scope, useScope } from "@/api/scope";
 import { StateBadge } from "@/features/change-requests/views/state-badge";
 import { repositoriesQuery } from "@/features/new-change-request/queries";
+import { useAvailableActions } from "@/ui/page-actions";
+import { useReturnFocus } from "@/ui/return-focus";
 import { setTheme } from "@/ui/theme";
 import { useDelayed } from "@/ui/use-delayed";
 
@@ -66,12 +71,14 @@ export function Palette({
 }) {
   const [typed, setTyped] = useState("");
   const search = useRequestSearch(typed);
+  const returnFocus = useReturnFocus();
   return (
     <Dialog.Root open onOpenChange={onClose}>
       <Dialog.Portal>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Dialog.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           className="fixed inset-x-4 top-[8vh] z-50 mx-auto max-w-xl animate-rise overflow-hidden rounded-lg border border-line bg-raised shadow-raised"
         >
           <Dialog.Title className="sr-only">Search and actions</Dialog.Title>
@@ -87,6 +94,7 @@ export function Palette({
               <Command.Empty className="px-2 py-6 text-center text-ink-2">
                 {search.isSearching ? "Searching…" : "No results."}
               </Command.Empty>
+              <OnThisPage onClose={onClose} />
               <Pages onClose={onClose} />
               <Actions onClose={onClose} onShortcuts={onShortcuts} />
               <Repositories onClose={onClose} />
@@ -103,19 +111,22 @@ export function Palette({
 function Entry({
   value,
   Icon,
+  disabled = false,
   onSelect,
   children,
 }: {
   value: string;
   Icon?: LucideIcon;
+  disabled?: boolean;
   onSelect: () => void;
   children: ReactNode;
 }) {
   return (
     <Command.Item
       value={value}
+      disabled={disabled}
       onSelect={onSelect}
-      className="flex min-h-9 cursor-pointer items-center gap-2.5 rounded-sm px-2 py-1 data-[selected=true]:bg-accent-soft [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-ink-3"
+      className="flex min-h-9 cursor-pointer items-center gap-2.5 rounded-sm px-2 py-1 data-[disabled=true]:opacity-55 data-[selected=true]:bg-accent-soft [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-ink-3"
     >
       {Icon && <Icon aria-hidden />}
       {children}
@@ -172,6 +183,31 @@ function Requests({
   );
 }
 
+/** Actions of the page, for example of the open change request. */
+function OnThisPage({ onClose }: { onClose: () => void }) {
+  const actions = useAvailableActions();
+  const { isLost } = useConnection();
+  if (actions.length === 0) return null;
+  return (
+    <Command.Group heading={isLost ? "On this page: Loopgate is not responding" : "On this page"}>
+      {actions.map(({ label, run }) => (
+        <Entry
+          key={label}
+          value={label}
+          Icon={Zap}
+          disabled={isLost}
+          onSelect={() => {
+            onClose();
+            run();
+          }}
+        >
+          {label}
+        </Entry>
+      ))}
+    </Command.Group>
+  );
+}
+
 function Pages({ onClose }: { onClose: () => void }) {
   const { orgSlug } = useParams({ from: "/$orgSlug" });
   const open = useOpen(onClose);
@@ -193,6 +229,13 @@ function Pages({ onClose }: { onClose: () => void }) {
         onSelect={() => open({ to: "/$orgSlug/approvals", params: { orgSlug } })}
       >
         Approvals
+      </Entry>
+      <Entry
+        value="Loops"
+        Icon={Repeat2}
+        onSelect={() => open({ to: "/$orgSlug/loops", params: { orgSlug } })}
+      >
+        Loops
       </Entry>
     </Command.Group>
   );

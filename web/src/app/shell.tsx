@@ -26,7 +26,7 @@ export function Shell() {
   const [overlay, setOverlay] = useState<Overlay>();
   const attention = useAttention();
   const { isLost } = useConnection();
-  useTabSigns(attention?.length ?? 0);
+  useTabSigns(attention?.count ?? 0);
   useAttentionNotifications(attention);
   useHeadingFocus();
   useListChanges();
@@ -43,7 +43,7 @@ export function Shell() {
       </a>
       <Navigation
         orgSlug={orgSlug}
-        attentionCount={attention?.length ?? 0}
+        attentionCount={attention?.count ?? 0}
         overlay={overlay}
         onOverlay={setOverlay}
       />

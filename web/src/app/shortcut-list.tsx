@@ -4,6 +4,7 @@ import { Dialog } from "radix-ui";
 
 import { Button } from "@/ui/button";
 import { usePreference } from "@/ui/preference";
+import { useReturnFocus } from "@/ui/return-focus";
 import { type Shortcut, shortcutsPreference, useShortcuts } from "@/ui/shortcuts";
 
 const GROUPS = [
@@ -13,12 +14,16 @@ const GROUPS = [
 
 export function ShortcutList({ onClose }: { onClose: () => void }) {
   const shortcuts = useShortcuts();
+  const returnFocus = useReturnFocus();
   const isOn = usePreference(shortcutsPreference) ?? true;
   return (
     <Dialog.Root open onOpenChange={onClose}>
       <Dialog.Portal>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
-        <Dialog.Content className="fixed top-1/2 left-1/2 z-50 max-h-[calc(100dvh-2rem)] w-[min(26rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 animate-rise overflow-y-auto rounded-lg border border-line bg-raised p-5 shadow-raised">
+        <Dialog.Content
+          onCloseAutoFocus={returnFocus}
+          className="fixed top-1/2 left-1/2 z-50 max-h-[calc(100dvh-2rem)] w-[min(26rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 animate-rise overflow-y-auto rounded-lg border border-line bg-raised p-5 shadow-raised"
+        >
           <Dialog.Title className="text-lg font-semibold">Keyboard shortcuts</Dialog.Title>
           <Dialog.Description className="mt-1 text-ink-2">
             {isOn

@@ -28,9 +28,7 @@ export const costsOf = (loops: Loop[]): number[] =>
   loops.flatMap((loop) => moneyOf(loop)?.usd ?? []);
 
 /** Returns the durations in milliseconds. */
-export const durationsOf = (
-  loops: readonly Pick<Loop, "startedAt" | "completedAt">[],
-): number[] =>
+export const durationsOf = (loops: readonly Pick<Loop, "startedAt" | "completedAt">[]): number[] =>
   loops.flatMap(({ startedAt, completedAt }) =>
     startedAt && completedAt ? Date.parse(completedAt) - Date.parse(startedAt) : [],
   );

@@ -1,15 +1,30 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 
 import { ApiError } from "@/api/errors";
+import { changeRequestQuery, loopDetailQuery } from "@/api/queries";
+import { type Scope, useScope } from "@/api/scope";
 
-/** Opens the started loop, or the existing one when the server reports a conflict. */
+/**
+ * Opens the log of a started loop on the page of its change request, or that of the existing loop when the server reports
+ * a conflict.
+ */
 export function useOpenLoop(orgSlug: string) {
   const router = useRouter();
+  const client = useQueryClient();
+  const scope = useScope();
   const { pathname } = router.state.location;
   const open = async (loopId: string) => {
+    const slug = await changeRequestOf(client, scope, loopId).catch(() => undefined);
     // A person who has opened another page in the meantime stays there.
-    if (router.state.location.pathname === pathname)
-      await router.navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } });
+    if (router.state.location.pathname !== pathname) return;
+    await (slug === undefined
+      ? router.navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } })
+      : router.navigate({
+          to: "/$orgSlug/work/$slug",
+          params: { orgSlug, slug },
+          search: { tab: "live" },
+        }));
   };
   return {
     onSuccess: open,
@@ -18,4 +33,22 @@ export function useOpenLoop(orgSlug: string) {
         void open(error.data.loopId);
     },
   };
+}
+
+/** Returns the slug of a loop's change request, which it loads. Undefined for a loop without a document. */
+async function changeRequestOf(
+  client: QueryClient,
+  scope: Scope,
+  loopId: string,
+): Promise<string | undefined> {
+  const { document } = await client.query(loopDetailQuery(scope, loopId));
+  if (!document) return undefined;
+  // The page would show the loop before this one otherwise.
+  const request = await client.query({
+    ...changeRequestQuery(scope, document.slug),
+    staleTime: 0,
+  });
+  const { slug } = request.document;
+  client.setQueryData(changeRequestQuery(scope, slug).queryKey, request);
+  return slug;
 }

@@ -1,5 +1,6 @@
 import { messageOf } from "@/api/errors";
 
+import { WithCode } from "./code";
 import { Notice } from "./panel";
 
 /** Error of an action, below the row of its buttons. */
@@ -7,7 +8,7 @@ export function ActionError({ title, error }: { title: string; error: unknown })
   return (
     <div className="order-last basis-full">
       <Notice tone="bad" title={title}>
-        {messageOf(error)}
+        <WithCode text={messageOf(error)} />
       </Notice>
     </div>
   );

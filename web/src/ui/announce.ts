@@ -1,7 +1,7 @@
 /**
  * The one live region of the app, through which assistive technology announces changes of state. `Announcer` renders it.
  */
-import { useSyncExternalStore } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 
 export interface Announcement {
   text: string;
@@ -25,3 +25,13 @@ function subscribe(listener: () => void): () => void {
 
 export const useAnnouncement = (): Announcement | undefined =>
   useSyncExternalStore(subscribe, () => latest);
+
+/** Announces `text` when the state of the displayed subject changes. */
+export function useStateAnnouncement(subject: string, state: string, text: string): void {
+  const displayed = useRef({ subject, state });
+  useEffect(() => {
+    const before = displayed.current;
+    displayed.current = { subject, state };
+    if (before.subject === subject && before.state !== state) announce(text);
+  }, [subject, state, text]);
+}

@@ -66,7 +66,7 @@ export function RouteNotFound() {
       title="Page not found"
       action={
         <Link to="/" className={buttonClass("plain")}>
-          Go to your loops
+          Go to Needs you
         </Link>
       }
     >

@@ -3,11 +3,13 @@ import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from "@ta
 
 import { unwrap, unwrapPage } from "@/api/client";
 import { PAGE_ROWS, usePagedRows } from "@/api/paged-rows";
-import { BACKSTOP_POLL_MS, unlessMissing } from "@/api/queries";
+import { BACKSTOP_POLL_MS } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
 import type { ChangeRequest, ChangeRequestPage, SavedView } from "@/api/types";
 
+import type { EntryChange } from "./model/entry-actions";
 import type { ChangeRequestFilters } from "./model/search";
+import type { EntryChanges } from "./model/undo";
 import type { Grouping } from "./model/work-address";
 
 const KEY = "change-requests";
@@ -74,6 +76,18 @@ export function useSaveViews() {
   });
 }
 
+/** Position of a change request in a list. */
+export type ListPosition = Pick<ChangeRequest, "changedAt"> & { document: { id: string } };
+
+/** Fetches the page after a change request. */
+export const fetchAfter = (
+  scope: Scope,
+  filters: ChangeRequestFilters,
+  { changedAt, document }: ListPosition,
+  signal: AbortSignal,
+): Promise<ChangeRequestPage> =>
+  fetchPage(scope, { ...filters, before: changedAt, beforeId: document.id }, signal);
+
 const isAfter = (row: ChangeRequest, other: ChangeRequest): boolean =>
   row.changedAt === other.changedAt
     ? row.document.id < other.document.id
@@ -85,8 +99,7 @@ export function useChangeRequests(filters: ChangeRequestFilters) {
   return usePagedRows(
     {
       queryKey: scope.key(KEY, "pages", filters),
-      fetchAfter: ({ changedAt, document }, signal) =>
-        fetchPage(scope, { ...filters, before: changedAt, beforeId: document.id }, signal),
+      fetchAfter: (last, signal) => fetchAfter(scope, filters, last, signal),
       isAfter,
     },
     first,
@@ -95,14 +108,6 @@ export function useChangeRequests(filters: ChangeRequestFilters) {
 
 /** What needs the person: the filters of the inbox and of all counts. */
 export const NEEDS_ME: ChangeRequestFilters = { attention: true, mine: true };
-
-export const changeRequestQuery = ({ api, key }: Scope, idOrSlug: string) =>
-  queryOptions({
-    queryKey: key(KEY, "one", idOrSlug),
-    queryFn: ({ signal }) =>
-      unwrap(api.GET("/change-requests/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
-    refetchInterval: unlessMissing(BACKSTOP_POLL_MS),
-  });
 
 /** What happened to a change request, newest first. */
 export const historyQuery = ({ api, key }: Scope, idOrSlug: string) =>
@@ -114,37 +119,38 @@ export const historyQuery = ({ api, key }: Scope, idOrSlug: string) =>
       ),
   });
 
-/** A change of the list entry of a change request. */
-export type EntryChange =
-  | { kind: "archive"; archived: boolean }
-  | { kind: "mark"; seen: boolean; snoozedUntil?: string }
-  | { kind: "delete" }
-  | { kind: "restore" };
+const changeEntry = async ({ api }: Scope, slug: string, change: EntryChange): Promise<unknown> => {
+  const params = { path: { idOrSlug: slug } };
+  switch (change.kind) {
+    case "archive": {
+      const body = { archived: change.archived };
+      return unwrap(api.PATCH("/change-requests/{idOrSlug}", { params, body }));
+    }
+    case "mark": {
+      const { seen, snoozedUntil } = change;
+      const body = { seen, ...(snoozedUntil !== undefined && { snoozedUntil }) };
+      return unwrap(api.PUT("/change-requests/{idOrSlug}/mark", { params, body }));
+    }
+    case "delete":
+      return unwrap(api.DELETE("/change-requests/{idOrSlug}", { params }));
+    case "restore":
+      return unwrap(api.POST("/change-requests/{idOrSlug}/restore", { params }));
+  }
+};
 
-export function useChangeEntry() {
+/** Changes entries. Returns the slugs of those that were changed, and the first error of the others. */
+export function useChangeEntries() {
   const client = useQueryClient();
   const scope = useScope();
   return useMutation({
-    mutationFn: async ({ slug, change }: { slug: string; change: EntryChange }) => {
-      const params = { path: { idOrSlug: slug } };
-      switch (change.kind) {
-        case "archive": {
-          const body = { archived: change.archived };
-          await unwrap(scope.api.PATCH("/change-requests/{idOrSlug}", { params, body }));
-          return;
-        }
-        case "mark": {
-          const { seen, snoozedUntil } = change;
-          const body = { seen, ...(snoozedUntil !== undefined && { snoozedUntil }) };
-          await unwrap(scope.api.PUT("/change-requests/{idOrSlug}/mark", { params, body }));
-          return;
-        }
-        case "delete":
-          await unwrap(scope.api.DELETE("/change-requests/{idOrSlug}", { params }));
-          return;
-        case "restore":
-          await unwrap(scope.api.POST("/change-requests/{idOrSlug}/restore", { params }));
-      }
+    mutationFn: async (changes: EntryChanges) => {
+      const results = await Promise.allSettled(
+        changes.map(({ slug, change }) => changeEntry(scope, slug, change)),
+      );
+      const failed = results.filter((result) => result.status === "rejected");
+      if (failed.length === changes.length) throw failed[0]?.reason;
+      const changed = changes.filter((_, at) => results[at]?.status === "fulfilled");
+      return { slugs: changed.map(({ slug }) => slug), error: failed[0]?.reason as unknown };
     },
     onSettled: () => client.invalidateQueries({ queryKey: scope.key(KEY) }),
   });

@@ -1,6 +1,7 @@
-import { createRoute } from "@tanstack/react-router";
+import { createRoute, redirect } from "@tanstack/react-router";
 
-import { ensure } from "@/api/query-client";
+import { changeRequestQuery } from "@/api/queries";
+import { ensure, queryClient } from "@/api/query-client";
 import { lazyPage } from "@/routing/lazy-page";
 import { changesAddress, type ChangesAddress } from "@/routing/changes-address";
 import { logSearch, type LogSearch } from "@/routing/log-search";
@@ -11,7 +12,7 @@ import { RouteError } from "@/ui/route-states";
 import { parseSearch } from "./model/search";
 import { type ChangeRequestTab, TABS } from "./model/tabs";
 import { workAddress } from "./model/work-address";
-import { changeRequestQuery, firstPageQuery, NEEDS_ME } from "./queries";
+import { firstPageQuery, NEEDS_ME } from "./queries";
 import { LoadingList } from "./views/loading-list";
 import { LoadingChangeRequest } from "./views/loading-change-request";
 
@@ -53,7 +54,19 @@ export const changeRequestRoute = createRoute({
       ...changesAddress(search),
     };
   },
-  loader: ({ context: { scope }, params }) => ensure(changeRequestQuery(scope, params.slug)),
+  loader: async ({ context: { scope }, params, location }) => {
+    const request = await ensure(changeRequestQuery(scope, params.slug));
+    const { slug } = request.document;
+    if (slug === params.slug) return;
+    // The address names another of its documents, for example the plan.
+    queryClient.setQueryData(changeRequestQuery(scope, slug).queryKey, request);
+    throw redirect({
+      to: "/$orgSlug/work/$slug",
+      params: { ...params, slug },
+      search: location.search,
+      replace: true,
+    });
+  },
   pendingComponent: LoadingChangeRequest,
   errorComponent: RouteError,
 });

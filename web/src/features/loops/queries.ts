@@ -8,7 +8,7 @@ import {
 
 import { unwrap } from "@/api/client";
 import type { paths } from "@/api/control-plane.gen";
-import { unlessMissing } from "@/api/queries";
+import { loopDetailQuery, unlessMissing } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
 import type { EventRange, LoopEvent } from "@/api/types";
 import { keyed, useKeyedMutation } from "@/api/use-keyed-mutation";
@@ -25,10 +25,9 @@ const MESSAGE_PATH = "/api/gateway/orchestrator/loop/message";
 // Tokens and cost of a running loop, which are no event of the list. The status is.
 const ACTIVE_POLL_MS = 15_000;
 
-export const loopQuery = ({ api, key }: Scope, id: string) =>
+export const loopQuery = (scope: Scope, id: string) =>
   queryOptions({
-    queryKey: key("loops", id),
-    queryFn: ({ signal }) => unwrap(api.GET("/loops/{id}", { params: { path: { id } }, signal })),
+    ...loopDetailQuery(scope, id),
     refetchInterval: (query) => {
       const { data } = query.state;
       return data === undefined || isActive(data.status)

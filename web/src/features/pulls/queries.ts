@@ -1,5 +1,5 @@
 /** Reads pull requests through the machine that opened them, and acts on them with its account. */
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 
 import { storeCommentDraft } from "@/api/comment-drafts";
@@ -19,7 +19,7 @@ import {
 import { request } from "@/gateway/request";
 import { executeAgain } from "@/signing/request-changes";
 
-import { pollInterval } from "./model/standing";
+import { conflictsRequest, pollInterval } from "./model/standing";
 import { type ChosenThread, isOfFile, reviewComment, reviewSummary } from "./model/threads";
 
 /** A pull request and the machine whose loop opened it; undefined if that loop is no longer listed. */
@@ -151,10 +151,27 @@ export function useAddress(loop: Loop | undefined) {
       return executeAgain(client, scope, loop, selection, key);
     },
     onSuccess: () => ids.current.clear(),
-    onSettled: () =>
-      Promise.all([
-        client.invalidateQueries({ queryKey: scope.key("loops") }),
-        client.invalidateQueries({ queryKey: scope.key("change-requests") }),
-      ]),
+    onSettled: () => refreshLoops(client, scope),
   });
 }
+
+/** Starts a loop that resolves the conflicts of a pull request with its base branch. Returns the id of the loop. */
+export function useResolveConflicts(loop: Loop | undefined) {
+  const scope = useScope();
+  const client = useQueryClient();
+  return useKeyedMutation({
+    mutationFn: (pull: OpenedPull, key) => {
+      const summary = conflictsRequest(pull);
+      const review = { commentIds: [], summary, heads: {} };
+      return executeAgain(client, scope, loop, { prompt: summary, review }, key);
+    },
+    onSettled: () => refreshLoops(client, scope),
+  });
+}
+
+const refreshLoops = (client: QueryClient, scope: Scope) =>
+  Promise.all(
+    ["loops", "change-requests"].map((list) =>
+      client.invalidateQueries({ queryKey: scope.key(list) }),
+    ),
+  );

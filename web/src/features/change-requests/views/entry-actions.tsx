@@ -1,4 +1,4 @@
-/** Changes of entries in a list, and the undo of the last one. */
+/** Changes of entries in a list or on a page, and the undo of the last one. */
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -8,31 +8,44 @@ import type { ChangeRequest } from "@/api/types";
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 
+import type { EntryChange } from "../model/entry-actions";
 import { type Undo, undoOf } from "../model/undo";
-import { type EntryChange, useChangeEntry } from "../queries";
+import { useChangeEntries } from "../queries";
 
 export type EntryActions = ReturnType<typeof useEntryActions>;
 
 export function useEntryActions() {
-  const entry = useChangeEntry();
+  const entries = useChangeEntries();
   const { data: me } = useSuspenseQuery(meQuery(useScope()));
   const [undo, setUndo] = useState<Undo>();
   return {
-    entry,
+    isPending: entries.isPending,
+    error: entries.error ?? entries.data?.error,
     undo,
-    apply: (request: ChangeRequest, change: EntryChange) =>
-      entry.mutate(
-        { slug: request.document.slug, change },
-        { onSuccess: () => setUndo(undoOf(request, change)) },
+    /** `onChanged` is called when at least one has been changed. */
+    apply: (requests: readonly ChangeRequest[], change: EntryChange, onChanged?: () => void) =>
+      entries.mutate(
+        requests.map(({ document }) => ({ slug: document.slug, change })),
+        {
+          onSuccess: ({ slugs }) => {
+            const changed = requests.filter(({ document }) => slugs.includes(document.slug));
+            setUndo(undoOf(changed, change));
+            onChanged?.();
+          },
+        },
       ),
-    revert: (undo: Undo) => entry.mutate(undo, { onSuccess: () => setUndo(undefined) }),
-    mayDelete: ({ document }: ChangeRequest) =>
+    revert: ({ changes }: Undo) => entries.mutate(changes, { onSuccess: () => setUndo(undefined) }),
+    mayDelete: ({ document }: Pick<ChangeRequest, "document">) =>
       document.userId === me.id || me.role === "org:admin",
   };
 }
 
 /** Says what the last change was, with its undo. */
-export function UndoBar({ actions: { entry, undo, revert } }: { actions: EntryActions }) {
+export function UndoBar({
+  actions: { isPending, error, undo, revert },
+}: {
+  actions: EntryActions;
+}) {
   return (
     <>
       <div role="status">
@@ -41,13 +54,15 @@ export function UndoBar({ actions: { entry, undo, revert } }: { actions: EntryAc
             <span dir="auto" className="min-w-0 flex-1 truncate">
               {undo.text}
             </span>
-            <Button size="sm" busy={entry.isPending} onClick={() => revert(undo)}>
+            <Button size="sm" busy={isPending} onClick={() => revert(undo)}>
               Undo
             </Button>
           </div>
         )}
       </div>
-      {entry.error && <ActionError title="The change could not be saved" error={entry.error} />}
+      {error !== undefined && error !== null && (
+        <ActionError title="The change could not be saved" error={error} />
+      )}
     </>
   );
 }

@@ -1,27 +1,26 @@
 /**
- * Menu of an entry in a list: snooze, mark as unread, start again with changes, archive, delete. A chunk of its own: see
+ * Menu of an entry: start again with changes, snooze, mark as unread, archive, delete. A chunk of its own: see
  * entry-menu.tsx.
  */
 import { Link, useParams } from "@tanstack/react-router";
 import { DropdownMenu } from "radix-ui";
 
+import { useConnection } from "@/api/connection";
 import { MENU_CLASS, MENU_ITEM_CLASS } from "@/ui/menu";
 
+import { entryActions } from "../model/entry-actions";
 import type { EntryMenuProps } from "./entry-menu";
 import { EntryMenuButton } from "./entry-menu-button";
 
-const HOUR_MS = 60 * 60 * 1000;
-
-/** Returns the time tomorrow at nine. */
-function tomorrow(now: Date): Date {
-  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1, 9);
-}
-
-export function EntryMenuContent({ request, mayDelete = false, onChange }: EntryMenuProps) {
+export function EntryMenuContent({
+  request,
+  mayDelete,
+  onChange,
+  isSelected = false,
+  onToggle,
+}: EntryMenuProps) {
   const { orgSlug } = useParams({ from: "/$orgSlug" });
-  const isArchived = request.archivedAt != null;
-  const snooze = (until: Date) =>
-    onChange({ kind: "mark", seen: true, snoozedUntil: until.toISOString() });
+  const { isLost } = useConnection();
   return (
     <DropdownMenu.Root>
       <DropdownMenu.Trigger asChild>
@@ -29,36 +28,33 @@ export function EntryMenuContent({ request, mayDelete = false, onChange }: Entry
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content align="end" sideOffset={4} className={MENU_CLASS}>
-          {request.attention && (
-            <>
-              <Item onSelect={() => snooze(new Date(Date.now() + HOUR_MS))}>
-                Snooze for an hour
-              </Item>
-              <Item onSelect={() => snooze(tomorrow(new Date()))}>Snooze until tomorrow</Item>
-              <Item onSelect={() => onChange({ kind: "mark", seen: request.isUnread })}>
-                {request.isUnread ? "Mark as read" : "Mark as unread"}
-              </Item>
-            </>
-          )}
           <DropdownMenu.Item asChild className={MENU_ITEM_CLASS}>
             <Link to="/$orgSlug/new" params={{ orgSlug }} search={{ from: request.document.slug }}>
               Again with changes
             </Link>
           </DropdownMenu.Item>
-          <Item onSelect={() => onChange({ kind: "archive", archived: !isArchived })}>
-            {isArchived ? "Return to the list" : "Archive"}
-          </Item>
-          {mayDelete && <Item onSelect={() => onChange({ kind: "delete" })}>Delete</Item>}
+          {onToggle && (
+            <DropdownMenu.Item className={MENU_ITEM_CLASS} onSelect={onToggle}>
+              {isSelected ? "Remove from the selection" : "Select"}
+            </DropdownMenu.Item>
+          )}
+          {isLost && (
+            <DropdownMenu.Label className="px-2 py-1 text-sm text-ink-3">
+              Loopgate is not responding.
+            </DropdownMenu.Label>
+          )}
+          {entryActions(request, mayDelete, new Date()).map(({ label, change }) => (
+            <DropdownMenu.Item
+              key={label}
+              className={MENU_ITEM_CLASS}
+              disabled={isLost}
+              onSelect={() => onChange(change)}
+            >
+              {label}
+            </DropdownMenu.Item>
+          ))}
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
-  );
-}
-
-function Item({ onSelect, children }: { onSelect: () => void; children: string }) {
-  return (
-    <DropdownMenu.Item className={MENU_ITEM_CLASS} onSelect={onSelect}>
-      {children}
-    </DropdownMenu.Item>
   );
 }

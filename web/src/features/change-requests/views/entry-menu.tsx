@@ -1,16 +1,19 @@
-/** Menu of an entry in a list. Its code is not part of the first page, which shows a disabled button until then. */
+/** Menu of an entry. Its code is not part of the first page, which shows a disabled button until then. */
 import { Suspense, useDeferredValue } from "react";
 
 import type { ChangeRequest } from "@/api/types";
 import { lazyPage } from "@/routing/lazy-page";
 
-import type { EntryChange } from "../queries";
+import type { EntryChange } from "../model/entry-actions";
 import { EntryMenuButton } from "./entry-menu-button";
 
 export interface EntryMenuProps {
   request: ChangeRequest;
-  mayDelete?: boolean;
+  mayDelete: boolean;
   onChange: (change: EntryChange) => void;
+  isSelected?: boolean;
+  /** Selects the entry, or removes it from the selection. Absent outside of lists. */
+  onToggle?: () => void;
 }
 
 const Content = lazyPage(() => import("./entry-menu-content"), "EntryMenuContent");

@@ -13,7 +13,7 @@ import type { ChangeRequestFilters } from "../model/search";
 import { stateFacts } from "../model/states";
 import type { Grouping } from "../model/work-address";
 import { groupsQuery, useChangeRequests } from "../queries";
-import type { EntryActions } from "./entry-actions";
+import type { ListActions } from "./list-actions";
 import { RequestList } from "./request-list";
 
 // Groups that are open at first. Each requests a page of its own.
@@ -23,7 +23,7 @@ interface GroupedListProps {
   filters: ChangeRequestFilters;
   by: Grouping;
   orgSlug: string;
-  actions: EntryActions;
+  actions: ListActions;
 }
 
 export function GroupedList({ filters, by, orgSlug, actions }: GroupedListProps) {

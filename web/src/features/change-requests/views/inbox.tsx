@@ -13,7 +13,8 @@ import { EmptyState, Panel } from "@/ui/panel";
 
 import { parseSearch, VIEWS } from "../model/search";
 import { firstPageQuery, NEEDS_ME, useChangeRequests } from "../queries";
-import { UndoBar, useEntryActions } from "./entry-actions";
+import { UndoBar } from "./entry-actions";
+import { Selection, useListActions } from "./list-actions";
 import { RequestList } from "./request-list";
 
 const RUNNING = parseSearch(VIEWS.find(({ name }) => name === "Running")?.search ?? "");
@@ -31,7 +32,7 @@ export function Inbox({ setUp, approvals, nextEnd }: InboxProps) {
   const { orgSlug } = useParams({ from: "/$orgSlug" });
   useListShortcuts("change requests");
   const list = useChangeRequests(NEEDS_ME);
-  const actions = useEntryActions();
+  const actions = useListActions("inbox");
   return (
     <>
       <div className="flex items-baseline gap-3">
@@ -62,6 +63,7 @@ export function Inbox({ setUp, approvals, nextEnd }: InboxProps) {
           />
         </Panel>
       )}
+      <Selection actions={actions} />
     </>
   );
 }

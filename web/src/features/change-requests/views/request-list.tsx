@@ -8,7 +8,7 @@ import { VirtualRows } from "@/ui/virtual-rows";
 import { isActiveState, needOf } from "../model/states";
 import { tabOf } from "../model/tabs";
 import type { useChangeRequests } from "../queries";
-import type { EntryActions } from "./entry-actions";
+import type { ListActions } from "./list-actions";
 import { EntryMenu } from "./entry-menu";
 import { RequestRow } from "./request-row";
 
@@ -22,7 +22,7 @@ export function RequestList({
   label: string;
   list: ReturnType<typeof useChangeRequests>;
   orgSlug: string;
-  actions: EntryActions;
+  actions: ListActions;
   /** Whether the rows say what a person has to do. */
   showNeeds: boolean;
 }) {
@@ -35,6 +35,11 @@ export function RequestList({
             request={request}
             orgSlug={orgSlug}
             now={now}
+            selection={{
+              isOpen: actions.selected.length > 0,
+              isSelected: actions.isSelected(request),
+              onToggle: () => actions.toggle(request),
+            }}
             note={showNeeds && request.attention ? needOf(request.attention).text : undefined}
             actions={
               <>
@@ -52,7 +57,9 @@ export function RequestList({
                 <EntryMenu
                   request={request}
                   mayDelete={actions.mayDelete(request)}
-                  onChange={(change) => actions.apply(request, change)}
+                  isSelected={actions.isSelected(request)}
+                  onToggle={() => actions.toggle(request)}
+                  onChange={(change) => actions.apply([request], change)}
                 />
               </>
             }

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { Check } from "lucide-react";
 import type { ReactNode } from "react";
 
 import type { ChangeRequest } from "@/api/types";
@@ -14,12 +15,19 @@ export function RequestRow({
   request,
   orgSlug,
   now,
+  selection,
   note,
   actions,
 }: {
   request: ChangeRequest;
   orgSlug: string;
   now: number;
+  selection: {
+    /** Whether an entry of the list is selected. */
+    isOpen: boolean;
+    isSelected: boolean;
+    onToggle: () => void;
+  };
   /** What a person has to do. */
   note?: ReactNode;
   actions: ReactNode;
@@ -29,8 +37,36 @@ export function RequestRow({
   return (
     <div
       role="listitem"
-      className="relative flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3 hover:bg-sunken has-[a:focus-visible]:bg-sunken"
+      className={cx(
+        "group relative flex flex-wrap items-center gap-x-4 gap-y-2 py-3 pr-4 hover:bg-sunken has-[a:focus-visible]:bg-sunken pointer-fine:pl-9",
+        selection.isOpen ? "pl-9" : "pl-4",
+        selection.isSelected && "bg-accent-soft",
+      )}
     >
+      {/* No `input`, in which the shortcuts of the list would not work. */}
+      <button
+        type="button"
+        role="checkbox"
+        aria-checked={selection.isSelected}
+        aria-label={`Select ${document.title}`}
+        onClick={selection.onToggle}
+        className={cx(
+          "absolute top-3 left-1.5 z-10 flex size-6 items-center justify-center",
+          !selection.isOpen &&
+            "opacity-0 group-hover:opacity-100 focus-visible:opacity-100 pointer-coarse:hidden",
+        )}
+      >
+        <span
+          className={cx(
+            "flex size-4 items-center justify-center rounded-xs border [&_svg]:size-3",
+            selection.isSelected
+              ? "border-accent bg-accent text-accent-ink"
+              : "border-line-strong bg-surface",
+          )}
+        >
+          {selection.isSelected && <Check aria-hidden strokeWidth={3} />}
+        </span>
+      </button>
       <div className="min-w-0 flex-1 basis-72">
         <Link
           to="/$orgSlug/work/$slug"

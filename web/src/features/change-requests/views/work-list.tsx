@@ -14,10 +14,11 @@ import { EmptyState, Panel } from "@/ui/panel";
 import { SearchField } from "@/ui/search-field";
 
 import { parseSearch, withPerson } from "../model/search";
-import { type Grouping, GROUPINGS, workAddress } from "../model/work-address";
+import { type Grouping, GROUPINGS, toSaved, workAddress } from "../model/work-address";
 import { useChangeRequests } from "../queries";
-import { UndoBar, useEntryActions } from "./entry-actions";
+import { UndoBar } from "./entry-actions";
 import { GroupedList } from "./grouped-list";
+import { Selection, useListActions } from "./list-actions";
 import { RequestList } from "./request-list";
 import { ViewBar } from "./view-bar";
 
@@ -33,7 +34,7 @@ export function WorkList() {
   const { q = "", group } = useDeferredValue(address);
   const filters = parseSearch(q);
   const list = useChangeRequests(filters);
-  const actions = useEntryActions();
+  const actions = useListActions(toSaved({ q, ...(group && { group }) }));
   const clear = () => void navigate({ search: workAddress({ group }), resetScroll: false });
   return (
     <>
@@ -103,6 +104,7 @@ export function WorkList() {
           </EmptyState>
         )}
       </Panel>
+      <Selection actions={actions} />
     </>
   );
 }

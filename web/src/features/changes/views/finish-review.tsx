@@ -59,7 +59,7 @@ export function FinishReview({
   return (
     <Dialog.Root open={isOpen} onOpenChange={setIsOpen}>
       <Dialog.Trigger asChild>
-        <Button variant="primary" size="sm">
+        <Button variant="primary" size="sm" data-due>
           Finish review{drafts.length > 0 && ` (${drafts.length})`}
         </Button>
       </Dialog.Trigger>

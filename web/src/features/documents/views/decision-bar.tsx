@@ -60,8 +60,9 @@ export function DecisionBar({
         <p>{summary(review.review, questions)}</p>
         {active && (
           <Link
-            to="/$orgSlug/loops/$loopId"
-            params={{ orgSlug, loopId: active.id }}
+            to="/$orgSlug/work/$slug"
+            params={{ orgSlug, slug: plan.slug }}
+            search={{ tab: "live" }}
             className="mt-0.5 inline-flex items-center gap-2 text-run hover:underline"
           >
             <ProgressDot />

@@ -9,6 +9,7 @@ import type { Document, Loop } from "@/api/types";
 import { ago } from "@/model/format";
 import { humanise } from "@/model/status";
 import { lazyPart } from "@/routing/lazy-page";
+import { ChangeRequestLink } from "@/ui/change-request-link";
 import { useNow } from "@/ui/clock";
 import { DocumentLink } from "@/ui/document-link";
 import { LoopsLink } from "@/ui/loops-link";
@@ -51,6 +52,7 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
           <Badge tone="idle">{TYPE_NAMES[document.type]}</Badge>
           <span>{humanise(document.status)}</span>
           <span className="text-ink-3">{document.slug}</span>
+          <ChangeRequestLink slug={document.slug} orgSlug={orgSlug} />
         </div>
       </header>
       <div className="mt-6">

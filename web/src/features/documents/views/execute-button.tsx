@@ -9,6 +9,7 @@ import type { Document, RepoRef } from "@/api/types";
 import { useOpenLoop } from "@/routing/use-open-loop";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
+import { usePageActions } from "@/ui/page-actions";
 import { useShortcut } from "@/ui/shortcuts";
 
 import { answersText, writtenComments } from "../model/change-request";
@@ -75,6 +76,7 @@ export function ExecutePlan({
   const button = useRef<HTMLButtonElement>(null);
   // A single key must not start a loop, which costs money.
   useShortcut({ keys: "e", label: "Go to Execute", where: "page" }, () => button.current?.focus());
+  usePageActions([{ label, run: () => setConfirming(true) }]);
   const execute = () => {
     setConfirming(false);
     const prompt = answersText(review.review, openQuestions(plan.content));
@@ -94,6 +96,7 @@ export function ExecutePlan({
     <>
       <Button
         ref={button}
+        data-due
         variant="primary"
         busy={run.isPending}
         onClick={() => setConfirming(true)}

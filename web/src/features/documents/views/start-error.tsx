@@ -1,4 +1,5 @@
 import { ApiError, messageOf } from "@/api/errors";
+import { WithCode } from "@/ui/code";
 import { Notice } from "@/ui/panel";
 
 /** Error of a start on a plan. Names both versions if another one is current. */
@@ -14,7 +15,7 @@ export function StartError({ title, error }: { title: string; error: unknown }) 
             current.{" "}
           </>
         )}
-        {messageOf(error)}
+        <WithCode text={messageOf(error)} />
       </Notice>
     </div>
   );

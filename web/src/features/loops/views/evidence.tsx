@@ -48,7 +48,8 @@ function Evidence({ loop, request }: { loop: LoopDetail; request: ChangeRequestD
       )}
       {isBehind && (
         <p className="text-ink-2">
-          A later loop is running. The results are those of the one before, the tasks are counted now.
+          A later loop is running. The results are those of the one before, the tasks are counted
+          now.
         </p>
       )}
       <OpenTasks loop={loop} />

@@ -8,6 +8,7 @@ import { useOpenLoop } from "@/routing/use-open-loop";
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
+import { usePageActions } from "@/ui/page-actions";
 
 import { useCancelLoop, useResumeLoop } from "../queries";
 
@@ -30,6 +31,7 @@ export function ResumeButton({ loop, orgSlug }: { loop: LoopDetail; orgSlug: str
   return (
     <>
       <Button
+        data-due
         variant="primary"
         busy={resume.isPending}
         onClick={() => resume.start({ id: loop.id })}
@@ -43,9 +45,17 @@ export function ResumeButton({ loop, orgSlug }: { loop: LoopDetail; orgSlug: str
 }
 
 /** Must not be placed where a start button was: the second click of a double click would hit it. */
-export function CancelButton({ loopId }: { loopId: string }) {
+export function CancelButton({
+  loopId,
+  verb = "Cancel",
+}: {
+  loopId: string;
+  verb?: "Cancel" | "Stop";
+}) {
   const [confirming, setConfirming] = useState(false);
   const cancel = useCancelLoop();
+  const label = `${verb} loop`;
+  usePageActions([{ label, run: () => setConfirming(true) }]);
   return (
     <>
       <Button
@@ -56,14 +66,14 @@ export function CancelButton({ loopId }: { loopId: string }) {
         onClick={() => setConfirming(true)}
       >
         <Square aria-hidden />
-        Cancel loop
+        {label}
       </Button>
       <ConfirmDialog
         open={confirming}
         onOpenChange={setConfirming}
-        title="Cancel this loop?"
+        title={`${verb} this loop?`}
         cancel="Keep running"
-        confirm="Cancel loop"
+        confirm={label}
         busy={cancel.isPending}
         onConfirm={() => cancel.mutate(loopId, { onSuccess: () => setConfirming(false) })}
       >

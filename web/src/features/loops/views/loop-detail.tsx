@@ -1,35 +1,35 @@
 /** Page of a loop: status, output, plan, results and cost. */
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { GitPullRequest } from "lucide-react";
 import { Tabs } from "radix-ui";
 import { type ReactNode, Suspense } from "react";
 
-import { computeTargetsQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { DocumentLink as LoopDocument, LoopDetail } from "@/api/types";
 import { usePullRequestHref } from "@/model/pull-request";
-import { humanise, isActive, isWaiting } from "@/model/status";
+import { humanise, isActive } from "@/model/status";
 import { loopTitle } from "@/model/title";
 import { buttonClass } from "@/ui/button";
 import { lazyPart } from "@/routing/lazy-page";
 import { logSearch } from "@/routing/log-search";
-import { Code } from "@/ui/code";
+import { ChangeRequestLink } from "@/ui/change-request-link";
 import { cx } from "@/ui/cx";
 import { DocumentLink } from "@/ui/document-link";
 import { LoopsLink } from "@/ui/loops-link";
 import { usePageTitle } from "@/ui/page-title";
-import { Notice, Skeleton } from "@/ui/panel";
+import { Skeleton } from "@/ui/panel";
 import { StatusBadge } from "@/ui/status-badge";
 
 import type { LoopActivity } from "../model/activity";
-import { resultEntries, reviewOutcome } from "../model/results";
+import { resultEntries } from "../model/results";
 import type { LoopTab } from "../model/tabs";
 import { useLoopStream } from "../model/use-loop-stream";
 import { loopQuery } from "../queries";
 import { ActivityNotice } from "./activity-notice";
 import { LoopFacts } from "./facts";
 import { CancelButton, ResumeButton } from "./loop-actions";
+import { LoopNotices } from "./loop-notices";
 import { LoopProblem } from "./loop-problem";
 import { LoopMessages } from "./messages";
 import { ResultList } from "./result-list";
@@ -97,6 +97,7 @@ function LoopView({
                 />
               </span>
             )}
+            {loop.document && <ChangeRequestLink slug={loop.document.slug} orgSlug={orgSlug} />}
             {isActive(loop.status) && <CancelButton loopId={loop.id} />}
           </div>
         </div>
@@ -104,9 +105,7 @@ function LoopView({
       </header>
       <LoopFacts loop={loop} />
       <LoopProblem loop={loop} orgSlug={orgSlug} setUp={slots.setUp} />
-      <ReviewVerdict loop={loop} />
-      <Warnings loop={loop} />
-      <NoDesktopNotice loop={loop} />
+      <LoopNotices loop={loop} />
       <Sections loop={loop} stream={stream} slots={slots} />
     </>
   );
@@ -140,79 +139,6 @@ function Actions({
       {loop.producedDocument?.type === "IMPLEMENTATION_PLAN" &&
         loop.status === "COMPLETED" &&
         executeButton(loop.producedDocument, loop.repo)}
-    </div>
-  );
-}
-
-/** Warning that a pending loop cannot start because no desktop is online. */
-function NoDesktopNotice({ loop }: { loop: LoopDetail }) {
-  const scope = useScope();
-  const waits = isWaiting(loop.status);
-  const { data: targets } = useQuery({ ...computeTargetsQuery(scope), enabled: waits });
-  if (!waits || !targets || targets.some((target) => target.isOnline)) return null;
-  return (
-    <div className="mt-4">
-      <Notice tone="warn" title="Waiting for a machine">
-        No machine is online. Run <Code>loopgate up</Code> on the machine that has the repository.
-      </Notice>
-    </div>
-  );
-}
-
-/** Verdict of a review, or a notice that it produced none. */
-function ReviewVerdict({ loop }: { loop: LoopDetail }) {
-  const outcome = reviewOutcome(loop);
-  if (!outcome) return null;
-  return (
-    <div className="mt-4">
-      <Notice title={outcome.title}>{outcome.reason}</Notice>
-    </div>
-  );
-}
-
-const WARNING_TEXT: Record<string, string> = {
-  ARTIFACT_UPLOAD_FAILED: "Some files of the loop could not be uploaded.",
-  EVENT_POST_FAILED: "Some output could not be sent to the control plane.",
-  FILES_HELD_BACK:
-    "Files that may contain secrets, dependencies or build output were excluded from delivery. They remain in the worktree.",
-  GIT_PUSH_FAILED: "The branch could not be pushed. The commits remain in the worktree.",
-  LFS_NOT_UPLOADED:
-    "The content of files in Git LFS was not uploaded. The loop's output names the files and the command that uploads them.",
-  PULL_REQUEST_HELD:
-    "The work is pushed. Approve the changes to open the pull request: see Changes, Finish review.",
-  PUSHED_BEFORE_DELIVERY:
-    "The assistant pushed commits before Loopgate had checked them. Review the branches and tags under Result, or in the output of a loop without a delivery.",
-  SUPPORT_UPLOAD_FAILED: "The support files could not be uploaded.",
-  REQUIRED_OUTPUT_MISSING: "The assistant did not create a file that this command requires.",
-  TESTS_FAILED_BEFORE: "The repository's tests fail, as they did before this loop.",
-  TESTS_INCONCLUSIVE:
-    "The repository's tests did not run to completion, so their result is unknown.",
-  TESTS_WEAKENED:
-    "The loop changed tests in ways that may make them less strict. Check each change under Result.",
-  REVIEW_COMMENTS_UNANSWERED:
-    "The loop ended without an answer to some comments of the review. See Changes for which.",
-  REVIEW_CHANGED_FILES: "The review changed files. The changes were not committed.",
-  WORKTREE_INCOMPLETE:
-    "The worktree lacks submodules or ignored files that a build may need. The loop's output names them.",
-  WORK_NOT_DELIVERED:
-    "The loop left work that the pull request does not contain, for example in files that git ignores. See Result for what and where.",
-};
-
-function Warnings({ loop }: { loop: LoopDetail }) {
-  const { warnings } = loop.metadata as { warnings?: unknown };
-  if (!Array.isArray(warnings) || warnings.length === 0) return null;
-  return (
-    <div className="mt-4">
-      <Notice
-        tone="warn"
-        title={loop.status === "COMPLETED" ? "Completed with warnings" : "Warnings"}
-      >
-        <ul>
-          {warnings.map((warning) => (
-            <li key={String(warning)}>{WARNING_TEXT[String(warning)] ?? String(warning)}</li>
-          ))}
-        </ul>
-      </Notice>
     </div>
   );
 }

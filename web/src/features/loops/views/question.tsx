@@ -63,6 +63,7 @@ function AnswerForm({ loopId, orgSlug }: { loopId: string; orgSlug: string }) {
         {(control) => (
           <textarea
             {...control}
+            data-due
             rows={3}
             maxLength={100_000}
             value={answer.value}

@@ -17,11 +17,14 @@ import { ActivityNotice } from "./activity-notice";
 import { LiveView } from "./live-view";
 import { LoadingStage } from "./loading-loop";
 import { CancelButton, ResumeButton } from "./loop-actions";
+import { LoopNotices } from "./loop-notices";
 import { LoopProblem } from "./loop-problem";
 import { LoopMessages } from "./messages";
 
 interface LiveContext {
   orgSlug: string;
+  /** Whether the stage offers to cancel the loop. */
+  canCancel: boolean;
   /** The check of the machine. */
   setUp: ReactNode;
   search: LogSearch;
@@ -50,7 +53,14 @@ export function LiveStage({ loopId, ...context }: LiveContext & { loopId: string
   );
 }
 
-function Live({ loop, orgSlug, setUp, search, onSearch }: LiveContext & { loop: LoopDetail }) {
+function Live({
+  loop,
+  orgSlug,
+  canCancel,
+  setUp,
+  search,
+  onSearch,
+}: LiveContext & { loop: LoopDetail }) {
   const active = isActive(loop.status);
   const { log, latest, activity, state } = useLoopStream(loop.id, !active);
   return (
@@ -63,15 +73,15 @@ function Live({ loop, orgSlug, setUp, search, onSearch }: LiveContext & { loop: 
         >
           Details of this loop
         </Link>
-        {active ? (
-          <CancelButton loopId={loop.id} />
-        ) : (
-          <ResumeButton loop={loop} orgSlug={orgSlug} />
-        )}
+        {active && canCancel && <CancelButton loopId={loop.id} />}
+        {!active && <ResumeButton loop={loop} orgSlug={orgSlug} />}
         <LoopCost loop={loop} />
       </div>
       <LoopProblem loop={loop} orgSlug={orgSlug} setUp={setUp} />
-      <ActivityNotice activity={activity} />
+      <LoopNotices loop={loop} />
+      <div className="mt-4 empty:hidden">
+        <ActivityNotice activity={activity} />
+      </div>
       <div className="mt-4">
         <LiveView
           loopId={loop.id}

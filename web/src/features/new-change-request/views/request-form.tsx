@@ -12,6 +12,7 @@ import { DraftNotice } from "@/drafts/draft-notice";
 import { useDraft } from "@/drafts/use-draft";
 import { permissionSentence } from "@/model/permission";
 import { branchProblem, promptProblem } from "@/model/validation";
+import { useOpenLoop } from "@/routing/use-open-loop";
 import { Button } from "@/ui/button";
 
 import type { RequestFile } from "../model/attachments";
@@ -54,7 +55,7 @@ export function RequestForm({
 }) {
   const scope = useScope();
   const { orgSlug } = route.useParams();
-  const navigate = route.useNavigate();
+  const opening = useOpenLoop(orgSlug);
   const [first] = useState(initial);
   const draft = useDraft("new", field, first);
   const files = useDraft<RequestFile[]>("new", `${field} files`, []);
@@ -65,6 +66,7 @@ export function RequestForm({
   const { mode } = value;
   useEffect(() => onMode(mode), [mode, onMode]);
 
+  const { data: settings } = useQuery(organizationSettingsQuery(scope));
   const { data: targets = [] } = useQuery(computeTargetsQuery(scope));
   const online = targets.filter((target) => target.isOnline);
   // The selected machine may be offline by now.
@@ -130,7 +132,7 @@ export function RequestForm({
       {
         onSuccess: (loopId) => {
           saveLastRepository(repositories[0]?.fullName ?? "");
-          return navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } });
+          return opening.onSuccess(loopId);
         },
       },
     );
@@ -156,7 +158,6 @@ export function RequestForm({
   const repositories = checks.flatMap((each) => repoRefOf(each)?.fullName ?? []);
   const onlyMachine = online.length === 1 ? online[0] : undefined;
   const startPreview = check.preview?.start ?? undefined;
-  const { data: settings } = useQuery(organizationSettingsQuery(useScope()));
   return (
     <form ref={form} onSubmit={submit} noValidate className="mt-5 space-y-5">
       <TicketChoice value={value.ticket} onValue={selectTicket} />

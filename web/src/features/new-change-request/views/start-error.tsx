@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 
 import { ApiError, messageOf } from "@/api/errors";
 import { isKeyCollision } from "@/api/use-keyed-mutation";
+import { WithCode } from "@/ui/code";
 import { Notice } from "@/ui/panel";
 
 /** Why the loop of a request was not started. */
@@ -32,7 +33,7 @@ export function StartError({ error, orgSlug }: { error: unknown; orgSlug: string
   }
   return (
     <Notice tone="bad" title="The loop could not be started">
-      {messageOf(error)}
+      <WithCode text={messageOf(error)} />
     </Notice>
   );
 }

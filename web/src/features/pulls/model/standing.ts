@@ -2,6 +2,7 @@
 import type {
   MergeMethod,
   MergeObstacle,
+  PullRequest,
   PullRequestCheck,
   PullRequestStanding,
 } from "@/api/types";
@@ -66,12 +67,21 @@ export const OBSTACLES: Record<MergeObstacle, string | undefined> = {
     "The account of the machine cannot merge into this repository. Request write access from one of its administrators.",
   draft: "This is a draft. Mark it as ready for review at the code host.",
   conflicts:
-    "It conflicts with the base branch. Request a loop that resolves the conflicts, or resolve them at the code host.",
+    "It conflicts with the base branch. Start a loop that resolves the conflicts, or resolve them at the code host.",
   behind: "The base branch has newer commits, which have to be merged first. Update the branch.",
   blocked:
     "The rules of the base branch are not met. Reviews or checks that it requires are missing.",
   unknown: "The code host has not determined yet whether it can be merged.",
 };
+
+/** Text of a request for a loop that resolves the conflicts of a pull request. */
+export const conflictsRequest = ({
+  fullName,
+  number,
+  baseBranch,
+}: Pick<PullRequest, "fullName" | "number" | "baseBranch">): string =>
+  `Pull request ${fullName}#${number} conflicts with its base branch. Fetch the branch \`${baseBranch}\`, merge it into ` +
+  "the branch of this work and resolve the conflicts, so that the changes of both branches are kept. Then run the tests.";
 
 export const METHODS: Record<MergeMethod, { name: string; effect: string }> = {
   merge: { name: "Merge commit", effect: "All commits, and a commit that merges them" },

@@ -35,12 +35,15 @@ export function PullCard({
   conversation,
   isChosen,
   onChoose,
+  resolveConflicts,
 }: {
   pull: OpenedPull;
   threads: PullThread[];
   conversation: UseQueryResult<GatewayResult<PullRequestConversation>> | undefined;
   isChosen: (thread: PullThread) => boolean;
   onChoose: (thread: PullThread, chosen: boolean) => void;
+  /** Button that starts a loop which resolves the conflicts. */
+  resolveConflicts: ReactNode;
 }) {
   const { data: read, error } = useQuery(standingQuery(useScope(), pull));
   const refresh = useRefreshPull(pull);
@@ -92,6 +95,7 @@ export function PullCard({
         )}
         <div className="flex flex-wrap items-center gap-2">
           {standing && <MergeButton pull={pull} standing={standing} />}
+          {standing?.state === "open" && standing.hasConflicts && resolveConflicts}
           {standing?.canUpdateBranch && <UpdateBranchButton pull={pull} standing={standing} />}
           {href && (
             <a href={href} target="_blank" rel="noreferrer" className={buttonClass("plain")}>

@@ -13,6 +13,7 @@ import { commentsQuery, type OpenedPull, openedPulls } from "../queries";
 import { AddressComments } from "./address-comments";
 import { LoadingPull } from "./loading-pull";
 import { PullCard } from "./pull-card";
+import { ResolveConflicts } from "./resolve-conflicts";
 
 export function PullsStage({
   request,
@@ -57,6 +58,7 @@ function Pulls({
     threadsOf(conversations[index]?.data?.data.comments ?? []).map((thread) => ({ pull, thread })),
   );
   const isChosen = (choice: ChosenThread) => keys.includes(keyOf(choice));
+  const executed = loops.find(({ command }) => command === "EXECUTE");
   const choose = (choice: ChosenThread, chosen: boolean) =>
     setKeys((others) => {
       const key = keyOf(choice);
@@ -66,7 +68,7 @@ function Pulls({
     <div className="space-y-4">
       <AddressComments
         chosen={threads.flat().filter(isChosen)}
-        loop={loops.find(({ command }) => command === "EXECUTE")}
+        loop={executed}
         orgSlug={orgSlug}
         onStarted={() => setKeys([])}
       />
@@ -79,6 +81,7 @@ function Pulls({
             conversation={conversations[index]}
             isChosen={(thread) => isChosen({ pull, thread })}
             onChoose={(thread, chosen) => choose({ pull, thread }, chosen)}
+            resolveConflicts={<ResolveConflicts pull={pull} loop={executed} orgSlug={orgSlug} />}
           />
         ))}
       </div>

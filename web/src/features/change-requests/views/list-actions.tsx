@@ -1,0 +1,47 @@
+/** Actions on the entries of a list, one by one or for a selection. */
+import { Suspense, useState } from "react";
+
+import type { ChangeRequest } from "@/api/types";
+import { lazyPage } from "@/routing/lazy-page";
+import { useSelectShortcuts } from "@/ui/list-shortcuts";
+
+import { useEntryActions } from "./entry-actions";
+
+// Not part of the first page.
+const SelectionBar = lazyPage(() => import("./selection-bar"), "SelectionBar");
+
+export type ListActions = ReturnType<typeof useListActions>;
+
+/** `list`: what the list contains. Another one has no selected entries. */
+export function useListActions(list: string) {
+  const actions = useEntryActions();
+  const [state, setState] = useState({ list, selected: [] as readonly ChangeRequest[] });
+  const selected = state.list === list ? state.selected : [];
+  const isSelected = ({ document }: ChangeRequest) =>
+    selected.some((other) => other.document.id === document.id);
+  const select = (next: readonly ChangeRequest[]) => setState({ list, selected: next });
+  const clear = () => select([]);
+  useSelectShortcuts(selected.length > 0 ? clear : undefined);
+  return {
+    ...actions,
+    selected,
+    isSelected,
+    clear,
+    toggle: (request: ChangeRequest) =>
+      select(
+        isSelected(request)
+          ? selected.filter(({ document }) => document.id !== request.document.id)
+          : [...selected, request],
+      ),
+  };
+}
+
+/** The actions for all selected entries, if there are any. */
+export function Selection({ actions }: { actions: ListActions }) {
+  if (actions.selected.length === 0) return null;
+  return (
+    <Suspense>
+      <SelectionBar actions={actions} />
+    </Suspense>
+  );
+}
