@@ -6,10 +6,9 @@ const WAIT_MS = 10_000;
 
 /** Moves the focus to the control, or to the stage without one. */
 export function focusDue(): void {
-  const target =
-    document.querySelector<HTMLElement>(DUE) ??
-    document.querySelector<HTMLElement>("[role=tabpanel]");
-  target?.scrollIntoView({ block: "center" });
+  const control = document.querySelector<HTMLElement>(DUE);
+  const target = control ?? document.querySelector<HTMLElement>("[role=tabpanel]");
+  target?.scrollIntoView({ block: control ? "center" : "start" });
   target?.focus({ preventScroll: true });
 }
 

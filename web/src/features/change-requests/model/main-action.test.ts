@@ -10,7 +10,7 @@ const standing = (facts: Partial<Standing>): Standing => ({
   ...facts,
 });
 
-test("what waits for the person leads to its stage, and to its control there", () => {
+test("decision of the person leads to its stage, and to its control there", () => {
   const question = standing({ state: "question", attention: "question" });
   expect(mainAction(question, "plan")).toEqual({ kind: "open", tab: "live", label: "Answer" });
   expect(mainAction(question, "live")).toEqual({ kind: "focus", label: "Answer" });

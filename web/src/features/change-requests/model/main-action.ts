@@ -13,13 +13,13 @@ export type MainAction =
 
 type Standing = Pick<ChangeRequest, "state" | "stage" | "attention">;
 
-/** Returns whether a loop runs that waits for nobody. */
+/** Returns whether a loop is active and needs no person. */
 export const isStoppable = ({ state, attention }: Standing): boolean =>
   attention == null && isActiveState(state);
 
 /**
- * What waits for the person comes first, then the loop that runs, then the open pull request. There is none where the stage
- * shows the button at all times: Execute below a plan, and those of a pull request.
+ * A decision of the person has precedence over an active loop, and that over an open pull request. There is no action where
+ * the stage has the button itself and shows it at all times: Execute below a plan, and those of a pull request.
  */
 export function mainAction(request: Standing, tab: ChangeRequestTab): MainAction | undefined {
   const due = tabOf(request);

@@ -89,7 +89,7 @@ export function ChangeRequestHeader({
           </Button>
         </p>
       )}
-      <div className="mt-2 overflow-hidden rounded-md border border-line empty:hidden">
+      <div className="overflow-hidden rounded-md has-[button]:mt-2">
         <UndoBar actions={actions} />
       </div>
     </header>

@@ -110,7 +110,7 @@ export function ChangeRequestPage({
             </Tabs.Trigger>
           ))}
         </Tabs.List>
-        <Tabs.Content value={tab} className="outline-offset-8">
+        <Tabs.Content value={tab} className="scroll-mt-48 outline-offset-8">
           {views[tab]}
         </Tabs.Content>
       </Tabs.Root>
