@@ -18,6 +18,16 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => demo.stop());
 
+/** Address of a change request at the stage Live. */
+const LIVE = /\/work\/[^/]+\?tab=live$/;
+
+/** Opens the plan when the loop that writes it has ended. */
+async function openPlan(page: Page): Promise<void> {
+  await expect(page.getByText(/^Plan ready/).first()).toBeVisible({ timeout: LOOP_LIMIT_MS });
+  await page.getByRole("tab", { name: "Plan" }).click();
+  await expect(page.getByRole("article", { name: "Plan" })).toBeVisible();
+}
+
 interface Pull {
   title: string;
   state: string;
@@ -71,8 +81,7 @@ test("request is planned, executed and delivered as a pull request", async ({ pa
   });
 
   await test.step("plan is shown with its diagram", async () => {
-    await expect(page.getByRole("tab", { name: "Plan" })).toBeVisible({ timeout: LOOP_LIMIT_MS });
-    await expect(page.getByText("Completed").first()).toBeVisible();
+    await openPlan(page);
     const plan = page.getByRole("article", { name: "Plan" });
     await expect(plan.getByRole("heading", { name: "Tasks" })).toBeVisible();
     await expect(
@@ -82,17 +91,17 @@ test("request is planned, executed and delivered as a pull request", async ({ pa
   });
 
   await test.step("Execute creates a pull request", async () => {
-    const planUrl = page.url();
     await page.getByRole("button", { name: "Execute" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Execute this plan?" });
     await expect(dialog).toContainText(repository);
     await dialog.getByRole("button", { name: "Execute" }).click();
-    await expect(page).not.toHaveURL(planUrl);
+    await expect(page).toHaveURL(LIVE);
     await expect(page.getByText("Pull request opened")).toBeVisible({ timeout: LOOP_LIMIT_MS });
     await expectAccessible(page);
   });
 
   await test.step("pull request exists at the code host with the assistant's commits", async () => {
+    await page.getByRole("tab", { name: "Evidence" }).click();
     const link = page.getByRole("list", { name: "Results" }).getByRole("link");
     const href = (await link.getAttribute("href")) ?? "";
     const prefix = `${demo.ready.codeHostUrl}${repository}/pull/`;
@@ -110,7 +119,6 @@ test("request is planned, executed and delivered as a pull request", async ({ pa
 
   await test.step("second execution requires confirmation", async () => {
     await page.getByRole("tab", { name: "Plan" }).click();
-    await page.getByRole("link", { name: /· version/ }).click();
     await page.getByRole("button", { name: "Execute again" }).click();
     await expect(page.getByRole("alertdialog")).toContainText(
       "This plan has already been executed",
@@ -179,18 +187,59 @@ test("comments on changes are answered by one loop, and the approval opens the p
     await expect(page.getByText("Saved.")).toBeVisible();
   });
 
-  await test.step("a change is planned and executed, and waits with its tests", async () => {
+  const starts: string[] = [];
+  page.on("request", (sent) => {
+    if (sent.method() === "POST" && sent.url().endsWith("/run-loop")) starts.push(sent.url());
+  });
+
+  await test.step("a change is planned", async () => {
     await page.goto(`${home}/new`);
     await expect(page.getByLabel("Repository")).toHaveValue(repository);
     await page.getByLabel("Describe the change").fill(request);
     await expect(page.getByLabel("Base branch")).toHaveAttribute("placeholder", "main");
     await page.getByRole("button", { name: "Create plan" }).click();
-    await expect(page.getByRole("tab", { name: "Plan" })).toBeVisible({ timeout: LOOP_LIMIT_MS });
-    const planUrl = page.url();
+    await openPlan(page);
+  });
+
+  await test.step("the questions of the plan are answered, and two comments request changes", async () => {
+    await page.getByRole("radio", { name: /no, one press is enough/ }).check();
+    await page.getByRole("radio", { name: /at the end of the header/ }).check();
+    const comments = [
+      ["The page may be shown in the light theme", "Say what the page does without JavaScript."],
+      ["covers the rules. By hand", "Test the button by hand on a phone, too."],
+    ] as const;
+    for (const [passage, text] of comments) {
+      await page.getByText(passage).first().click({ clickCount: 3 });
+      const selected = page.getByRole("toolbar", { name: "Selected passage" });
+      await selected.getByRole("button", { name: "Comment" }).click();
+      await page.keyboard.type(text);
+    }
+    await expect(page.getByText("2 comments, 2 of 2 questions answered")).toBeVisible();
+    starts.length = 0;
+    await page.getByRole("button", { name: "Request changes" }).dblclick();
+    await expect(page).toHaveURL(LIVE);
+    expect(starts).toHaveLength(1);
+    await openPlan(page);
+    const plan = page.getByRole("article", { name: "Plan" });
+    await expect(plan).toContainText("Without JavaScript the page stays light");
+    const answers = page.getByRole("region", { name: "Comments on the version before" });
+    await expect(answers.getByRole("listitem")).toContainText([
+      "The risks say what the page does without JavaScript.",
+      "Nothing changed: the test plan by hand applies to every device.",
+    ]);
+    await expectAccessible(page);
+  });
+
+  await test.step("the second version is executed, its changes are read meanwhile, and it waits with its tests", async () => {
     await page.getByRole("button", { name: "Execute" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Execute this plan?" });
+    await expect(dialog).toContainText("opens a pull request once a person has approved");
     await dialog.getByRole("button", { name: "Execute" }).click();
-    await expect(page).not.toHaveURL(planUrl);
+    await expect(page).toHaveURL(LIVE);
+    await page.getByRole("tab", { name: "Changes" }).click();
+    await expect(page.getByText("styles.css").first()).toBeVisible({ timeout: LOOP_LIMIT_MS });
+    await expect(page.getByText("Running", { exact: true }).first()).toBeVisible();
+    await page.getByRole("tab", { name: "Evidence" }).click();
     const results = page.getByRole("list", { name: "Results" });
     await expect(results).toContainText("Waiting for approval", { timeout: LOOP_LIMIT_MS });
     // The demonstration does not trust the test command.
@@ -204,12 +253,8 @@ test("comments on changes are answered by one loop, and the approval opens the p
     await expect(page.getByText("styles.css").first()).toBeVisible();
   });
 
-  const starts: string[] = [];
-  page.on("request", (sent) => {
-    if (sent.method() === "POST" && sent.url().endsWith("/run-loop")) starts.push(sent.url());
-  });
-
   await test.step("comments on lines of two files are sent at once", async () => {
+    starts.length = 0;
     const comments = [
       ["styles.css", '[data-theme="dark"]', "Make the dark paper darker."],
       ["index.html", 'id="theme"', "Give the storage key a longer name."],
@@ -226,13 +271,15 @@ test("comments on changes are answered by one loop, and the approval opens the p
     await page.getByRole("button", { name: "Finish review (2)" }).click();
     const dialog = page.getByRole("dialog", { name: "Finish review" });
     await dialog.getByRole("button", { name: "Request changes" }).dblclick();
-    await expect(page).toHaveURL(/\/loops\//);
+    await expect(page).toHaveURL(LIVE);
     expect(starts).toHaveLength(1);
   });
 
   await test.step("the loop answers each comment", async () => {
+    await expect(page.getByText("Changes ready").first()).toBeVisible({ timeout: LOOP_LIMIT_MS });
+    await page.getByRole("tab", { name: "Evidence" }).click();
     const results = page.getByRole("list", { name: "Results" });
-    await expect(results).toContainText("Waiting for approval", { timeout: LOOP_LIMIT_MS });
+    await expect(results).toContainText("Waiting for approval");
     // The demonstration does not trust the test command.
     await expect(results).toContainText("The tests were not run");
     await page.getByRole("tab", { name: "Changes" }).click();
@@ -252,6 +299,7 @@ test("comments on changes are answered by one loop, and the approval opens the p
     await page.getByRole("button", { name: "Approve and open the pull request" }).dblclick();
     await expect(page.getByText("Pull request opened")).toBeVisible({ timeout: LOOP_LIMIT_MS });
     expect(starts).toHaveLength(2);
+    await page.getByRole("tab", { name: "Evidence" }).click();
     const link = page.getByRole("list", { name: "Results" }).getByRole("link");
     number = /\/pull\/(\d+)/.exec((await link.getAttribute("href")) ?? "")?.[1] ?? "";
     const pull = (await demo.codeHost(`/repos/${repository}/pulls/${number}`)) as Pull;
@@ -285,7 +333,7 @@ test("comments on changes are answered by one loop, and the approval opens the p
     await page.getByRole("button", { name: "Address comments (1)" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Address 1 comment" });
     await dialog.getByRole("button", { name: "Start loop" }).dblclick();
-    await expect(page).toHaveURL(/\/loops\//);
+    await expect(page).toHaveURL(LIVE);
     expect(starts).toHaveLength(3);
     await page.getByRole("tab", { name: "Changes" }).click();
     const review = page.getByRole("list", { name: "Reviews" }).getByRole("listitem").first();
@@ -389,9 +437,9 @@ async function story(page: Page, { press, type, openNew, visit }: Input, request
   await type(page, page.getByLabel("Describe the change"), request);
   await press(page, button("Create plan"));
   await expect(page.getByRole("heading", { level: 1, name: request })).toBeVisible();
-  await expect(page.getByRole("tab", { name: "Plan" })).toBeVisible({ timeout: LOOP_LIMIT_MS });
+  await expect(page.getByText(/^Plan ready/).first()).toBeVisible({ timeout: LOOP_LIMIT_MS });
 
-  // The plan, with its open question.
+  // The plan, with its open questions.
   await visit(page, "Work");
   await press(page, page.getByRole("listitem").getByRole("link", { name: request }));
   await expect(page.getByRole("article", { name: "Plan" })).toBeVisible();

@@ -22,6 +22,9 @@ pub const EXECUTE: &str = "execute";
 pub const ANSWERS: &str = "answers";
 /// Comments that the script answers: the first is done, the second is declined.
 pub const COMMENTS: [&str; 2] = ["Make the dark paper darker.", "Give the storage key a longer name."];
+/// Comments on the plan that the script answers: the plan is changed for the first, and not for the second.
+pub const PLAN_COMMENTS: [&str; 2] =
+    ["Say what the page does without JavaScript.", "Test the button by hand on a phone, too."];
 /// Body of the pull request, without its footer.
 pub const PULL_REQUEST: &str = "The page gets a dark theme and a button in the header that switches to it. The choice is \
     kept in the browser; until there is one, the page follows the system.\n\nTested with `npm test`.";
@@ -57,7 +60,7 @@ const LOOP_PROMPT: [&str; 2] = ["# Coding loop", r#"LOOPGATE_WORKDIR="(?P<workdi
 pub fn script() -> Script {
     let writers = [plan_writer(), plan_writer_for_other_requests()];
     let subagents = [explorer(), colours(), rules(), button(), tests(), reviewer(), darker(), same_key()];
-    let loops = [plan(), answers(), answers_to_other_comments(), execute()];
+    let loops = [plan(), changed_plan(), same_plan(), answers(), answers_to_other_comments(), execute()];
     let mut script = Script::new(loops.into_iter().chain(writers).chain(subagents));
     script.otherwise = Some("Nothing to add.".to_owned());
     script
@@ -89,13 +92,55 @@ fn plan() -> Conversation {
             ModelStep::Usage(ModelUsage { input: 7400, output: 220, cache_read: 6100, cache_write: 1200 }),
         ])
         .runs(&format!(
-            "{} --action 'Read the plan, answer its question, then press Execute' --action-file '{{{{workdir}}}}/plan.md'",
+            "{} --action 'Read the plan, answer its questions, then press Execute' --action-file '{{{{workdir}}}}/plan.md'",
             state("Phase 1.1: Checkpoint", "AWAITING_USER")
         ))
         .says(
-            "The plan is ready for you: four tasks, one open question with a recommended answer, and one \
+            "The plan is ready for you: four tasks, two open questions with recommended answers, and one \
              accepted gap. Press Execute when you agree.\n\n<promise>COMPLETE</promise>",
         )
+}
+
+/// Loop that changes the plan as [`PLAN_COMMENTS`] request, and settles its questions.
+fn changed_plan() -> Conversation {
+    let risk = "## Risks & Constraints\n";
+    let without_script = "\n- Without JavaScript the page stays light, and the button is not shown.";
+    let (plan, rest) = PLAN_MARKDOWN.split_once(risk).unwrap_or_default();
+    let (before, after) = rest.split_once("- [ ] Q-001").unwrap_or_default();
+    let (_, gaps) = after.split_once("## Gaps").unwrap_or_default();
+    let plan = format!(
+        "{plan}{risk}{without_script}{before}None are left.\n\n## Gaps{gaps}\n## Answers to comments\n\n\
+         1. The risks say what the page does without JavaScript.\n\
+         2. Nothing changed: the test plan by hand applies to every device.\n"
+    );
+    let [first, second] = PLAN_COMMENTS.map(regex::escape);
+    change_of_plan("changed plan")
+        .and(&first)
+        .and(&second)
+        .turn([
+            ModelStep::text("Two comments. The risks get a line."),
+            ModelStep::write("{{workdir}}/plan.md", &plan),
+        ])
+        .runs("loopgate plan build '{{workdir}}'")
+        .says("The plan says what the page does without JavaScript.")
+}
+
+/// Loop that keeps the plan for any other request, because the demo is scripted.
+fn same_plan() -> Conversation {
+    let reason = "This demonstration follows a script and changes nothing for other comments.";
+    change_of_plan("plan without changes")
+        .turn([ModelStep::write("{{workdir}}/plan.md", PLAN_MARKDOWN)])
+        .runs(&format!(
+            "numbers=\"$(grep -o '^### Comment [0-9]*' '{{{{workdir}}}}/prompt.md' | grep -o '[0-9]*$')\"; \
+             test -z \"$numbers\" || {{ printf '\\n## Answers to comments\\n\\n'; \
+             for number in $numbers; do echo \"$number. {reason}\"; done; }} >> '{{{{workdir}}}}/plan.md'; \
+             loopgate plan build '{{{{workdir}}}}'"
+        ))
+        .says(reason)
+}
+
+fn change_of_plan(name: &str) -> Conversation {
+    Conversation::when(name, "# Change a plan").and("Files of this run: `(?P<workdir>[^`]+)`")
 }
 
 fn explorer() -> Conversation {
@@ -139,7 +184,7 @@ fn writer(name: &str, plan: &str) -> Conversation {
             ModelStep::Usage(ModelUsage { input: 5200, output: 1400, cache_read: 3100, cache_write: 900 }),
         ])
         .runs("loopgate plan build '{{workdir}}'")
-        .says("Four tasks, one open question, one gap.\n<promise>PLAN_VALIDATED</promise>")
+        .says("Four tasks, two open questions, one gap.\n<promise>PLAN_VALIDATED</promise>")
 }
 
 /// Execution loop: implements the tasks one by one, then validates the project.
