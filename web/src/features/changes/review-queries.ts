@@ -167,20 +167,25 @@ function setDrafts(
   id: string,
   draft?: CommentDraft,
 ): void {
-  client.setQueryData<ChangeReviews>(reviewsKey(scope, slug), (known = NONE) => ({
-    ...known,
-    drafts: [...known.drafts.filter((other) => other.id !== id), ...(draft ? [draft] : [])],
-  }));
+  client.setQueryData<ChangeReviews>(reviewsKey(scope, slug), (known = NONE) => {
+    const index = known.drafts.findIndex((other) => other.id === id);
+    const drafts = known.drafts.toSpliced(
+      index < 0 ? known.drafts.length : index,
+      1,
+      ...(draft ? [draft] : []),
+    );
+    return { ...known, drafts };
+  });
 }
 
-/** Writes a comment again as a draft. */
-export function useRepeatComment(loop: ReviewedLoop) {
+/** Stores a comment whose lines are already identified. */
+export function useStoreDraft(loop: ReviewedLoop) {
   const scope = useScope();
   const client = useQueryClient();
   const slug = loop.document?.slug ?? "";
   return useMutation({
-    mutationFn: ({ repository, path, lines, body }: CommentContent) =>
-      storeCommentDraft(scope, slug, crypto.randomUUID(), {
+    mutationFn: ({ id, repository, path, lines, body }: CommentContent & { id: string }) =>
+      storeCommentDraft(scope, slug, id, {
         repository,
         path,
         ...(lines && { lines }),

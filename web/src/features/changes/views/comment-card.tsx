@@ -1,10 +1,12 @@
-import { Trash2 } from "lucide-react";
-import type { ReactNode } from "react";
+import { Pencil, Trash2 } from "lucide-react";
+import { type ReactNode, useEffect, useRef } from "react";
 
 import type { CommentDraft, CommentPlace } from "@/api/types";
 import { Button } from "@/ui/button";
 
 import { placeOf } from "../model/comments";
+import type { Review } from "../model/use-review";
+import { CommentForm } from "./comment-form";
 
 /** A comment with its place. */
 export function CommentCard({
@@ -45,32 +47,69 @@ export function CommentCard({
   );
 }
 
-/** A comment that is not sent yet. */
+/** A comment that is not sent yet, or the form for its text. */
 export function DraftCard({
   comment,
   isOutdated,
+  review: { editOf, setEdit },
+  onStore,
   onRemove,
 }: {
   comment: CommentDraft;
   isOutdated?: boolean;
+  review: Pick<Review, "editOf" | "setEdit">;
+  onStore: (comment: CommentDraft) => Promise<unknown>;
   onRemove: () => void;
 }) {
   const place = placeOf(comment);
+  const edit = editOf(comment.id);
+  const editButton = useRef<HTMLButtonElement>(null);
+  const wasEdited = useRef(false);
+  const isEdited = edit !== undefined;
+  useEffect(() => {
+    // The form had the focus.
+    if (wasEdited.current && !isEdited) editButton.current?.focus();
+    wasEdited.current = isEdited;
+  }, [isEdited]);
+  const close = () => setEdit(comment.id, undefined);
+  if (edit !== undefined)
+    return (
+      <CommentForm
+        label={`Edit the comment on ${place}`}
+        body={edit}
+        onBody={(body) => setEdit(comment.id, body)}
+        submit="Save"
+        onSubmit={(body) => onStore({ ...comment, body }).then(close)}
+        onCancel={close}
+      />
+    );
   return (
     <CommentCard
       comment={comment}
       label={`Comment on ${place}`}
       isOutdated={isOutdated}
       action={
-        <Button
-          variant="quiet"
-          size="icon"
-          title="Delete"
-          aria-label={`Delete the comment on ${place}`}
-          onClick={onRemove}
-        >
-          <Trash2 aria-hidden />
-        </Button>
+        <>
+          <Button
+            ref={editButton}
+            variant="quiet"
+            size="icon"
+            title="Edit"
+            aria-label={`Edit the comment on ${place}`}
+            onClick={() => setEdit(comment.id, comment.body)}
+          >
+            <Pencil aria-hidden />
+          </Button>
+          <Button
+            variant="quiet"
+            size="icon"
+            title="Delete"
+            aria-label={`Delete the comment on ${place}`}
+            onClick={onRemove}
+          >
+            <Trash2 aria-hidden />
+          </Button>
+        </>
       }
     />
   );

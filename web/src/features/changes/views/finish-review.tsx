@@ -1,7 +1,7 @@
 import { Dialog } from "radix-ui";
 import { useState } from "react";
 
-import type { CommentDraft, LoopDetail, RepositoryChanges } from "@/api/types";
+import type { LoopDetail, RepositoryChanges } from "@/api/types";
 import { useDraft } from "@/drafts/use-draft";
 import { isActive } from "@/model/status";
 import { useOpenLoop } from "@/routing/use-open-loop";
@@ -11,6 +11,7 @@ import { CopyButton } from "@/ui/copy-button";
 import { Field, INPUT_CLASS } from "@/ui/field";
 
 import { reviewText } from "../model/comments";
+import type { Review } from "../model/use-review";
 import {
   isHeld,
   pullRequestOf,
@@ -18,6 +19,7 @@ import {
   useCommentOnly,
   useDeleteComment,
   useRequestChanges,
+  useStoreDraft,
 } from "../review-queries";
 import { DraftCard } from "./comment-card";
 
@@ -25,14 +27,14 @@ import { DraftCard } from "./comment-card";
 export function FinishReview({
   loop,
   repositories,
-  drafts,
+  review: { drafts, editOf, setEdit },
   page,
   orgSlug,
 }: {
   loop: LoopDetail;
   /** All changes of the loop. */
   repositories: readonly RepositoryChanges[];
-  drafts: readonly CommentDraft[];
+  review: Pick<Review, "drafts" | "editOf" | "setEdit">;
   page: string;
   orgSlug: string;
 }) {
@@ -41,12 +43,14 @@ export function FinishReview({
   const send = useRequestChanges(loop, repositories);
   const opening = useOpenLoop(orgSlug);
   const remove = useDeleteComment(loop);
+  const store = useStoreDraft(loop);
   const post = useCommentOnly(loop, repositories);
   const approve = useApprove(loop, repositories);
   const canApprove = isHeld(loop);
   const isSending = post.isPending || send.isPending || approve.isPending;
   const pulls = repositories.flatMap(({ name }) => pullRequestOf(loop, name) ?? []);
   const review = { comments: drafts, summary: summary.value };
+  const isEdited = drafts.some(({ id }) => editOf(id) !== undefined);
   const isEmpty = drafts.length === 0 && summary.value.trim() === "";
   const request = () =>
     send.mutate(review, {
@@ -76,6 +80,8 @@ export function FinishReview({
             <DraftCard
               key={comment.id}
               comment={comment}
+              review={{ editOf, setEdit }}
+              onStore={store.mutateAsync}
               onRemove={() => remove.mutate(comment.id)}
             />
           ))}
@@ -91,6 +97,11 @@ export function FinishReview({
               />
             )}
           </Field>
+          {isEdited && (
+            <p className="text-sm text-ink-2">
+              A comment has changes that are not saved. Save or cancel them before you send.
+            </p>
+          )}
           {post.error && <ActionError title="The comments could not be sent" error={post.error} />}
           {send.error && (
             <ActionError title="The changes could not be requested" error={send.error} />
@@ -107,7 +118,7 @@ export function FinishReview({
             </Dialog.Close>
             <Button
               busy={post.isPending}
-              disabled={isEmpty || isSending}
+              disabled={isEmpty || isEdited || isSending}
               title={
                 pulls.length > 0
                   ? `Posts the comments to pull request ${pulls.join(", ")}`
@@ -127,7 +138,7 @@ export function FinishReview({
             <Button
               variant={canApprove ? "plain" : "primary"}
               busy={send.isPending}
-              disabled={isSending || isActive(loop.status) || isEmpty}
+              disabled={isSending || isEdited || isActive(loop.status) || isEmpty}
               onClick={request}
             >
               Request changes

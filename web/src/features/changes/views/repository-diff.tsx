@@ -176,7 +176,7 @@ export function RepositoryDiff({
           <FinishReview
             loop={loop}
             repositories={repositories}
-            drafts={review.drafts}
+            review={review}
             page={page}
             orgSlug={orgSlug}
           />
@@ -251,7 +251,7 @@ export function RepositoryDiff({
                     loop={loop}
                     comparison={comparison}
                     file={file}
-                    onClose={review.close}
+                    review={review}
                     onCommit={showCommit}
                   />
                 );

@@ -4,7 +4,7 @@ import { ActionError } from "@/ui/action-error";
 import { useNow } from "@/ui/clock";
 
 import { reviewCounts, sentComments } from "../model/comments";
-import { type ReviewedLoop, useRepeatComment } from "../review-queries";
+import { type ReviewedLoop, useStoreDraft } from "../review-queries";
 import { SentCard } from "./sent-card";
 
 const KINDS: Record<ChangeReview["kind"], string> = {
@@ -24,7 +24,7 @@ export function ReviewList({
   onCommit: ((repository: string, commit: string) => void) | undefined;
 }) {
   const now = useNow(30_000);
-  const repeat = useRepeatComment(loop);
+  const store = useStoreDraft(loop);
   if (reviews.length === 0) return null;
   return (
     <ul aria-label="Reviews" className="space-y-2">
@@ -48,13 +48,13 @@ export function ReviewList({
                 key={comment.id}
                 comment={comment}
                 onCommit={onCommit && ((commit) => onCommit(comment.repository, commit))}
-                onRepeat={() => repeat.mutate(comment)}
+                onRepeat={() => store.mutate({ ...comment, id: crypto.randomUUID() })}
               />
             ))}
           </details>
         </li>
       ))}
-      {repeat.error && <ActionError title="The comment could not be stored" error={repeat.error} />}
+      {store.error && <ActionError title="The comment could not be stored" error={store.error} />}
     </ul>
   );
 }
