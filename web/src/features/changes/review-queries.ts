@@ -53,13 +53,13 @@ const reviewsQuery = (scope: Scope, slug: string) =>
   });
 
 /** Returns the comments on the changes of a loop. */
-export function useReviews(loop: ReviewedLoop): ChangeReviews {
+export function useReviews(loop: ReviewedLoop): ChangeReviews & { isLoaded: boolean } {
   const slug = loop.document?.slug;
   const query = useQuery({
     ...reviewsQuery(useScope(), slug ?? ""),
     enabled: slug !== undefined,
   });
-  return query.data ?? NONE;
+  return { ...(query.data ?? NONE), isLoaded: query.isSuccess };
 }
 
 /** A comparison, as requests name it. */

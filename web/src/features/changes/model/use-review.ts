@@ -36,17 +36,16 @@ export interface Review {
   openAtFirstChange: (repository: string, path: string, state: PatchState | undefined) => void;
   correctLines: (lines: LineRange) => void;
   close: () => void;
-  /** Text of a stored comment that the person edits; undefined if they do not. */
-  editOf: (id: string) => string | undefined;
-  /** Keeps the text of an edit; undefined ends it. */
-  setEdit: (id: string, text: string | undefined) => void;
+  /** Returns whether the person edits a stored comment. The text is a draft of its form. */
+  isEdited: (id: string) => boolean;
+  setEdited: (id: string, isEdited: boolean) => void;
 }
 
 /** The comments on the changes of a loop. The open form and edits are drafts of this browser. */
 export function useReview(loop: ReviewedLoop, page: string): Review {
   const { drafts, reviews } = useReviews(loop);
   const place = useDraft<OpenForm | null>(page, "form", null);
-  const edits = useDraft<Record<string, string>>(page, "edits", {});
+  const edited = useDraft<string[]>(page, "edited", []);
   const open = (next: OpenPlace) => place.change(() => ({ ...next, id: crypto.randomUUID() }));
   return {
     drafts,
@@ -63,11 +62,8 @@ export function useReview(loop: ReviewedLoop, page: string): Review {
     },
     correctLines: (correctedLines) => place.change((form) => form && { ...form, correctedLines }),
     close: place.discard,
-    editOf: (id) => edits.value[id],
-    setEdit: (id, text) =>
-      edits.change((others) => {
-        const kept = Object.entries(others).filter(([other]) => other !== id);
-        return Object.fromEntries(text === undefined ? kept : [...kept, [id, text]]);
-      }),
+    isEdited: (id) => edited.value.includes(id),
+    setEdited: (id, isEdited) =>
+      edited.change((ids) => [...ids.filter((other) => other !== id), ...(isEdited ? [id] : [])]),
   };
 }

@@ -1,7 +1,10 @@
+import { Suspense } from "react";
+
 import type { ChangedFile } from "@/api/types";
 import { useDraft } from "@/drafts/use-draft";
 
 import type { LineNote } from "../model/diff-file";
+import type { NoteFocus } from "../model/note-links";
 import type { OpenForm, Review } from "../model/use-review";
 import {
   type Comparison,
@@ -22,6 +25,7 @@ export function DiffNote({
   comparison,
   file,
   review,
+  focus,
   onCommit,
 }: {
   note: Exclude<LineNote, { kind: "image" | "finding" }>;
@@ -30,6 +34,7 @@ export function DiffNote({
   comparison: Comparison;
   file: ChangedFile;
   review: Review;
+  focus: NoteFocus;
   onCommit: (commit: string) => void;
 }) {
   const store = useStoreDraft(loop);
@@ -39,7 +44,9 @@ export function DiffNote({
       return (
         <DraftCard
           comment={note.comment}
+          page={page}
           isOutdated={note.isOutdated}
+          focus={focus}
           review={review}
           onStore={store.mutateAsync}
           onRemove={() => remove.mutate(note.comment.id)}
@@ -50,6 +57,7 @@ export function DiffNote({
         <SentCard
           comment={note.comment}
           isOutdated={note.isOutdated}
+          focus={focus}
           onCommit={onCommit}
           onRepeat={() => store.mutate({ ...note.comment, id: crypto.randomUUID() })}
         />
@@ -57,14 +65,17 @@ export function DiffNote({
     case "form":
       return (
         review.place && (
-          <NewComment
-            form={review.place}
-            page={page}
-            loop={loop}
-            comparison={comparison}
-            file={file}
-            review={review}
-          />
+          // The diff stays visible, at the same place, until the draft is loaded.
+          <Suspense fallback={<div className="skeleton h-24" aria-hidden />}>
+            <NewComment
+              form={review.place}
+              page={page}
+              loop={loop}
+              comparison={comparison}
+              file={file}
+              review={review}
+            />
+          </Suspense>
         )
       );
   }

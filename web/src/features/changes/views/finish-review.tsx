@@ -27,18 +27,19 @@ import { DraftCard } from "./comment-card";
 export function FinishReview({
   loop,
   repositories,
-  review: { drafts, editOf, setEdit },
+  review: { drafts, isEdited, setEdited },
   page,
   orgSlug,
 }: {
   loop: LoopDetail;
   /** All changes of the loop. */
   repositories: readonly RepositoryChanges[];
-  review: Pick<Review, "drafts" | "editOf" | "setEdit">;
+  review: Pick<Review, "drafts" | "isEdited" | "setEdited">;
   page: string;
   orgSlug: string;
 }) {
   const [isOpen, setIsOpen] = useState(false);
+  const [focused, setFocused] = useState<string>();
   const summary = useDraft(page, "summary", "");
   const send = useRequestChanges(loop, repositories);
   const opening = useOpenLoop(orgSlug);
@@ -50,7 +51,7 @@ export function FinishReview({
   const isSending = post.isPending || send.isPending || approve.isPending;
   const pulls = repositories.flatMap(({ name }) => pullRequestOf(loop, name) ?? []);
   const review = { comments: drafts, summary: summary.value };
-  const isEdited = drafts.some(({ id }) => editOf(id) !== undefined);
+  const hasEdits = drafts.some(({ id }) => isEdited(id));
   const isEmpty = drafts.length === 0 && summary.value.trim() === "";
   const request = () =>
     send.mutate(review, {
@@ -80,7 +81,9 @@ export function FinishReview({
             <DraftCard
               key={comment.id}
               comment={comment}
-              review={{ editOf, setEdit }}
+              focus={{ focused, setFocused }}
+              page={page}
+              review={{ isEdited, setEdited }}
               onStore={store.mutateAsync}
               onRemove={() => remove.mutate(comment.id)}
             />
@@ -97,7 +100,7 @@ export function FinishReview({
               />
             )}
           </Field>
-          {isEdited && (
+          {hasEdits && (
             <p className="text-sm text-ink-2">
               A comment has changes that are not saved. Save or cancel them before you send.
             </p>
@@ -118,7 +121,7 @@ export function FinishReview({
             </Dialog.Close>
             <Button
               busy={post.isPending}
-              disabled={isEmpty || isEdited || isSending}
+              disabled={isEmpty || hasEdits || isSending}
               title={
                 pulls.length > 0
                   ? `Posts the comments to pull request ${pulls.join(", ")}`
@@ -138,7 +141,7 @@ export function FinishReview({
             <Button
               variant={canApprove ? "plain" : "primary"}
               busy={send.isPending}
-              disabled={isSending || isEdited || isActive(loop.status) || isEmpty}
+              disabled={isSending || hasEdits || isActive(loop.status) || isEmpty}
               onClick={request}
             >
               Request changes

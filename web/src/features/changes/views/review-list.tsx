@@ -1,3 +1,5 @@
+import { useState } from "react";
+
 import type { ChangeReview } from "@/api/types";
 import { ago, moment } from "@/model/format";
 import { ActionError } from "@/ui/action-error";
@@ -17,12 +19,16 @@ const KINDS: Record<ChangeReview["kind"], string> = {
 export function ReviewList({
   loop,
   reviews,
+  linked,
   onCommit,
 }: {
   loop: ReviewedLoop;
   reviews: readonly ChangeReview[];
+  /** Id of the comment to show. */
+  linked: string | undefined;
   onCommit: ((repository: string, commit: string) => void) | undefined;
 }) {
+  const [focused, setFocused] = useState(linked);
   const now = useNow(30_000);
   const store = useStoreDraft(loop);
   if (reviews.length === 0) return null;
@@ -30,7 +36,7 @@ export function ReviewList({
     <ul aria-label="Reviews" className="space-y-2">
       {reviews.map((review) => (
         <li key={review.id} className="rounded-md border border-line">
-          <details>
+          <details open={review.comments.some(({ id }) => id === linked)}>
             <summary className="cursor-pointer px-3 py-2 text-sm">
               <span className="font-medium">{KINDS[review.kind]}</span>{" "}
               <span className="text-ink-3" title={moment(review.createdAt)}>
@@ -47,6 +53,7 @@ export function ReviewList({
               <SentCard
                 key={comment.id}
                 comment={comment}
+                focus={{ focused, setFocused }}
                 onCommit={onCommit && ((commit) => onCommit(comment.repository, commit))}
                 onRepeat={() => store.mutate({ ...comment, id: crypto.randomUUID() })}
               />
