@@ -109,6 +109,7 @@ export const ACTIONS: Action[] = [
     control: button("Invite"),
     method: "POST",
     request: /\/invitations$/,
+    draft: field("E-mail address"),
   },
   {
     name: "create an API key",
@@ -117,6 +118,7 @@ export const ACTIONS: Action[] = [
     control: button("Create key"),
     method: "POST",
     request: /\/api-keys$/,
+    draft: field("Name"),
   },
   {
     name: "allow a repository",
@@ -125,6 +127,7 @@ export const ACTIONS: Action[] = [
     control: button("Allow"),
     method: "POST",
     request: /\/repositories$/,
+    draft: field("Repository"),
   },
   {
     name: "save the organization",
