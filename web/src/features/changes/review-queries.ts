@@ -24,6 +24,7 @@ import type {
   ReviewSubmission,
 } from "@/api/types";
 import { useKeyedMutation } from "@/api/use-keyed-mutation";
+import { useRequestKey } from "@/drafts/use-request-key";
 import { loopPatches, pullRequestReview } from "@/gateway/operations";
 import { request } from "@/gateway/request";
 import { executeAgain } from "@/signing/request-changes";
@@ -235,11 +236,15 @@ const submissionOf = (
 });
 
 /** Starts one loop on the plan, which answers all comments of a review. Returns its id. */
-export function useRequestChanges(loop: ReviewedLoop, repositories: readonly RepositoryChanges[]) {
+export function useRequestChanges(
+  loop: ReviewedLoop,
+  repositories: readonly RepositoryChanges[],
+  page: string,
+) {
   const client = useQueryClient();
   const scope = useScope();
-  return useKeyedMutation({
-    mutationFn: (review: FinishedReview, key) => {
+  const options = {
+    mutationFn: (review: FinishedReview, key: string) => {
       const selection = {
         comments: review.comments,
         ...(review.summary.trim() !== "" && { prompt: review.summary.trim() }),
@@ -252,15 +257,20 @@ export function useRequestChanges(loop: ReviewedLoop, repositories: readonly Rep
         client.invalidateQueries({ queryKey: scope.key("loops") }),
         client.invalidateQueries({ queryKey: scope.key("change-requests") }),
       ]),
-  });
+  };
+  return useKeyedMutation(options, useRequestKey(page, "request changes"));
 }
 
 /** Starts a loop that opens the pull requests of the changes on the page. Returns its id. */
-export function useApprove(loop: ReviewedLoop, repositories: readonly RepositoryChanges[]) {
+export function useApprove(
+  loop: ReviewedLoop,
+  repositories: readonly RepositoryChanges[],
+  page: string,
+) {
   const client = useQueryClient();
   const scope = useScope();
-  return useKeyedMutation({
-    mutationFn: (_: null, key) => {
+  const options = {
+    mutationFn: (_: null, key: string) => {
       const selection = { approve: { heads: headsOf(repositories) } };
       return executeAgain(client, scope, loop, selection, key);
     },
@@ -269,7 +279,8 @@ export function useApprove(loop: ReviewedLoop, repositories: readonly Repository
         client.invalidateQueries({ queryKey: scope.key("loops") }),
         client.invalidateQueries({ queryKey: scope.key("change-requests") }),
       ]),
-  });
+  };
+  return useKeyedMutation(options, useRequestKey(page, "approve"));
 }
 
 /** Returns whether the changes of a loop wait for an approval. */

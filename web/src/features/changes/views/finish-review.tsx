@@ -41,12 +41,12 @@ export function FinishReview({
   const [isOpen, setIsOpen] = useState(false);
   const [focused, setFocused] = useState<string>();
   const summary = useDraft(page, "summary", "");
-  const send = useRequestChanges(loop, repositories);
+  const send = useRequestChanges(loop, repositories, page);
   const opening = useOpenLoop(orgSlug);
   const remove = useDeleteComment(loop);
   const store = useStoreDraft(loop);
   const post = useCommentOnly(loop, repositories);
-  const approve = useApprove(loop, repositories);
+  const approve = useApprove(loop, repositories, page);
   const canApprove = isHeld(loop);
   const isSending = post.isPending || send.isPending || approve.isPending;
   const pulls = repositories.flatMap(({ name }) => pullRequestOf(loop, name) ?? []);
