@@ -951,7 +951,7 @@ const gateway = http.createServer(async (request, response) => {
   }
   if (pull) {
     const { status, body } = checked(shapes.gateway, request, pathname, pull);
-    response.writeHead(status, headersFor(request)).end(JSON.stringify(body));
+    response.writeHead(status, headersFor(request)).end(JSON.stringify(present(body)));
     return;
   }
   const answers = {
