@@ -105,8 +105,8 @@ function Comparison({
           <NoChanges loop={loop} />
         ) : (
           <RepositoryDiff
-            // Another repository has other drafts and patches.
-            key={repository.name}
+            // Another change request or repository has other drafts and patches.
+            key={`${loop.document?.slug ?? loop.id} ${repository.name}`}
             loop={loop}
             repository={repository}
             repositories={repositories}
