@@ -129,21 +129,25 @@ export function readEvents(events, query) {
     if (query.get("sort") === "desc") matching.reverse();
     return { data: matching.slice(0, limit ?? 100).map(listed), total: matching.length };
   }
-  const candidates = events
-    .slice(0, before === undefined ? undefined : Math.max(0, before - 1))
-    .filter((event) => matches(event, text, about));
+  // Backwards, without a copy: a log may have a million events.
+  let index = before === undefined ? events.length : Math.max(0, before - 1);
+  const next = () => {
+    while (index > 0) if (matches(events[--index], text, about)) return events[index];
+    return undefined;
+  };
   const selected = [];
   let bytes = 0;
-  while (candidates.length > 0 && selected.length < (tail ?? limit ?? 100) && bytes < RANGE_BYTES) {
-    const event = listed(candidates.pop());
-    bytes += JSON.stringify(event).length;
-    selected.unshift(event);
+  let event = next();
+  while (event && selected.length < (tail ?? limit ?? 100) && bytes < RANGE_BYTES) {
+    selected.unshift(listed(event));
+    bytes += JSON.stringify(selected[0]).length;
+    event = next();
   }
   const first = selected[0]?.sequence;
   return {
     events: selected,
     lastSequence: events.length,
-    ...(candidates.length > 0 && { before: first }),
+    ...(event && { before: first }),
   };
 }
 

@@ -225,7 +225,7 @@ export function fixtures(finished = 0) {
         estimatedCost: 0.87,
         metadata: { warnings: ["SUPPORT_UPLOAD_FAILED"] },
       }),
-      events: events(7_500, { type: "completed" }),
+      events: events(Number(process.env.LOG_EVENTS ?? 7_500), { type: "completed" }),
     },
     {
       record: loop({

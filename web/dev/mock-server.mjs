@@ -21,6 +21,8 @@ const PORT = Number(process.env.PORT ?? 19440);
 const KEEPALIVE_MS = 10_000;
 // Between two events of a provider.
 const EVENT_PAUSE_MS = Number(process.env.EVENT_PAUSE_MS ?? 250);
+// Between two events of a loop.
+const LOOP_EVENT_MS = Number(process.env.LOOP_EVENT_MS ?? 120);
 // The control plane compresses larger responses.
 const UNCOMPRESSED_BYTES = 1_024;
 const present = variant(process.env.VARIANT);
@@ -73,7 +75,7 @@ async function simulate(loop) {
   Object.assign(record, { status: "RUNNING", startedAt: now() });
   emit(loop, { type: "started" });
   for (const event of state.script) {
-    await sleep(120);
+    await sleep(LOOP_EVENT_MS);
     if (record.status !== "RUNNING") return;
     record.tokensInput += 900;
     record.tokensOutput += 130;
@@ -425,7 +427,11 @@ const routes = [
   [
     "PUT",
     /^\/change-requests\/[^/]+\/comments\/([^/]+)$/,
-    ([id], body) => ok(reviews.store(id, body)),
+    ([id], body) => {
+      const draft = reviews.store(id, body);
+      const error = "This comment was already sent. Write another one.";
+      return draft ? ok(draft) : fail(409, error, { code: "comment_sent" });
+    },
   ],
   ["DELETE", /^\/change-requests\/[^/]+\/comments\/([^/]+)$/, ([id]) => ok(reviews.remove(id))],
   ["POST", /^\/loops\/([^/]+)\/resume$/, ([id], body) => ok(resume(byId(id), body?.prompt))],
@@ -947,7 +953,7 @@ const gateway = http.createServer(async (request, response) => {
   }
   if (pull) {
     const { status, body } = checked(shapes.gateway, request, pathname, pull);
-    response.writeHead(status, headersFor(request)).end(JSON.stringify(body));
+    response.writeHead(status, headersFor(request)).end(JSON.stringify(present(body)));
     return;
   }
   const answers = {

@@ -29,7 +29,9 @@ export function reviewStore({ me, statusOf }) {
     }),
   });
 
+  /** Returns the stored comment; `undefined` if it was already sent. */
   const store = (id, comment) => {
+    if (reviews.some(({ comments }) => comments.some((sent) => sent.id === id))) return undefined;
     const draft = { id, ...comment, createdAt: now() };
     const index = drafts.findIndex((other) => other.id === id);
     drafts.splice(index < 0 ? drafts.length : index, index < 0 ? 0 : 1, draft);

@@ -6,7 +6,9 @@ import { id } from "./mock";
 export interface Action {
   name: string;
   path: string;
-  /** Enters what the control requires. */
+  /** Opens what contains the control. */
+  reveal?: (page: Page) => Promise<void>;
+  /** Enters what the control requires, and the page keeps. */
   prepare?: (page: Page) => Promise<void>;
   control: (page: Page) => Locator;
   method: "POST" | "PUT" | "PATCH";
@@ -14,16 +16,29 @@ export interface Action {
   request: RegExp;
   /** Whether it starts a loop, which costs money. */
   startsLoop?: boolean;
+  /** Whether a gateway receives the request, which knows no sessions. */
+  isOfGateway?: boolean;
   /** Field with a text that must not be lost. */
   draft?: (page: Page) => Locator;
+  /** That text, if it is not `DRAFT_TEXT`. */
+  text?: string;
 }
 
 const PLAN = "/acme/implementation-plans/plan-1";
+const CHANGES = `/acme/loops/${id(11)}?tab=changes`;
+const PULL = "/acme/work/feature-110?tab=pull-request";
+const REPLY = (page: Page) => page.getByRole("textbox", { name: /^Reply on src\/webhooks/ });
 export const DRAFT_TEXT = "Keep this text";
 
 const button = (name: string | RegExp) => (page: Page) => page.getByRole("button", { name });
 const inDialog = (name: string | RegExp) => (page: Page) =>
   page.getByRole("alertdialog").getByRole("button", { name });
+const click = (control: (page: Page) => Locator) => (page: Page) => control(page).click();
+const finding = (page: Page) =>
+  page.getByRole("article", { name: /^Finding on src\/webhooks\/retry\.ts/ });
+const pull = (page: Page) => page.getByRole("article", { name: "Retry webhooks with a growing" });
+const inReview = (name: string) => (page: Page) =>
+  page.getByRole("dialog", { name: "Finish review" }).getByRole("button", { name });
 const field = (label: string) => (page: Page) => page.getByLabel(label, { exact: true });
 
 /** Fields in order, and their texts. */
@@ -58,7 +73,7 @@ export const ACTIONS: Action[] = [
   {
     name: "execute a plan",
     path: PLAN,
-    prepare: (page) => button(/^Execute/)(page).click(),
+    reveal: click(button(/^Execute/)),
     control: inDialog(/^Execute/),
     method: "POST",
     request: /\/documents\/plan-1\/run-loop$/,
@@ -83,9 +98,110 @@ export const ACTIONS: Action[] = [
     draft: field("Your answer"),
   },
   {
+    name: "request changes of code",
+    path: CHANGES,
+    reveal: click(button(/^Finish review/)),
+    prepare: fill({ Summary: DRAFT_TEXT }),
+    control: inReview("Request changes"),
+    method: "POST",
+    request: /\/documents\/[^/]+\/run-loop$/,
+    startsLoop: true,
+    draft: field("Summary"),
+  },
+  {
+    name: "comment on code",
+    path: CHANGES,
+    reveal: click(button(/^Finish review/)),
+    prepare: fill({ Summary: DRAFT_TEXT }),
+    control: inReview("Comment only"),
+    method: "POST",
+    request: /\/git\/pr\/review$/,
+    isOfGateway: true,
+    draft: field("Summary"),
+  },
+  {
+    name: "ask about a finding",
+    path: CHANGES,
+    reveal: click((page) => finding(page).getByRole("button", { name: "Chat" })),
+    prepare: fill({ "Question to the assistant": DRAFT_TEXT }),
+    control: (page) => finding(page).getByRole("button", { name: "Ask" }),
+    method: "POST",
+    request: /\/reviewer\/finding-chat\//,
+    isOfGateway: true,
+    draft: field("Question to the assistant"),
+  },
+  {
+    name: "argue about a finding",
+    path: CHANGES,
+    reveal: click((page) => finding(page).getByRole("button", { name: "Argue" })),
+    prepare: fill({ "Argument against the reviewer": DRAFT_TEXT }),
+    control: (page) => finding(page).locator("button[type=submit]"),
+    method: "POST",
+    request: /\/reviewer\/argue/,
+    isOfGateway: true,
+    draft: field("Argument against the reviewer"),
+  },
+  {
+    name: "start a review",
+    path: CHANGES,
+    control: button("Review again"),
+    method: "POST",
+    request: /\/reviewer\/review(\/|$)/,
+    isOfGateway: true,
+  },
+  {
+    name: "answer a comment of a pull request",
+    path: PULL,
+    reveal: click((page) => pull(page).getByRole("button", { name: "Reply on src/webhooks" })),
+    prepare: (page) => REPLY(page).fill(DRAFT_TEXT),
+    control: (page) => pull(page).getByRole("button", { name: "Post" }),
+    method: "POST",
+    request: /\/git\/pr\/reply$/,
+    isOfGateway: true,
+    draft: REPLY,
+  },
+  {
+    name: "address comments",
+    path: PULL,
+    reveal: async (page) => {
+      await page.getByRole("checkbox", { name: /comments on src\/webhooks/ }).check();
+      await button(/^Address comments/)(page).click();
+    },
+    control: inDialog("Start loop"),
+    method: "POST",
+    request: /\/documents\/[^/]+\/run-loop$/,
+    startsLoop: true,
+  },
+  {
+    name: "update a branch",
+    path: PULL,
+    control: (page) => pull(page).getByRole("button", { name: "Update branch" }),
+    method: "POST",
+    request: /\/git\/pr\/update-branch$/,
+    isOfGateway: true,
+  },
+  {
+    name: "merge",
+    path: PULL,
+    reveal: click((page) => pull(page).getByRole("button", { name: "Merge" })),
+    control: inDialog("Merge"),
+    method: "POST",
+    request: /\/git\/pr\/merge$/,
+    isOfGateway: true,
+  },
+  {
+    name: "send a message to a loop",
+    path: `/acme/loops/${id(10)}`,
+    prepare: fill({ "Message to the loop": DRAFT_TEXT }),
+    control: button("Send message"),
+    method: "POST",
+    request: /\/loops\/[^/]+\/messages$/,
+    draft: field("Message to the loop"),
+  },
+  {
     name: "cancel a loop",
     path: `/acme/loops/${id(10)}`,
-    prepare: (page) => button("Cancel loop")(page).click(),
+    reveal: click(button("Cancel loop")),
     control: inDialog("Cancel loop"),
     method: "POST",
     request: /\/loops\/[^/]+\/cancel$/,
@@ -93,11 +209,7 @@ export const ACTIONS: Action[] = [
   {
     name: "archive a change request",
     path: "/acme/work",
-    prepare: (page) =>
-      page
-        .getByRole("button", { name: /^Actions for/ })
-        .first()
-        .click(),
+    reveal: click((page) => page.getByRole("button", { name: /^Actions for/ }).first()),
     control: (page) => page.getByRole("menuitem", { name: "Archive" }),
     method: "PATCH",
     request: /\/change-requests\/[^/]+$/,
@@ -109,6 +221,8 @@ export const ACTIONS: Action[] = [
     control: button("Invite"),
     method: "POST",
     request: /\/invitations$/,
+    draft: field("E-mail address"),
+    text: "new@example.org",
   },
   {
     name: "create an API key",
@@ -117,6 +231,8 @@ export const ACTIONS: Action[] = [
     control: button("Create key"),
     method: "POST",
     request: /\/api-keys$/,
+    draft: field("Name"),
+    text: "deploy",
   },
   {
     name: "allow a repository",
@@ -125,6 +241,8 @@ export const ACTIONS: Action[] = [
     control: button("Allow"),
     method: "POST",
     request: /\/repositories$/,
+    draft: field("Repository"),
+    text: "acme/docs",
   },
   {
     name: "save the organization",
@@ -134,6 +252,7 @@ export const ACTIONS: Action[] = [
     method: "PUT",
     request: /\/organization\/settings$/,
     draft: field("Spending limit per loop"),
+    text: "7",
   },
   {
     name: "save an agent",
@@ -163,6 +282,7 @@ export const ACTIONS: Action[] = [
 /** Opens the page of an action, and enters what its control requires. */
 export async function prepare(page: Page, origin: string, action: Action): Promise<Locator> {
   await page.goto(origin + action.path);
+  await action.reveal?.(page);
   await action.prepare?.(page);
   return action.control(page);
 }

@@ -85,6 +85,17 @@ test("comments are sent as one request that starts one loop", async ({ page }) =
   await reviews.getByText("Changes requested").click();
   await expect(reviews.getByRole("article")).toHaveCount(2);
   await expectAccessible(page);
+  // A file that the diff no longer contains: the comment is in the list of reviews.
+  const removed = (starts[0] as { review: { commentIds: string[] } }).review.commentIds[1] ?? "";
+  await page.route(CHANGES, async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replaceAll("src/legacy.ts", "src/other.ts");
+    await route.fulfill({ response, body });
+  });
+  await open(page, `&repo=acme%2Fshop&comment=${removed}`);
+  await expect(reviews.getByRole("article", { name: /Comment 2 on/ })).toBeFocused();
+  await page.unroute(CHANGES);
+  await open(page);
   await answered.last().getByRole("button", { name: "442f4e2" }).click();
   await expect(page).toHaveURL(/range=commit%3A442f4e2d/);
 });
@@ -191,6 +202,38 @@ test("comments and an unfinished one survive a reload", async ({ page }) => {
     .getByRole("button", { name: "Delete the comment on src/webhooks/retry.ts, line 13" })
     .click();
   await expect(page.getByRole("article", { name: /retry\.ts/ })).toHaveCount(0);
+});
+
+test("stored comment is edited, and an unfinished edit survives a reload", async ({ page }) => {
+  await open(page);
+  await expect(line(page, "Doubles with each attempt")).toBeVisible();
+  await comment(page, "src/webhooks/retry.ts", "Name the limit.");
+  await page.getByRole("button", { name: /^Edit the comment on src\/webhooks\/retry/ }).click();
+  const field = page.getByRole("textbox", { name: "Comment" });
+  await expect(field).toBeFocused();
+  await expect(field).toHaveValue("Name the limit.");
+  await field.fill("Name the limit, and test it.");
+  await page.reload();
+  await expect(field).toHaveValue("Name the limit, and test it.");
+  await expectAccessible(page);
+  // The stored text would be sent.
+  await page.getByRole("button", { name: "Finish review (1)" }).click();
+  const dialog = page.getByRole("dialog", { name: "Finish review" });
+  await expect(dialog.getByText("changes that are not saved")).toBeVisible();
+  await expect(dialog.getByRole("button", { name: "Comment only" })).toBeDisabled();
+  await page.keyboard.press("Escape");
+  const stored = page.waitForRequest((request) => request.method() === "PUT");
+  await field.press("Control+Enter");
+  expect((await stored).postDataJSON()).toMatchObject({
+    path: "src/webhooks/retry.ts",
+    lines: { side: "new", from: 13, to: 13, anchor: { line: 13 } },
+    body: "Name the limit, and test it.",
+  });
+  await expect(page.getByRole("article", { name: /retry\.ts, line 13/ })).toContainText(
+    "Name the limit, and test it.",
+  );
+  await expect(page.getByRole("article", { name: /retry\.ts, line 13/ })).toBeFocused();
+  await expect(page.getByRole("button", { name: "Finish review (1)" })).toBeVisible();
 });
 
 test("file is commented with the pointer at its line", async ({ page }) => {
@@ -337,5 +380,56 @@ test.describe("with 300 files and 50,000 lines", () => {
     await page.getByRole("button", { name: "file-299.ts" }).click();
     await expect(page.getByText("export const value0 = 299;")).toBeVisible();
     expect(await rendered()).toBeLessThan(1_000);
+  });
+
+  test("copied link of a comment opens its file, and moves the focus to it", async ({
+    page,
+    context,
+  }) => {
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await signInTo(large, page);
+    await page.goto(`${large.origin}/acme/loops/${LOOP}?tab=changes`);
+    await expect(line(page, "Doubles with each attempt")).toBeVisible();
+    await page.getByRole("button", { name: "file-299.ts" }).click();
+    await expect(page.getByText("export const value0 = 299;")).toBeVisible();
+    await comment(page, "src/generated/part-9/file-299.ts", "Name the values.");
+    const article = page.getByRole("article", { name: /^Comment on .*file-299\.ts, line/ });
+    await article.getByRole("button", { name: "Copy link" }).click();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    expect(link).toContain(`/acme/loops/${LOOP}?tab=changes&repo=acme%2Fshop&comment=`);
+    await page.goto(`${large.origin}/acme/inbox`);
+    await page.goto(link);
+    await expect(article).toBeFocused();
+    await expect(article).toBeInViewport();
+    // What the person does next is not about the comment.
+    await page.getByRole("checkbox", { name: "Split" }).check();
+    await expect(page).not.toHaveURL(/comment=/);
+    await page.goto(`${link}0`);
+    await expect(page.getByText("The comment of this address cannot be shown")).toBeVisible();
+  });
+
+  test("corrected lines of a comment are kept while its form is out of view", async ({ page }) => {
+    await signInTo(large, page);
+    await page.goto(`${large.origin}/acme/loops/${LOOP}?tab=changes`);
+    await expect(line(page, "Doubles with each attempt")).toBeVisible();
+    await page.getByRole("button", { name: "Comment on src/webhooks/retry.ts" }).click();
+    const field = page.getByRole("textbox", { name: "Comment" });
+    await field.fill("Name the limit.");
+    const last = page.getByRole("spinbutton", { name: "Last line" });
+    await last.fill("14");
+    await expect(last).toBeFocused();
+    await page.getByRole("button", { name: "file-299.ts" }).click();
+    await expect(page.getByText("export const value0 = 299;")).toBeVisible();
+    await expect(field).toHaveCount(0);
+    await page
+      .getByRole("navigation", { name: "Changed files" })
+      .getByRole("button", { name: /retry\.ts/ })
+      .click();
+    await expect(field).toHaveValue("Name the limit.");
+    await expect(last).toHaveValue("14");
+    await page.getByRole("button", { name: "Add comment" }).click();
+    await expect(
+      page.getByRole("article", { name: "Comment on src/webhooks/retry.ts, lines 13 to 14" }),
+    ).toBeVisible();
   });
 });

@@ -36,3 +36,44 @@ test("answer, prompt of an agent and limits are kept and removed when they are s
   await expect(perLoop).toHaveValue("7");
   await expect(page.getByRole("button", { name: "Discard changes" })).toBeHidden();
 });
+
+for (const { name, path, label, other, send, done } of [
+  {
+    name: "invitation",
+    path: "members",
+    label: "E-mail address",
+    send: "Invite",
+    done: "Invitation for new@example.org",
+  },
+  {
+    name: "API key",
+    path: "keys",
+    label: "Name",
+    other: "Delete",
+    send: "Create key",
+    done: "API key new@example.org",
+  },
+  {
+    name: "allowed repository",
+    path: "repositories",
+    label: "Repository",
+    send: "Allow",
+    done: "acme/new",
+  },
+]) {
+  test(`${name} is kept until it is sent`, async ({ page }) => {
+    const text = path === "repositories" ? "acme/new" : "new@example.org";
+    await signIn(page, `/acme/settings/${path}`);
+    const field = page.getByLabel(label, { exact: true });
+    await field.fill(text);
+    if (other) await page.getByLabel(other).check();
+    await page.reload();
+    await expect(field).toHaveValue(text);
+    if (other) await expect(page.getByLabel(other)).toBeChecked();
+    await page.getByRole("button", { name: send }).click();
+    await expect(page.getByText(done).first()).toBeVisible();
+    await expect(field).toHaveValue("");
+    await page.reload();
+    await expect(field).toHaveValue("");
+  });
+}

@@ -1,5 +1,5 @@
 /** Faults of people, networks, servers and browsers while something is sent: nothing is sent twice, and no text is lost. */
-import { expect, type Page, type Route, test } from "@playwright/test";
+import { expect, type Page, type Response, type Route, test } from "@playwright/test";
 
 import { ACTIONS, type Action, DRAFT_TEXT, isRequestOf, prepare } from "./actions";
 import { id, useMock } from "./mock";
@@ -10,7 +10,8 @@ const RESPONSE_LIMIT_MS = 800;
 // Repetitions of a key that is held for two seconds.
 const REPETITIONS = 60;
 
-const mock = useMock();
+// With findings, and with loops that do not end during a test: a plan with another version is another request.
+const mock = useMock({ REVIEWED: "1", LOOP_EVENT_MS: "60000" });
 const { open, signIn } = mock;
 const starts = ACTIONS.filter(({ startsLoop }) => startsLoop);
 
@@ -20,6 +21,12 @@ const intercept = (page: Page, action: Action, handle: (route: Route) => Promise
     isRequestOf(action, route.request()) ? handle(route) : route.fallback(),
   );
 
+/** Opens what contains the control of an action, if the page does not show it any more. */
+async function showAgain(page: Page, action: Action): Promise<void> {
+  await expect(page.locator("h1").first()).toBeVisible();
+  if (action.reveal && !(await action.control(page).isVisible())) await action.reveal(page);
+}
+
 async function loopCount(page: Page): Promise<number> {
   const answer = await page.request.get(`${mock.origin}/loops?limit=1&count=true`, {
     headers: { "x-session-key": "mock" },
@@ -28,7 +35,7 @@ async function loopCount(page: Page): Promise<number> {
 }
 
 test("double click sends one request, whatever it starts", async ({ page }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   await signIn(page);
   for (const action of ACTIONS) {
     await test.step(action.name, async () => {
@@ -46,7 +53,7 @@ test("double click sends one request, whatever it starts", async ({ page }) => {
 });
 
 test("every action has a visible response before the server responds", async ({ page }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   await signIn(page);
   const delays: Record<string, number> = {};
   for (const action of ACTIONS) {
@@ -87,35 +94,41 @@ function observeResponse(): void {
   Object.assign(window, { response });
 }
 
-test("response that is lost, and the request that is repeated, start one loop", async ({
-  page,
-}) => {
-  await signIn(page);
-  for (const action of starts) {
-    await test.step(action.name, async () => {
-      const before = await loopCount(page);
-      const control = await prepare(page, mock.origin, action);
-      let isLost = true;
-      await intercept(page, action, async (route) => {
-        if (!isLost) return route.fallback();
-        isLost = false;
-        await route.fetch();
-        await route.abort("connectionreset");
+for (const isReloaded of [false, true]) {
+  const name = isReloaded ? " after a reload" : "";
+  test(`response that is lost, and the request that is repeated${name}, start one loop`, async ({
+    page,
+  }) => {
+    test.setTimeout(180_000);
+    await signIn(page);
+    for (const action of starts) {
+      await test.step(action.name, async () => {
+        const before = await loopCount(page);
+        const control = await prepare(page, mock.origin, action);
+        let isLost = true;
+        await intercept(page, action, async (route) => {
+          if (!isLost) return route.fallback();
+          isLost = false;
+          await route.fetch();
+          await route.abort("connectionreset");
+        });
+        await control.click();
+        await expect(page.getByRole("alert").filter({ hasText: "not " }).first()).toBeVisible();
+        if (isReloaded) await page.reload();
+        await showAgain(page, action);
+        await control.click();
+        await expect(page).not.toHaveURL(mock.origin + action.path);
+        expect(await loopCount(page), action.name).toBe(before + 1);
+        await page.unrouteAll();
       });
-      await control.click();
-      await expect(page.getByRole("main").getByRole("alert").first()).toBeVisible();
-      if (!(await control.isVisible())) await action.prepare?.(page);
-      await control.click();
-      await expect(page).not.toHaveURL(mock.origin + action.path);
-      expect(await loopCount(page), action.name).toBe(before + 1);
-      await page.unrouteAll();
-    });
-  }
-});
+    }
+  });
+}
 
 test("session that ends before a request leads back to the page and its text", async ({ page }) => {
+  test.setTimeout(180_000);
   await signIn(page);
-  for (const action of ACTIONS) {
+  for (const action of ACTIONS.filter(({ isOfGateway }) => !isOfGateway)) {
     await test.step(action.name, async () => {
       const control = await prepare(page, mock.origin, action);
       const text = await action.draft?.(page).inputValue();
@@ -129,32 +142,44 @@ test("session that ends before a request leads back to the page and its text", a
       await page.unrouteAll();
       await page.getByRole("link", { name: "I am already signed in" }).click();
       await expect(page).toHaveURL(mock.origin + action.path);
-      if (action.draft && text !== undefined)
-        await expect(action.draft(page), action.name).toHaveValue(text);
+      if (!action.draft || text === undefined) return;
+      await showAgain(page, action);
+      await expect(action.draft(page), action.name).toHaveValue(text);
     });
   }
 });
 
-test("network that is off for a second at each click starts one loop each", async ({
+test("network that is off for a second at each click: everything is carried out once", async ({
   page,
   context,
 }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   await signIn(page);
-  for (const action of starts) {
+  for (const action of ACTIONS) {
     await test.step(action.name, async () => {
       const before = await loopCount(page);
       const control = await prepare(page, mock.origin, action);
       await expect(control).toBeEnabled();
+      let carriedOut = 0;
+      const count = (response: Response) => {
+        if (isRequestOf(action, response.request()) && response.ok()) carriedOut += 1;
+      };
+      page.on("response", count);
       await context.setOffline(true);
       // A second in which the control sends nothing, or is disabled because another request failed first.
       await control.click({ timeout: 1_000 }).catch(() => undefined);
       await context.setOffline(false);
       await expect(page.getByText("Loopgate is not responding. Last")).toBeHidden();
-      expect(await loopCount(page), action.name).toBe(before);
-      if (!(await control.isVisible())) await action.prepare?.(page);
-      if (action.draft) await expect(action.draft(page)).toHaveValue(DRAFT_TEXT);
-      await control.click();
+      // A request that needs another one before it waits for the network.
+      await page.waitForTimeout(500);
+      if (carriedOut === 0) {
+        await showAgain(page, action);
+        if (action.draft) await expect(action.draft(page)).toHaveValue(action.text ?? DRAFT_TEXT);
+        await control.click();
+      }
+      await expect.poll(() => carriedOut, { message: action.name }).toBe(1);
+      page.off("response", count);
+      if (!action.startsLoop) return;
       await expect(page).not.toHaveURL(mock.origin + action.path);
       expect(await loopCount(page), action.name).toBe(before + 1);
     });

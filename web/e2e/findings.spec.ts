@@ -52,6 +52,19 @@ test.describe("after a review", () => {
     await expectDarkAndNarrow(page);
   });
 
+  test("copied link of a finding moves the focus to it", async ({ page, context }) => {
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const group = finding(page, /asserts nothing/);
+    await group.getByRole("button", { name: "Copy link" }).first().click();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    await page.goto(`${mock.origin}/acme/inbox`);
+    await page.goto(link);
+    await expect(group).toBeFocused();
+    await expect(group).toBeInViewport();
+    await page.goto(`${link}0`);
+    await expect(page.getByText("The finding of this address cannot be shown")).toBeVisible();
+  });
+
   test("findings that two reviews have in common are one group", async ({ page }) => {
     await page.keyboard.press("f");
     const group = finding(page, /asserts nothing/);

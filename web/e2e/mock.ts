@@ -69,11 +69,11 @@ export async function signInTo(mock: Mock, page: Page): Promise<void> {
   await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
 }
 
-/** Starts a server for each test of a file. The returned functions use the server of the running test. */
-export function useMock() {
+/** Starts a server for each test of a file. `environment`: see `startMock`. The returned functions use the server of the running test. */
+export function useMock(environment: Record<string, string> = {}) {
   let mock: Mock;
   test.beforeEach(async () => {
-    mock = await startMock();
+    mock = await startMock(undefined, 0, 0, environment);
   });
   test.afterEach(() => mock.stop());
   return {

@@ -149,7 +149,8 @@ test("draft survives a reload before the browser has stored it", async ({ page, 
   await signIn(page);
   await open(page);
   await description.fill("Say");
-  await expect.poll(() => page.evaluate(storedDrafts)).toBe(1);
+  // The text, and the idempotency key of the request.
+  await expect.poll(() => page.evaluate(storedDrafts)).toBe(2);
   // A transaction of another tab delays all others until that tab is closed.
   const other = await context.newPage();
   await open(other, "/acme/settings/members");

@@ -23,6 +23,8 @@ export interface AppPage {
 }
 
 const CHANGE_REQUEST = "/acme/work/feature-1";
+/** With pull requests. */
+const DELIVERED = "/acme/work/feature-110";
 const LOOP = /^\/loops\/[0-9a-f-]{36}$/;
 
 /** Pages of an organization. */
@@ -82,9 +84,25 @@ export const PAGES: AppPage[] = [
     isSingle: true,
   },
   {
-    name: "change request, pull request",
+    name: "change request, evidence of an execution that has ended",
+    path: `${DELIVERED}?tab=evidence`,
+    ready: "Pull request opened",
+    data: LOOP,
+    isSingle: true,
+  },
+  {
+    name: "change request, no pull request",
     path: `${CHANGE_REQUEST}?tab=pull-request`,
     ready: "No pull request yet",
+    data: /^\/change-requests\/feature-1$/,
+    isSingle: true,
+  },
+  {
+    name: "change request, pull requests",
+    path: `${DELIVERED}?tab=pull-request`,
+    isLive: true,
+    ready: "1 of 2 checks failed",
+    data: /^\/api\/gateway\/git\/pr\/(standing|comments)$/,
   },
   {
     name: "change request, history",

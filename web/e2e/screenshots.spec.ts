@@ -31,12 +31,18 @@ const TITLES = [
   "Delete images of removed products",
 ];
 
+const DELIVERED = "/acme/work/feature-110";
+
 const PAGES = {
   inbox: { path: "/acme/inbox", ready: "Read the plan" },
   work: { path: "/acme/work", ready: "Upgrade the payment library" },
   new: { path: "/acme/new", ready: "Describe the change" },
   live: { path: `/acme/loops/${id(10)}`, ready: "package.json" },
-  changes: { path: `/acme/loops/${id(11)}?tab=changes`, ready: "Doubles with each attempt" },
+  plan: { path: "/acme/work/feature-1?tab=plan", ready: "Exit status" },
+  changes: { path: `${DELIVERED}?tab=changes`, ready: "Doubles with each attempt" },
+  evidence: { path: `${DELIVERED}?tab=evidence`, ready: "Pull request opened" },
+  "pull-request": { path: `${DELIVERED}?tab=pull-request`, ready: "1 of 2 checks failed" },
+  history: { path: "/acme/work/feature-1?tab=history", ready: "wrote the request" },
 };
 
 test.use({ viewport: { width: 1280, height: 800 }, timezoneId: "UTC", locale: "en-GB" });
@@ -47,6 +53,22 @@ test.beforeAll(async () => {
   mock = await startMock(undefined, 0, 0, { MOCK_TIME: TIME, NODE_OPTIONS: `--import ${clock}` });
 });
 test.afterAll(() => mock.stop());
+
+const run = (passed: number) => ({
+  commit: "9fceb02d0ae598e95dc970b74767f19372d61af8",
+  exitCode: 0,
+  durationMs: 4_200,
+  counts: { passed, failed: 0, skipped: 1 },
+  log: "tests.log",
+});
+const TESTS = {
+  outcome: "passed",
+  command: "npm test",
+  base: run(210),
+  head: run(212),
+  newFailures: [],
+  flags: [{ kind: "test-skipped", path: "test/retry.test.ts", detail: "it.skip" }],
+};
 
 /** Returns the body of the response to a request, unless the page was left. */
 const fetched = (route: Route) =>
@@ -65,6 +87,31 @@ async function useDemonstrationData(page: Page): Promise<void> {
       (title, n: string) => TITLES[Number(n)] ?? title,
     );
     await route.fulfill({ json: JSON.parse(text) as object });
+  });
+  const replacing = (address: string, text: RegExp, replacement: string, origin?: string) =>
+    page.route(address, async (route) => {
+      if (route.request().resourceType() === "document") return route.fallback();
+      const body = await fetched(route);
+      if (body === undefined) return;
+      await route.fulfill({
+        ...(origin !== undefined && { headers: { "access-control-allow-origin": origin } }),
+        json: JSON.parse(body.replace(text, replacement)) as object,
+      });
+    });
+  await replacing(
+    `${mock.origin}/change-requests/feature-110`,
+    /Change 10: [^"]*/,
+    TITLES[1] ?? "",
+  );
+  await replacing("**/git/pr/comments?*", /<img[^>]*>(\\n)*/, "", mock.origin);
+  await page.route(`${mock.origin}/loops/${id(11)}`, async (route) => {
+    if (route.request().resourceType() === "document") return route.fallback();
+    const body = await fetched(route);
+    if (body === undefined) return;
+    const answer = JSON.parse(body) as { data: { results: object[] } };
+    const results = [{ ...answer.data.results[0], tests: TESTS }];
+    const tasks = { completed: 7, total: 7, current: null };
+    await route.fulfill({ json: { ...answer, data: { ...answer.data, tasks, results } } });
   });
   await page.route("**/api/gateway/git/loop-changes/*", async (route) => {
     if (route.request().method() !== "GET") return route.fallback();

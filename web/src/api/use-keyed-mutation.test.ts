@@ -1,6 +1,6 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, renderHook } from "@testing-library/react";
-import { createElement, type ReactNode } from "react";
+import { createElement, type ReactNode, useState } from "react";
 import { expect, test } from "vitest";
 
 import { ApiError } from "./errors";
@@ -18,12 +18,15 @@ function setUp(respond: (input: string) => Promise<string>, opened = Promise.res
   const opens: string[] = [];
   const { result, unmount } = renderHook(
     () =>
-      useKeyedMutation({
-        mutationFn: (input: string, key) => {
-          sent.push([input, key]);
-          return respond(input);
+      useKeyedMutation(
+        {
+          mutationFn: (input: string, key) => {
+            sent.push([input, key]);
+            return respond(input);
+          },
         },
-      }),
+        useKey(),
+      ),
     { wrapper },
   );
   const press = (...inputs: string[]) =>
@@ -37,6 +40,12 @@ function setUp(respond: (input: string) => Promise<string>, opened = Promise.res
     });
   const keys = () => sent.map(([, key]) => key);
   return { press, sent, keys, opens, unmount };
+}
+
+/** A key of the component, instead of one of the browser. */
+function useKey() {
+  const [value, keep] = useState<string>(() => crypto.randomUUID());
+  return { value, keep, drop: () => keep(crypto.randomUUID()) };
 }
 
 const refuse = (status: number, code = "refused") => Promise.reject(new ApiError(status, { code }));

@@ -1,10 +1,16 @@
 import { useMutation, type UseMutationOptions } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useRef } from "react";
 
 import { ApiError } from "./errors";
 
-/** An idempotency key and the function that replaces it, as `useState` returns them. */
-export type RequestKey = readonly [key: string, replace: (key: string) => void];
+/** An idempotency key that outlives the page: see `useRequestKey`. */
+export interface RequestKey {
+  value: string;
+  /** Stores a key, which becomes the value. */
+  keep: (key: string) => void;
+  /** Removes the stored key. The next value is another one. */
+  drop: () => void;
+}
 
 /** Headers of a request with an idempotency key: the server carries out its repetitions once. */
 export const keyed = (key: string) => ({ headers: { "Idempotency-Key": key } });
@@ -21,7 +27,7 @@ interface KeyedCallbacks<Output> {
 
 /**
  * Mutation that takes effect once: it is not sent again while it is pending or its `onSuccess` navigates, and its
- * idempotency key stays the same until a response arrives. `stored` is a key that outlives the component.
+ * idempotency key stays the same until a response arrives.
  */
 export function useKeyedMutation<Input, Output>(
   {
@@ -30,10 +36,8 @@ export function useKeyedMutation<Input, Output>(
   }: Omit<UseMutationOptions<Output, Error, Input>, "mutationFn"> & {
     mutationFn: (input: Input, key: string) => Promise<Output>;
   },
-  stored?: RequestKey,
+  { value: key, keep, drop }: RequestKey,
 ) {
-  const own = useState<string>(() => crypto.randomUUID());
-  const [key, replace] = stored ?? own;
   const isSending = useRef(false);
   // Input of the last request, if it was refused. A signed start consists of two requests: the first may have used
   // the key.
@@ -42,18 +46,16 @@ export function useKeyedMutation<Input, Output>(
     ...options,
     mutationFn: async (input: Input) => {
       const text = JSON.stringify(input);
-      let current = key;
-      if (refused.current !== undefined && refused.current !== text) {
-        current = crypto.randomUUID();
-        replace(current);
-      }
+      const isOther = refused.current !== undefined && refused.current !== text;
+      const current = isOther ? crypto.randomUUID() : key;
       refused.current = undefined;
+      keep(current);
       try {
         const output = await mutationFn(input, current);
-        replace(crypto.randomUUID());
+        drop();
         return output;
       } catch (error) {
-        if (isKeyCollision(error)) replace(crypto.randomUUID());
+        if (isKeyCollision(error)) drop();
         else if (error instanceof ApiError && error.status > 0) refused.current = text;
         throw error;
       }

@@ -1,21 +1,17 @@
 /** What needs the person. Without any change request, also what this machine lacks for loops. */
 import { Link, useParams } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 
-import { loadChunk } from "@/api/load-chunk";
 import { Inbox } from "@/features/change-requests/views/inbox";
-import { NextEnd } from "@/features/loop-list/views/next-end";
+import { lazyPart } from "@/routing/lazy-page";
 import { buttonClass } from "@/ui/button";
 import { Notice } from "@/ui/panel";
 
 import { useOtherApprovals } from "./attention";
 
-// Only a person without any change request needs it.
-const SetUpPanel = lazy(() =>
-  loadChunk(() => import("@/features/set-up/views/set-up")).then(({ SetUpPanel }) => ({
-    default: SetUpPanel,
-  })),
-);
+// Only a person without any change request needs the one, and only one whom nothing needs the other.
+const SetUpPanel = lazyPart(() => import("@/features/set-up/views/set-up"), "SetUpPanel");
+const NextEnd = lazyPart(() => import("@/features/loop-list/views/next-end"), "NextEnd");
 
 export function InboxPage() {
   const setUp = (
@@ -23,7 +19,12 @@ export function InboxPage() {
       <SetUpPanel />
     </Suspense>
   );
-  return <Inbox setUp={setUp} approvals={<ApprovalsNotice />} nextEnd={<NextEnd />} />;
+  const nextEnd = (
+    <Suspense>
+      <NextEnd />
+    </Suspense>
+  );
+  return <Inbox setUp={setUp} approvals={<ApprovalsNotice />} nextEnd={nextEnd} />;
 }
 
 /** Requests of other programs than loops, which belong to no change request. */

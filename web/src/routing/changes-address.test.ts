@@ -13,6 +13,9 @@ test("invalid parameters are removed", () => {
   expect(
     changesAddress({ repo: 5, file: "", line: "12", range: "since:main", view: "unified" }),
   ).toEqual({});
+  const notes = { comment: "01980000-0000-7000-8000-000000000001", finding: "0a1b-2" };
+  expect(changesAddress(notes)).toEqual(notes);
+  expect(changesAddress({ comment: "a b", finding: 5 })).toEqual({});
 });
 
 test("range names its commit and the repository", () => {

@@ -11,6 +11,10 @@ export interface ChangesAddress {
   line?: string;
   /** `since:<commit>`: the changes after it; `commit:<commit>`: its changes. Without one, all changes. */
   range?: string;
+  /** Id of the comment to show. */
+  comment?: string;
+  /** Id of the finding to show. */
+  finding?: string;
   /** Both sides next to each other. Without one, one below the other. */
   view?: "split";
 }
@@ -23,6 +27,8 @@ const PATTERNS = {
   file: /^[^]+$/,
   line: /^[LR][1-9]\d{0,8}$/,
   range: /^(since|commit):[0-9a-f]{40,64}$/,
+  comment: /^[\w-]{1,100}$/,
+  finding: /^[\w-]{1,100}$/,
   view: /^split$/,
 };
 

@@ -138,6 +138,7 @@ export function useReviewOfChanges(loop: ChangesLoop, repository: RepositoryChan
     isUnknown: named.data === null || isUnknown === true,
     review,
     groups: findings.data ?? NONE,
+    areFindingsLoaded: findings.isSuccess,
     isLoading: named.isLoading || answer.isLoading,
     error: named.error ?? answer.error ?? findings.error,
   };

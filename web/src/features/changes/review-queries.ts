@@ -24,6 +24,7 @@ import type {
   ReviewSubmission,
 } from "@/api/types";
 import { useKeyedMutation } from "@/api/use-keyed-mutation";
+import { useRequestKey } from "@/drafts/use-request-key";
 import { loopPatches, pullRequestReview } from "@/gateway/operations";
 import { request } from "@/gateway/request";
 import { executeAgain } from "@/signing/request-changes";
@@ -53,13 +54,13 @@ const reviewsQuery = (scope: Scope, slug: string) =>
   });
 
 /** Returns the comments on the changes of a loop. */
-export function useReviews(loop: ReviewedLoop): ChangeReviews {
+export function useReviews(loop: ReviewedLoop): ChangeReviews & { isLoaded: boolean } {
   const slug = loop.document?.slug;
   const query = useQuery({
     ...reviewsQuery(useScope(), slug ?? ""),
     enabled: slug !== undefined,
   });
-  return query.data ?? NONE;
+  return { ...(query.data ?? NONE), isLoaded: query.isSuccess };
 }
 
 /** A comparison, as requests name it. */
@@ -167,20 +168,25 @@ function setDrafts(
   id: string,
   draft?: CommentDraft,
 ): void {
-  client.setQueryData<ChangeReviews>(reviewsKey(scope, slug), (known = NONE) => ({
-    ...known,
-    drafts: [...known.drafts.filter((other) => other.id !== id), ...(draft ? [draft] : [])],
-  }));
+  client.setQueryData<ChangeReviews>(reviewsKey(scope, slug), (known = NONE) => {
+    const index = known.drafts.findIndex((other) => other.id === id);
+    const drafts = known.drafts.toSpliced(
+      index < 0 ? known.drafts.length : index,
+      1,
+      ...(draft ? [draft] : []),
+    );
+    return { ...known, drafts };
+  });
 }
 
-/** Writes a comment again as a draft. */
-export function useRepeatComment(loop: ReviewedLoop) {
+/** Stores a comment whose lines are already identified. */
+export function useStoreDraft(loop: ReviewedLoop) {
   const scope = useScope();
   const client = useQueryClient();
   const slug = loop.document?.slug ?? "";
   return useMutation({
-    mutationFn: ({ repository, path, lines, body }: CommentContent) =>
-      storeCommentDraft(scope, slug, crypto.randomUUID(), {
+    mutationFn: ({ id, repository, path, lines, body }: CommentContent & { id: string }) =>
+      storeCommentDraft(scope, slug, id, {
         repository,
         path,
         ...(lines && { lines }),
@@ -230,11 +236,15 @@ const submissionOf = (
 });
 
 /** Starts one loop on the plan, which answers all comments of a review. Returns its id. */
-export function useRequestChanges(loop: ReviewedLoop, repositories: readonly RepositoryChanges[]) {
+export function useRequestChanges(
+  loop: ReviewedLoop,
+  repositories: readonly RepositoryChanges[],
+  page: string,
+) {
   const client = useQueryClient();
   const scope = useScope();
-  return useKeyedMutation({
-    mutationFn: (review: FinishedReview, key) => {
+  const options = {
+    mutationFn: (review: FinishedReview, key: string) => {
       const selection = {
         comments: review.comments,
         ...(review.summary.trim() !== "" && { prompt: review.summary.trim() }),
@@ -247,15 +257,20 @@ export function useRequestChanges(loop: ReviewedLoop, repositories: readonly Rep
         client.invalidateQueries({ queryKey: scope.key("loops") }),
         client.invalidateQueries({ queryKey: scope.key("change-requests") }),
       ]),
-  });
+  };
+  return useKeyedMutation(options, useRequestKey(page, "request changes"));
 }
 
 /** Starts a loop that opens the pull requests of the changes on the page. Returns its id. */
-export function useApprove(loop: ReviewedLoop, repositories: readonly RepositoryChanges[]) {
+export function useApprove(
+  loop: ReviewedLoop,
+  repositories: readonly RepositoryChanges[],
+  page: string,
+) {
   const client = useQueryClient();
   const scope = useScope();
-  return useKeyedMutation({
-    mutationFn: (_: null, key) => {
+  const options = {
+    mutationFn: (_: null, key: string) => {
       const selection = { approve: { heads: headsOf(repositories) } };
       return executeAgain(client, scope, loop, selection, key);
     },
@@ -264,7 +279,8 @@ export function useApprove(loop: ReviewedLoop, repositories: readonly Repository
         client.invalidateQueries({ queryKey: scope.key("loops") }),
         client.invalidateQueries({ queryKey: scope.key("change-requests") }),
       ]),
-  });
+  };
+  return useKeyedMutation(options, useRequestKey(page, "approve"));
 }
 
 /** Returns whether the changes of a loop wait for an approval. */

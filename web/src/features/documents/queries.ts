@@ -87,16 +87,15 @@ export const executionsQuery = ({ api, key }: Scope, repository: string) =>
   });
 
 /**
- * Starts a loop on a document. Returns the id of the loop. `onStarted` is also called when the page has been left; `stored`
- * is an idempotency key that outlives the page.
+ * Starts a loop on a document. Returns the id of the loop. `onStarted` is also called when the page has been left.
  */
-export function useRunDocument(onStarted?: () => void, stored?: RequestKey) {
+export function useRunDocument(requestKey: RequestKey, onStarted: () => void) {
   const client = useQueryClient();
   const scope = useScope();
   return useKeyedMutation(
     {
       mutationFn: (input: RunDocument, key) => runLoop(scope, input, key),
-      onSuccess: () => onStarted?.(),
+      onSuccess: onStarted,
       // Also after an error: another version of the document may be current.
       onSettled: () =>
         Promise.all(
@@ -105,7 +104,7 @@ export function useRunDocument(onStarted?: () => void, stored?: RequestKey) {
           ),
         ),
     },
-    stored,
+    requestKey,
   );
 }
 

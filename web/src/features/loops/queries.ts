@@ -12,6 +12,7 @@ import { loopDetailQuery, unlessMissing } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
 import type { EventRange, LoopEvent } from "@/api/types";
 import { keyed, useKeyedMutation } from "@/api/use-keyed-mutation";
+import { useRequestKey } from "@/drafts/use-request-key";
 import { isActive } from "@/model/status";
 import type { LogSearch } from "@/routing/log-search";
 import { signatureFor } from "@/signing/commands";
@@ -141,11 +142,11 @@ export async function readAllEvents(scope: Scope, id: string): Promise<LoopEvent
  * Resumes a finished loop. Returns the id of the new loop that continues it. `onResumed` is also called when the page has
  * been left.
  */
-export function useResumeLoop(onResumed?: () => void) {
+export function useResumeLoop(id: string, onResumed?: () => void) {
   const client = useQueryClient();
   const scope = useScope();
-  return useKeyedMutation({
-    mutationFn: async ({ id, prompt }: { id: string; prompt?: string }, key) => {
+  const options = {
+    mutationFn: async (prompt: string | undefined, key: string) => {
       const body = prompt === undefined ? undefined : { prompt };
       const params = { path: { id } };
       const resumed = scope.api.POST("/loops/{id}/resume", { params, body, ...keyed(key) });
@@ -155,15 +156,16 @@ export function useResumeLoop(onResumed?: () => void) {
       onResumed?.();
       return client.invalidateQueries({ queryKey: scope.key("loops") });
     },
-  });
+  };
+  return useKeyedMutation(options, useRequestKey(`loops/${id}`, "resume"));
 }
 
 /** Sends a message to the assistant of a running loop. */
 export function useSendMessage(loopId: string) {
   const client = useQueryClient();
   const scope = useScope();
-  return useKeyedMutation({
-    mutationFn: async (text: string, key) => {
+  const options = {
+    mutationFn: async (text: string, key: string) => {
       const intent = { loopId, text };
       const signature = await signatureFor(scope, {
         method: "POST",
@@ -179,7 +181,8 @@ export function useSendMessage(loopId: string) {
     },
     // Also after an error: a 409 means that the loop has finished, and the page shows an old status.
     onSettled: () => client.invalidateQueries({ queryKey: scope.key("loops", loopId) }),
-  });
+  };
+  return useKeyedMutation(options, useRequestKey(`loops/${loopId}`, "message"));
 }
 
 export function useCancelLoop() {

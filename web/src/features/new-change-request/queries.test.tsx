@@ -19,6 +19,7 @@ vi.mock("@/api/scope", async (original) => {
   return { ...actual, useScope: () => scopeOf("acme") };
 });
 
+const KEY = { value: "k1", keep: () => undefined, drop: () => undefined };
 const sent: { method: string; path: string; key: string | null; body: unknown }[] = [];
 let content: string;
 
@@ -44,7 +45,7 @@ async function requestPlan(ticketDocument?: string, files: RequestFile[] = []): 
   const wrapper = ({ children }: { children: ReactNode }) => (
     <QueryClientProvider client={client}>{children}</QueryClientProvider>
   );
-  const { result } = renderHook(() => useStartRequest(["k1", () => undefined], () => undefined), {
+  const { result } = renderHook(() => useStartRequest(KEY, () => undefined), {
     wrapper,
   });
   await act(async () => {

@@ -1,11 +1,13 @@
 /** Reads pull requests through the machine that opened them, and acts on them with its account. */
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
 
 import { storeCommentDraft } from "@/api/comment-drafts";
+import { ApiError } from "@/api/errors";
 import { type Scope, useScope } from "@/api/scope";
 import type { ChangeRequestDetail, Loop, MergeMethod, PullRequest } from "@/api/types";
 import { useKeyedMutation } from "@/api/use-keyed-mutation";
+import { useDraft } from "@/drafts/use-draft";
+import { useRequestKey } from "@/drafts/use-request-key";
 import {
   type Operation,
   pullRequestComments,
@@ -126,18 +128,32 @@ export const useReply = (pull: OpenedPull) =>
 export function useAddress(loop: Loop | undefined) {
   const scope = useScope();
   const client = useQueryClient();
+  const slug = loop?.document?.slug ?? "";
+  const page = `pull requests/${slug}`;
   // Chosen once for each thread, so that a repeated attempt does not store it as another comment.
-  const ids = useRef(new Map<string, string>());
-  return useKeyedMutation({
-    mutationFn: async (chosen: readonly ChosenThread[], key) => {
-      const slug = loop?.document?.slug ?? "";
-      const comments = await Promise.all(
-        chosen.filter(isOfFile).map((choice) => {
-          const id = ids.current.get(choice.thread.id) ?? crypto.randomUUID();
-          ids.current.set(choice.thread.id, id);
-          return storeCommentDraft(scope, slug, id, reviewComment(choice));
+  const ids = useDraft<Record<string, string>>(page, "comments", {});
+  const options = {
+    mutationFn: async (chosen: readonly ChosenThread[], key: string) => {
+      const ofFiles = chosen.filter(isOfFile).map((choice) => ({
+        choice,
+        id: ids.value[choice.thread.id] ?? crypto.randomUUID(),
+      }));
+      const used = ofFiles.map(({ choice, id }) => [choice.thread.id, id] as const);
+      ids.change((others) => ({ ...others, ...Object.fromEntries(used) }));
+      const stored = await Promise.all(
+        ofFiles.map(async ({ choice, id }) => {
+          const content = reviewComment(choice);
+          try {
+            const draft = await storeCommentDraft(scope, slug, id, content);
+            return { comment: draft, isSent: false };
+          } catch (error) {
+            if (!(error instanceof ApiError && error.code === "comment_sent")) throw error;
+            // The same request was carried out, and its response was lost.
+            return { comment: { id, ...content }, isSent: true };
+          }
         }),
       );
+      const comments = stored.map(({ comment }) => comment);
       const summary = reviewSummary(chosen);
       const selection = {
         comments,
@@ -148,25 +164,35 @@ export function useAddress(loop: Loop | undefined) {
           heads: {},
         },
       };
-      return executeAgain(client, scope, loop, selection, key);
+      try {
+        return await executeAgain(client, scope, loop, selection, key);
+      } catch (error) {
+        // Another request needs other comments.
+        const areSent = stored.some(({ isSent }) => isSent);
+        if (areSent && error instanceof ApiError && error.status > 0) ids.discard();
+        throw error;
+      }
     },
-    onSuccess: () => ids.current.clear(),
+    onSuccess: ids.discard,
     onSettled: () => refreshLoops(client, scope),
-  });
+  };
+  return useKeyedMutation(options, useRequestKey(page, "address comments"));
 }
 
 /** Starts a loop that resolves the conflicts of a pull request with its base branch. Returns the id of the loop. */
 export function useResolveConflicts(loop: Loop | undefined) {
   const scope = useScope();
   const client = useQueryClient();
-  return useKeyedMutation({
-    mutationFn: (pull: OpenedPull, key) => {
+  const options = {
+    mutationFn: (pull: OpenedPull, key: string) => {
       const summary = conflictsRequest(pull);
       const review = { commentIds: [], summary, heads: {} };
       return executeAgain(client, scope, loop, { prompt: summary, review }, key);
     },
     onSettled: () => refreshLoops(client, scope),
-  });
+  };
+  const page = `pull requests/${loop?.document?.slug ?? ""}`;
+  return useKeyedMutation(options, useRequestKey(page, "resolve conflicts"));
 }
 
 const refreshLoops = (client: QueryClient, scope: Scope) =>

@@ -5,6 +5,8 @@ import { useState } from "react";
 import { messageOf } from "@/api/errors";
 import { useScope } from "@/api/scope";
 import type { ApiKey, ApiKeyScope } from "@/api/types";
+import { DraftNotice } from "@/drafts/draft-notice";
+import { useDraft } from "@/drafts/use-draft";
 import { ago, moment } from "@/model/format";
 import { Button } from "@/ui/button";
 import { useNow } from "@/ui/clock";
@@ -97,15 +99,23 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   );
 }
 
+interface KeyDraft {
+  name: string;
+  scopes: ApiKeyScope[];
+  days: number | undefined;
+}
+
+const NO_KEY: KeyDraft = { name: "", scopes: ["read"], days: 90 };
+
 function CreateForm() {
-  const [name, setName] = useState("");
-  const [scopes, setScopes] = useState<ApiKeyScope[]>(["read"]);
-  const [days, setDays] = useState<number | undefined>(90);
+  const draft = useDraft("settings/keys", "key", NO_KEY);
+  const { name, scopes, days } = draft.value;
+  const set = (change: Partial<KeyDraft>) => draft.change((value) => ({ ...value, ...change }));
   const create = useCreateApiKey();
   const toggle = (scope: ApiKeyScope) =>
-    setScopes(
-      scopes.includes(scope) ? scopes.filter((item) => item !== scope) : [...scopes, scope],
-    );
+    set({
+      scopes: scopes.includes(scope) ? scopes.filter((item) => item !== scope) : [...scopes, scope],
+    });
   return (
     <>
       <form
@@ -115,7 +125,7 @@ function CreateForm() {
           const expiresAt = days && new Date(Date.now() + days * 86_400_000).toISOString();
           create.mutate(
             { name: name.trim(), scopes, ...(expiresAt && { expiresAt }) },
-            { onSuccess: () => setName("") },
+            { onSuccess: draft.discard },
           );
         }}
       >
@@ -127,7 +137,7 @@ function CreateForm() {
               maxLength={100}
               autoComplete="off"
               value={name}
-              onChange={(event) => setName(event.target.value)}
+              onChange={(event) => set({ name: event.target.value })}
               className={`${INPUT_CLASS} max-w-sm`}
             />
           )}
@@ -156,7 +166,7 @@ function CreateForm() {
                   type="radio"
                   name="lifetime"
                   checked={days === lifetime}
-                  onChange={() => setDays(lifetime)}
+                  onChange={() => set({ days: lifetime })}
                 />
                 {label}
               </label>
@@ -172,6 +182,7 @@ function CreateForm() {
           Create key
         </Button>
       </form>
+      <DraftNotice draft={draft} />
       {create.data && (
         <Notice tone="info" title={`API key ${create.data.name}`}>
           <p className="mb-2">Copy the key now. It is not shown again.</p>

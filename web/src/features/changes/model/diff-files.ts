@@ -1,5 +1,6 @@
 import type { ChangedFile, CommentPlace, LocatedLine } from "@/api/types";
 
+import type { Side } from "./comments";
 import type { DiffFile, LineNote } from "./diff-file";
 import type { ShownFinding } from "./findings";
 import { isImagePath } from "./image";
@@ -74,6 +75,18 @@ export function diffFiles(
       });
     return { file, state, isOpen: isOpen(file), notes };
   });
+}
+
+/** Returns where a note is displayed; line 0 is above the first one. */
+export function placeOfNote(
+  files: readonly DiffFile[],
+  isNote: (note: LineNote) => boolean,
+): { path: string; side: Side; line: number } | undefined {
+  for (const { file, notes } of files) {
+    const found = notes.find(({ note }) => isNote(note));
+    if (found) return { path: file.path, side: found.side, line: found.line };
+  }
+  return undefined;
 }
 
 /** Returns the line of a finding; 0 if the patch does not contain it. */

@@ -6,12 +6,13 @@ import { useScope } from "@/api/scope";
 
 import type { ReviewedLoop } from "../review-queries";
 import { commentIdOf, type FindingGroup, type ShownFinding, shownFindings } from "./findings";
+import type { NoteFocus } from "./note-links";
 import type { Review } from "./use-review";
 
 /** What is open below a finding. */
 export type FindingPart = "discussion" | "debate" | "dismissal";
 
-export interface Findings {
+export interface Findings extends NoteFocus {
   /** All findings, and those that the filter shows. */
   all: ShownFinding[];
   shown: ShownFinding[];
@@ -21,9 +22,6 @@ export interface Findings {
   /** Kept here: the diff removes a finding that is out of view. */
   partOf: (id: string) => FindingPart | undefined;
   setPart: (id: string, part: FindingPart | undefined) => void;
-  /** The finding that gets the focus when it is displayed. */
-  focused: string | undefined;
-  setFocused: (id: string | undefined) => void;
 }
 
 /** The findings with their state for the person, and how they are displayed. */
@@ -31,11 +29,11 @@ export function useFindings(
   groups: readonly FindingGroup[],
   loop: ReviewedLoop,
   { drafts, sent }: Pick<Review, "drafts" | "sent">,
+  focus: NoteFocus,
 ): Findings {
   const { data: me } = useSuspenseQuery(meQuery(useScope()));
   const [onlyOpen, setOnlyOpen] = useState(false);
   const [parts, setParts] = useState<ReadonlyMap<string, FindingPart | undefined>>(new Map());
-  const [focused, setFocused] = useState<string>();
   const [person, slug] = [me.id, loop.document?.slug ?? ""];
   const all = useMemo(
     () => shownFindings(groups, (group) => commentIdOf(person, slug, group), drafts, sent),
@@ -49,7 +47,6 @@ export function useFindings(
     commentId: (group) => commentIdOf(person, slug, group),
     partOf: (id) => parts.get(id),
     setPart: (id, part) => setParts((others) => new Map(others).set(id, part)),
-    focused,
-    setFocused,
+    ...focus,
   };
 }

@@ -16,24 +16,37 @@ export interface OpenPlace {
   lines?: LineRange;
 }
 
+/** The form for a new comment. The diff removes it when it is out of view, so that nothing of it is its own state. */
+export interface OpenForm extends OpenPlace {
+  /** Id of the comment. */
+  id: string;
+  /** The lines after a correction. The form stays where it was opened. */
+  correctedLines?: LineRange;
+}
+
 export interface Review {
   /** Comments of the person that are not sent yet, on all repositories. */
   drafts: CommentDraft[];
   /** Comments of finished reviews. */
   sent: SentComment[];
   /** Where the form for a new comment is open. */
-  place: OpenPlace | null;
+  place: OpenForm | null;
   open: (place: OpenPlace) => void;
   /** Opens the form at the first changed line, or for the file if it has none. */
   openAtFirstChange: (repository: string, path: string, state: PatchState | undefined) => void;
+  correctLines: (lines: LineRange) => void;
   close: () => void;
+  /** Returns whether the person edits a stored comment. The text is a draft of its form. */
+  isEdited: (id: string) => boolean;
+  setEdited: (id: string, isEdited: boolean) => void;
 }
 
-/** The comments on the changes of a loop. The open form is a draft of this browser. */
+/** The comments on the changes of a loop. The open form and edits are drafts of this browser. */
 export function useReview(loop: ReviewedLoop, page: string): Review {
   const { drafts, reviews } = useReviews(loop);
-  const place = useDraft<OpenPlace | null>(page, "place", null);
-  const open = (next: OpenPlace) => place.change(() => next);
+  const place = useDraft<OpenForm | null>(page, "form", null);
+  const edited = useDraft<string[]>(page, "edited", []);
+  const open = (next: OpenPlace) => place.change(() => ({ ...next, id: crypto.randomUUID() }));
   return {
     drafts,
     sent: useMemo(() => displayedComments(reviews), [reviews]),
@@ -47,6 +60,10 @@ export function useReview(loop: ReviewedLoop, page: string): Review {
         ...(first && { lines: { side: first.side, from: first.line, to: first.line } }),
       });
     },
+    correctLines: (correctedLines) => place.change((form) => form && { ...form, correctedLines }),
     close: place.discard,
+    isEdited: (id) => edited.value.includes(id),
+    setEdited: (id, isEdited) =>
+      edited.change((ids) => [...ids.filter((other) => other !== id), ...(isEdited ? [id] : [])]),
   };
 }

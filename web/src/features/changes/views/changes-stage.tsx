@@ -10,6 +10,7 @@ import { type AddressChange, type ChangesAddress, rangeOf } from "@/routing/chan
 import { ErrorView } from "@/ui/error-view";
 import { EmptyState, Notice } from "@/ui/panel";
 
+import { displayedComments } from "../model/comments";
 import { changesQuery } from "../queries";
 import { useReviews } from "../review-queries";
 import { LoadingChanges } from "./loading-changes";
@@ -19,18 +20,50 @@ import { Toolbar } from "./toolbar";
 
 /** `loop` is the newest loop of a change request that has a worktree. */
 export function ChangesStage(props: StageProps) {
-  const { loop, onAddress } = props;
-  const { reviews } = useReviews(loop);
+  const { loop, address } = props;
+  const { drafts, reviews, isLoaded } = useReviews(loop);
+  // What the person does next is not about the comment or finding that the address names.
+  const onAddress = (change: AddressChange) =>
+    props.onAddress({ comment: undefined, finding: undefined, ...change });
+  const linked = useUndisplayedComment(loop, address.comment, reviews);
+  const comments = [...drafts, ...reviews.flatMap((review) => review.comments)];
+  const isMissing =
+    address.comment !== undefined && isLoaded && !comments.some(({ id }) => id === address.comment);
   return (
     <section aria-label="Changes" className="space-y-3">
+      {isMissing && (
+        <Notice title="The comment of this address cannot be shown">
+          It was deleted, or its author has not sent it yet.
+        </Notice>
+      )}
       <ReviewList
+        // The comment is known later than the reviews.
+        key={linked}
         loop={loop}
         reviews={reviews}
+        linked={linked}
         onCommit={(repo, commit) => onAddress({ repo, range: `commit:${commit}` })}
       />
-      <Comparison {...props} reviews={reviews} />
+      <Comparison {...props} onAddress={onAddress} reviews={reviews} />
     </section>
   );
+}
+
+/** Returns the id of a comment of a review that the diff does not display. */
+function useUndisplayedComment(
+  loop: LoopDetail,
+  id: string | undefined,
+  reviews: readonly ChangeReview[],
+): string | undefined {
+  const { data, isLoading } = useQuery(changesQuery(useScope(), loop, {}));
+  const comment = reviews.flatMap(({ comments }) => comments).find((own) => own.id === id);
+  if (!comment || isLoading) return undefined;
+  const { repository, path } = comment;
+  const isOfDiff = displayedComments(reviews).some((own) => own.id === id);
+  const isChanged = data?.data.repositories.some(
+    ({ name, files }) => name === repository && files.some((file) => file.path === path),
+  );
+  return isOfDiff && isChanged ? undefined : id;
 }
 
 interface StageProps {
@@ -72,8 +105,8 @@ function Comparison({
           <NoChanges loop={loop} />
         ) : (
           <RepositoryDiff
-            // Another repository has other drafts and patches.
-            key={repository.name}
+            // Another change request or repository has other drafts and patches.
+            key={`${loop.document?.slug ?? loop.id} ${repository.name}`}
             loop={loop}
             repository={repository}
             repositories={repositories}

@@ -1,53 +1,60 @@
 import { useId, useState } from "react";
 
-import { useDraft } from "@/drafts/use-draft";
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { INPUT_CLASS } from "@/ui/field";
 import { isSubmitKey } from "@/ui/submit-key";
 
 import type { LineRange, Side } from "../model/comments";
-import type { WrittenComment } from "../review-queries";
 
-/** Form for a comment on lines, or on a file. Its text is a draft. */
+/** Form for the text of a comment, and for the lines of a new one. */
 export function CommentForm({
-  page,
-  path,
-  lines: initial,
-  onAdd,
+  label,
+  body,
+  onBody,
+  lines,
+  onLines,
+  submit,
+  onSubmit,
   onCancel,
+  onEscape,
 }: {
-  page: string;
-  path: string;
-  /** The selected lines; undefined for a comment on the file. */
-  lines: LineRange | undefined;
-  onAdd: (comment: Pick<WrittenComment, "id" | "body" | "lines">) => Promise<unknown>;
+  /** Accessible name. */
+  label: string;
+  body: string;
+  onBody: (body: string) => void;
+  /** Undefined for a comment on a file, or if they cannot be corrected. */
+  lines?: LineRange | undefined;
+  onLines?: (lines: LineRange) => void;
+  /** Name of the button. */
+  submit: string;
+  /** Stores the comment and closes the form. */
+  onSubmit: (body: string) => Promise<unknown>;
   onCancel: () => void;
+  /** Without it, Escape keeps the form: canceling discards the text. */
+  onEscape?: () => void;
 }) {
-  const { value: body, change, discard } = useDraft(page, "comment", "");
-  const [lines, setLines] = useState(initial);
   const id = useId();
-  const [commentId] = useState(() => crypto.randomUUID());
   const [isStoring, setIsStoring] = useState(false);
   const [error, setError] = useState<Error>();
-  const add = () => {
+  const store = () => {
     if (body.trim() === "" || isStoring) return;
     setIsStoring(true);
-    onAdd({ id: commentId, body: body.trim(), lines }).then(discard, (failure: unknown) => {
+    onSubmit(body.trim()).catch((failure: unknown) => {
       setIsStoring(false);
       setError(failure instanceof Error ? failure : new Error(String(failure)));
     });
   };
   return (
     <form
-      aria-label={`Comment on ${path}`}
+      aria-label={label}
       className="space-y-2 border-y border-line bg-raised p-3 font-sans text-base whitespace-normal text-ink"
       onSubmit={(event) => {
         event.preventDefault();
-        add();
+        store();
       }}
     >
-      {lines && <LineFields lines={lines} onChange={setLines} />}
+      {lines && onLines && <LineFields lines={lines} onChange={onLines} />}
       <label htmlFor={id} className="sr-only">
         Comment
       </label>
@@ -60,10 +67,10 @@ export function CommentForm({
         autoFocus
         value={body}
         placeholder="What should change here?"
-        onChange={(event) => change(() => event.target.value)}
+        onChange={(event) => onBody(event.target.value)}
         onKeyDown={(event) => {
-          if (isSubmitKey(event)) add();
-          if (event.key === "Escape") onCancel();
+          if (isSubmitKey(event)) store();
+          if (event.key === "Escape") onEscape?.();
         }}
         className={`${INPUT_CLASS} h-auto py-2`}
       />
@@ -79,7 +86,7 @@ export function CommentForm({
           busy={isStoring}
           disabled={body.trim() === ""}
         >
-          Add comment
+          {submit}
         </Button>
       </div>
     </form>

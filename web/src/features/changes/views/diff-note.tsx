@@ -1,12 +1,17 @@
+import { Suspense } from "react";
+
 import type { ChangedFile } from "@/api/types";
+import { useDraft } from "@/drafts/use-draft";
 
 import type { LineNote } from "../model/diff-file";
+import type { NoteFocus } from "../model/note-links";
+import type { OpenForm, Review } from "../model/use-review";
 import {
   type Comparison,
   type ReviewedLoop,
   useDeleteComment,
-  useRepeatComment,
   useStoreComment,
+  useStoreDraft,
 } from "../review-queries";
 import { DraftCard } from "./comment-card";
 import { CommentForm } from "./comment-form";
@@ -19,7 +24,8 @@ export function DiffNote({
   loop,
   comparison,
   file,
-  onClose,
+  review,
+  focus,
   onCommit,
 }: {
   note: Exclude<LineNote, { kind: "image" | "finding" }>;
@@ -27,19 +33,22 @@ export function DiffNote({
   loop: ReviewedLoop;
   comparison: Comparison;
   file: ChangedFile;
-  /** Closes the form. */
-  onClose: () => void;
+  review: Review;
+  focus: NoteFocus;
   onCommit: (commit: string) => void;
 }) {
-  const store = useStoreComment(loop, comparison);
+  const store = useStoreDraft(loop);
   const remove = useDeleteComment(loop);
-  const repeat = useRepeatComment(loop);
   switch (note.kind) {
     case "draft":
       return (
         <DraftCard
           comment={note.comment}
+          page={page}
           isOutdated={note.isOutdated}
+          focus={focus}
+          review={review}
+          onStore={store.mutateAsync}
           onRemove={() => remove.mutate(note.comment.id)}
         />
       );
@@ -48,22 +57,62 @@ export function DiffNote({
         <SentCard
           comment={note.comment}
           isOutdated={note.isOutdated}
+          focus={focus}
           onCommit={onCommit}
-          onRepeat={() => repeat.mutate(note.comment)}
+          onRepeat={() => store.mutate({ ...note.comment, id: crypto.randomUUID() })}
         />
       );
     case "form":
       return (
-        <CommentForm
-          page={page}
-          path={file.path}
-          lines={note.lines}
-          onCancel={onClose}
-          onAdd={async (comment) => {
-            await store.mutateAsync({ ...comment, file });
-            onClose();
-          }}
-        />
+        review.place && (
+          // The diff stays visible, at the same place, until the draft is loaded.
+          <Suspense fallback={<div className="skeleton h-24" aria-hidden />}>
+            <NewComment
+              form={review.place}
+              page={page}
+              loop={loop}
+              comparison={comparison}
+              file={file}
+              review={review}
+            />
+          </Suspense>
+        )
       );
   }
+}
+
+function NewComment({
+  form: { id, lines: openedAt, correctedLines: lines = openedAt },
+  page,
+  loop,
+  comparison,
+  file,
+  review: { correctLines, close },
+}: {
+  form: OpenForm;
+  page: string;
+  loop: ReviewedLoop;
+  comparison: Comparison;
+  file: ChangedFile;
+  review: Review;
+}) {
+  const { value, change, discard } = useDraft(page, "comment", "");
+  const store = useStoreComment(loop, comparison);
+  return (
+    <CommentForm
+      label={`Comment on ${file.path}`}
+      body={value}
+      onBody={(body) => change(() => body)}
+      lines={lines}
+      onLines={correctLines}
+      submit="Add comment"
+      onSubmit={async (body) => {
+        await store.mutateAsync({ id, file, lines, body });
+        discard();
+        close();
+      }}
+      onCancel={close}
+      onEscape={close}
+    />
+  );
 }

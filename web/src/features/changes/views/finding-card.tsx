@@ -1,11 +1,12 @@
 /** A finding of a review, displayed like a comment. A separate chunk, because it renders Markdown. */
 import { CircleSlash, MessagesSquare, Swords, Undo2, Wrench } from "lucide-react";
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId } from "react";
 
 import { useDraft } from "@/drafts/use-draft";
 import { Markdown } from "@/markdown/markdown";
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
+import { CopyButton } from "@/ui/copy-button";
 import { INPUT_CLASS } from "@/ui/field";
 import { Badge } from "@/ui/status-badge";
 
@@ -18,6 +19,7 @@ import {
   severityTone,
   type ShownFinding,
 } from "../model/findings";
+import { useNoteFocus, useNoteLink } from "../model/note-links";
 import type { Findings } from "../model/use-findings";
 import {
   type Comparison,
@@ -39,15 +41,8 @@ export interface FindingCardProps {
 export default function FindingCard(props: FindingCardProps) {
   const { finding, findings } = props;
   const { first } = finding;
-  const card = useRef<HTMLElement>(null);
-  const isFocused = findings.focused === finding.id;
-  const { setFocused } = findings;
-  useEffect(() => {
-    if (!isFocused) return;
-    card.current?.focus();
-    // The next jump to this finding moves the focus again.
-    setFocused(undefined);
-  }, [isFocused, setFocused]);
+  const card = useNoteFocus(finding.id, findings);
+  const link = useNoteLink();
   return (
     <article
       ref={card}
@@ -68,6 +63,10 @@ export default function FindingCard(props: FindingCardProps) {
           {first.isOutdated && " · this line has changed since"}
         </span>
         <State finding={finding} />
+        <CopyButton
+          text={() => link({ repo: props.comparison.repository, finding: finding.id })}
+          label="Copy link"
+        />
       </div>
       <p dir="auto" className="font-medium wrap-anywhere">
         {first.title}

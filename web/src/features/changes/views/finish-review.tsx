@@ -1,7 +1,7 @@
 import { Dialog } from "radix-ui";
 import { useState } from "react";
 
-import type { CommentDraft, LoopDetail, RepositoryChanges } from "@/api/types";
+import type { LoopDetail, RepositoryChanges } from "@/api/types";
 import { useDraft } from "@/drafts/use-draft";
 import { isActive } from "@/model/status";
 import { useOpenLoop } from "@/routing/use-open-loop";
@@ -11,6 +11,7 @@ import { CopyButton } from "@/ui/copy-button";
 import { Field, INPUT_CLASS } from "@/ui/field";
 
 import { reviewText } from "../model/comments";
+import type { Review } from "../model/use-review";
 import {
   isHeld,
   pullRequestOf,
@@ -18,6 +19,7 @@ import {
   useCommentOnly,
   useDeleteComment,
   useRequestChanges,
+  useStoreDraft,
 } from "../review-queries";
 import { DraftCard } from "./comment-card";
 
@@ -25,28 +27,31 @@ import { DraftCard } from "./comment-card";
 export function FinishReview({
   loop,
   repositories,
-  drafts,
+  review: { drafts, isEdited, setEdited },
   page,
   orgSlug,
 }: {
   loop: LoopDetail;
   /** All changes of the loop. */
   repositories: readonly RepositoryChanges[];
-  drafts: readonly CommentDraft[];
+  review: Pick<Review, "drafts" | "isEdited" | "setEdited">;
   page: string;
   orgSlug: string;
 }) {
   const [isOpen, setIsOpen] = useState(false);
+  const [focused, setFocused] = useState<string>();
   const summary = useDraft(page, "summary", "");
-  const send = useRequestChanges(loop, repositories);
+  const send = useRequestChanges(loop, repositories, page);
   const opening = useOpenLoop(orgSlug);
   const remove = useDeleteComment(loop);
+  const store = useStoreDraft(loop);
   const post = useCommentOnly(loop, repositories);
-  const approve = useApprove(loop, repositories);
+  const approve = useApprove(loop, repositories, page);
   const canApprove = isHeld(loop);
   const isSending = post.isPending || send.isPending || approve.isPending;
   const pulls = repositories.flatMap(({ name }) => pullRequestOf(loop, name) ?? []);
   const review = { comments: drafts, summary: summary.value };
+  const hasEdits = drafts.some(({ id }) => isEdited(id));
   const isEmpty = drafts.length === 0 && summary.value.trim() === "";
   const request = () =>
     send.mutate(review, {
@@ -76,6 +81,10 @@ export function FinishReview({
             <DraftCard
               key={comment.id}
               comment={comment}
+              focus={{ focused, setFocused }}
+              page={page}
+              review={{ isEdited, setEdited }}
+              onStore={store.mutateAsync}
               onRemove={() => remove.mutate(comment.id)}
             />
           ))}
@@ -91,6 +100,11 @@ export function FinishReview({
               />
             )}
           </Field>
+          {hasEdits && (
+            <p className="text-sm text-ink-2">
+              A comment has changes that are not saved. Save or cancel them before you send.
+            </p>
+          )}
           {post.error && <ActionError title="The comments could not be sent" error={post.error} />}
           {send.error && (
             <ActionError title="The changes could not be requested" error={send.error} />
@@ -107,7 +121,7 @@ export function FinishReview({
             </Dialog.Close>
             <Button
               busy={post.isPending}
-              disabled={isEmpty || isSending}
+              disabled={isEmpty || hasEdits || isSending}
               title={
                 pulls.length > 0
                   ? `Posts the comments to pull request ${pulls.join(", ")}`
@@ -127,7 +141,7 @@ export function FinishReview({
             <Button
               variant={canApprove ? "plain" : "primary"}
               busy={send.isPending}
-              disabled={isSending || isActive(loop.status) || isEmpty}
+              disabled={isSending || hasEdits || isActive(loop.status) || isEmpty}
               onClick={request}
             >
               Request changes

@@ -1,5 +1,14 @@
 import { useParams } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import {
+  lazy,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 
 import { loadChunk } from "@/api/load-chunk";
 import type { ChangedFile, LoopDetail, RepositoryChanges } from "@/api/types";
@@ -9,9 +18,11 @@ import {
   lineOf,
   rangeOf,
 } from "@/routing/changes-address";
+import { Notice } from "@/ui/panel";
 
 import { useReviewOfChanges } from "../finding-queries";
-import { diffFiles } from "../model/diff-files";
+import type { LineNote } from "../model/diff-file";
+import { diffFiles, placeOfNote } from "../model/diff-files";
 import { neighbour, type ShownFinding } from "../model/findings";
 import { filesOf, fileTree } from "../model/tree";
 import { usePatches } from "../model/use-patches";
@@ -74,9 +85,12 @@ export function RepositoryDiff({
     ...(isWhole && { context: WHOLE_FILE }),
     ...(ignoresSpace && { ignoreWhiteSpace: true }),
   });
+  const [focused, setFocused] = useState(address.comment ?? address.finding);
+  const focus = { focused, setFocused };
+
   const isOpen = (file: ChangedFile) =>
     toggled.get(file.path) ??
-    (file.path === address.file || !(viewed.isViewed(file) || file.generated !== undefined));
+    (file.path === shownPath || !(viewed.isViewed(file) || file.generated !== undefined));
   const setOpen = (file: ChangedFile, open: boolean) =>
     setToggled((others) => new Map(others).set(file.path, open));
   const comments = useMemo(() => [...review.sent, ...review.drafts], [review.sent, review.drafts]);
@@ -84,40 +98,63 @@ export function RepositoryDiff({
   const showsImages = address.range === undefined;
   const located = useCommentLines(loop, comparison, byPath, comments);
   const changes = useReviewOfChanges(loop, repository);
-  const findings = useFindings(changes.groups, loop, review);
+  const findings = useFindings(changes.groups, loop, review, focus);
+  const linkedComment = comments.find(
+    ({ id, repository: name }) => id === address.comment && name === repository.name,
+  );
+  const linkedFinding = findings.shown.find(({ id }) => id === address.finding);
+  const shownPath = linkedComment?.path ?? linkedFinding?.first.path ?? address.file;
   const hasCurrentLines = comparison.commit === undefined;
   // The comment that requests the fix of a finding repeats its text.
   const added = new Set(findings.shown.map(findings.commentId));
   const drafts = review.drafts.filter(({ id }) => !added.has(id));
-  const noted = { ...review, drafts };
-  const files = diffFiles(ordered, repository.name, patchOf, isOpen, noted, located, {
-    findings: findings.shown,
-    hasCurrentLines,
-    showsImages,
-  });
+  const files = diffFiles(
+    ordered,
+    repository.name,
+    patchOf,
+    isOpen,
+    { ...review, drafts },
+    located,
+    {
+      findings: findings.shown,
+      hasCurrentLines,
+      showsImages,
+    },
+  );
   const outside = findings.shown.filter(({ first: { path = "" } }) => !byPath.has(path));
   const showCommit = (commit: string) =>
     onAddress({ repo: repository.name, range: `commit:${commit}` });
 
   const handle = useRef<DiffHandle>(null);
+  // The viewer may be loaded later than what the address names.
+  const [isViewerLoaded, setIsViewerLoaded] = useState(false);
+  const setHandle = useCallback((viewer: DiffHandle | null) => {
+    handle.current = viewer;
+    if (viewer) setIsViewerLoaded(true);
+  }, []);
   const target = address.file === undefined ? undefined : byPath.get(address.file);
-  const isTargetLoaded = target !== undefined && patchOf(target) !== undefined;
   const line = lineOf(address);
-  const [lineNumber, side] = [line?.line, line?.side];
+  const shown = shownPath === undefined ? undefined : byPath.get(shownPath);
+  const isShownLoaded = shown !== undefined && patchOf(shown) !== undefined;
+  const noted =
+    linkedComment || linkedFinding
+      ? placeOfNote(files, (note) => isNoteOf(note, linkedComment?.id ?? linkedFinding?.id))
+      : line;
+  const [lineNumber, side] = [noted?.line, noted?.side];
   useEffect(() => {
-    if (address.file === undefined) return;
+    if (shownPath === undefined) return;
     handle.current?.scrollTo(
-      isTargetLoaded && lineNumber !== undefined
+      isShownLoaded && lineNumber
         ? {
             type: "line",
-            id: address.file,
+            id: shownPath,
             lineNumber,
             side: side === "old" ? "deletions" : "additions",
             align: "center",
           }
-        : { type: "item", id: address.file, align: "start" },
+        : { type: "item", id: shownPath, align: "start" },
     );
-  }, [address.file, isTargetLoaded, lineNumber, side]);
+  }, [isViewerLoaded, shownPath, isShownLoaded, lineNumber, side]);
 
   const ordinals = new Map(ordered.map(({ path }, index) => [path, index]));
   const positionOf = ({ first: { path = "", line = 0, isOutdated } }: ShownFinding) =>
@@ -129,13 +166,14 @@ export function RepositoryDiff({
     const { path = "", line, isOutdated } = next.first;
     const isAtLine = line !== undefined && !isOutdated && hasCurrentLines;
     setCurrent(next.id);
-    findings.setFocused(next.id);
+    setFocused(next.id);
     const file = byPath.get(path);
     if (!file) return;
     setOpen(file, true);
     handle.current?.scrollTo({ type: "item", id: path, align: "start" });
     onAddress({
       repo: repository.name,
+      finding: next.id,
       file: path,
       line: isAtLine ? `R${line}` : undefined,
     });
@@ -153,6 +191,11 @@ export function RepositoryDiff({
         />
       </Suspense>
     );
+
+  const isFindingMissing =
+    address.finding !== undefined &&
+    changes.areFindingsLoaded &&
+    !findings.all.some(({ id }) => id === address.finding);
 
   const counts = new Map<string, number>();
   for (const { repository: name, path } of review.drafts)
@@ -176,12 +219,17 @@ export function RepositoryDiff({
           <FinishReview
             loop={loop}
             repositories={repositories}
-            drafts={review.drafts}
+            review={review}
             page={page}
             orgSlug={orgSlug}
           />
         )}
       </div>
+      {isFindingMissing && (
+        <Notice title="The finding of this address cannot be shown">
+          A later review has not reported it.
+        </Notice>
+      )}
       <FindingList findings={outside} renderFinding={renderFinding} />
       <div className="grid grid-cols-1 gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
         <nav
@@ -209,7 +257,7 @@ export function RepositoryDiff({
                 target &&
                 line && { path: target.path, side: line.side, from: line.line, to: line.line }
               }
-              handle={handle}
+              handle={setHandle}
               renderHeader={(path) => {
                 const file = byPath.get(path);
                 return (
@@ -251,7 +299,8 @@ export function RepositoryDiff({
                     loop={loop}
                     comparison={comparison}
                     file={file}
-                    onClose={review.close}
+                    review={review}
+                    focus={focus}
                     onCommit={showCommit}
                   />
                 );
@@ -274,6 +323,19 @@ export function RepositoryDiff({
       </div>
     </>
   );
+}
+
+/** Returns whether a note is the comment or finding with an id. */
+function isNoteOf(note: LineNote, id: string | undefined): boolean {
+  switch (note.kind) {
+    case "draft":
+    case "sent":
+      return note.comment.id === id;
+    case "finding":
+      return note.finding.id === id;
+    default:
+      return false;
+  }
 }
 
 function Toggle({

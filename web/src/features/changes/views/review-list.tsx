@@ -1,10 +1,12 @@
+import { useState } from "react";
+
 import type { ChangeReview } from "@/api/types";
 import { ago, moment } from "@/model/format";
 import { ActionError } from "@/ui/action-error";
 import { useNow } from "@/ui/clock";
 
 import { reviewCounts, sentComments } from "../model/comments";
-import { type ReviewedLoop, useRepeatComment } from "../review-queries";
+import { type ReviewedLoop, useStoreDraft } from "../review-queries";
 import { SentCard } from "./sent-card";
 
 const KINDS: Record<ChangeReview["kind"], string> = {
@@ -17,20 +19,24 @@ const KINDS: Record<ChangeReview["kind"], string> = {
 export function ReviewList({
   loop,
   reviews,
+  linked,
   onCommit,
 }: {
   loop: ReviewedLoop;
   reviews: readonly ChangeReview[];
+  /** Id of the comment to show. */
+  linked: string | undefined;
   onCommit: ((repository: string, commit: string) => void) | undefined;
 }) {
+  const [focused, setFocused] = useState(linked);
   const now = useNow(30_000);
-  const repeat = useRepeatComment(loop);
+  const store = useStoreDraft(loop);
   if (reviews.length === 0) return null;
   return (
     <ul aria-label="Reviews" className="space-y-2">
       {reviews.map((review) => (
         <li key={review.id} className="rounded-md border border-line">
-          <details>
+          <details open={review.comments.some(({ id }) => id === linked)}>
             <summary className="cursor-pointer px-3 py-2 text-sm">
               <span className="font-medium">{KINDS[review.kind]}</span>{" "}
               <span className="text-ink-3" title={moment(review.createdAt)}>
@@ -47,14 +53,15 @@ export function ReviewList({
               <SentCard
                 key={comment.id}
                 comment={comment}
+                focus={{ focused, setFocused }}
                 onCommit={onCommit && ((commit) => onCommit(comment.repository, commit))}
-                onRepeat={() => repeat.mutate(comment)}
+                onRepeat={() => store.mutate({ ...comment, id: crypto.randomUUID() })}
               />
             ))}
           </details>
         </li>
       ))}
-      {repeat.error && <ActionError title="The comment could not be stored" error={repeat.error} />}
+      {store.error && <ActionError title="The comment could not be stored" error={store.error} />}
     </ul>
   );
 }

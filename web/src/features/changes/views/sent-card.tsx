@@ -6,17 +6,20 @@ import { Button } from "@/ui/button";
 import { cx } from "@/ui/cx";
 
 import { answerText, placeOf, type SentComment } from "../model/comments";
+import type { NoteFocus } from "../model/note-links";
 import { CommentCard } from "./comment-card";
 
 /** A comment of a finished review, with the answer of the loop. */
 export function SentCard({
   comment,
   isOutdated,
+  focus,
   onCommit,
   onRepeat,
 }: {
   comment: SentComment;
   isOutdated?: boolean;
+  focus: NoteFocus;
   /** Displays the changes of a commit. Undefined where they are not displayed. */
   onCommit?: ((commit: string) => void) | undefined;
   /** Writes the comment again. */
@@ -28,6 +31,7 @@ export function SentCard({
       label={`Comment ${comment.number} on ${placeOf(comment)}`}
       author={comment.author}
       isOutdated={isOutdated}
+      focus={focus}
     >
       {comment.isRequest && <Answer comment={comment} onCommit={onCommit} onRepeat={onRepeat} />}
     </CommentCard>

@@ -16,7 +16,6 @@ const QUESTIONS = [
 const review = (fields: Partial<Review>): Review => ({
   comments: [],
   answers: {},
-  key: "k",
   ...fields,
 });
 

@@ -14,8 +14,6 @@ export interface Review {
   comments: PlanComment[];
   /** By the id of the question. */
   answers: Record<string, QuestionAnswer>;
-  /** Idempotency key of the request for changes. */
-  key: string;
 }
 
 /** A comment as a loop received it. */

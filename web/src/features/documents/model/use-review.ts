@@ -1,21 +1,26 @@
-import { useState } from "react";
-
 import { useDraft } from "@/drafts/use-draft";
+import { useRequestKey } from "@/drafts/use-request-key";
 
 import type { PlanComment, Review } from "./change-request";
 import type { QuestionAnswer } from "./open-questions";
 import type { PassageAnchor } from "./text-anchor";
 
-const emptyReview = (): Review => ({ comments: [], answers: {}, key: crypto.randomUUID() });
+const EMPTY: Review = { comments: [], answers: {} };
 
 export type ReviewDraft = ReturnType<typeof useReview>;
 
 /** Unsent comments on a plan and answers to its questions. One component of a page may use it. */
 export function useReview(planId: string) {
-  const [initial, setInitial] = useState(emptyReview);
-  const draft = useDraft("plans/" + planId, "review", initial);
-  const changeComments = (change: (comments: PlanComment[]) => PlanComment[]) =>
-    draft.change((review) => ({ ...review, comments: change(review.comments) }));
+  const page = `plans/${planId}`;
+  const draft = useDraft(page, "review", EMPTY);
+  const requestKey = useRequestKey(page, "request changes");
+  const change = (update: (review: Review) => Review) => {
+    // With the text: another tab that shows it sends the same request.
+    requestKey.keep(requestKey.value);
+    draft.change(update);
+  };
+  const changeComments = (update: (comments: PlanComment[]) => PlanComment[]) =>
+    change((review) => ({ ...review, comments: update(review.comments) }));
   return {
     draft,
     review: draft.value,
@@ -32,17 +37,14 @@ export function useReview(planId: string) {
     removeComment: (id: string) =>
       changeComments((comments) => comments.filter((comment) => comment.id !== id)),
     answer: (id: string, answer: QuestionAnswer) =>
-      draft.change((review) => ({ ...review, answers: { ...review.answers, [id]: answer } })),
-    replaceKey: (key: string) => draft.change((review) => ({ ...review, key })),
+      change((review) => ({ ...review, answers: { ...review.answers, [id]: answer } })),
+    requestKey,
     /** Removes the answers, after they were sent. */
     removeAnswers: () =>
       draft.value.comments.length > 0
         ? draft.change((review) => ({ ...review, answers: {} }))
         : draft.discard(),
-    /** Removes everything, after it was sent. The next request has another key. */
-    discard: () => {
-      draft.discard();
-      setInitial(emptyReview());
-    },
+    /** Removes everything, after it was sent. */
+    discard: draft.discard,
   };
 }

@@ -32,7 +32,7 @@ export function DecisionBar({
   questions: OpenQuestion[];
   review: ReviewDraft;
 }) {
-  const run = useRunDocument(review.discard, [review.review.key, review.replaceKey]);
+  const run = useRunDocument(review.requestKey, review.discard);
   const opening = useOpenLoop(orgSlug);
   const prompt = changeRequestText(review.review, questions, plan.currentVersion);
   const isTooLong = prompt.length > MAX_REQUEST_CHARS;

@@ -6,6 +6,7 @@ import { Suspense, useRef, useState } from "react";
 import { documentQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Document, RepoRef } from "@/api/types";
+import { useRequestKey } from "@/drafts/use-request-key";
 import { useOpenLoop } from "@/routing/use-open-loop";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
@@ -67,7 +68,7 @@ export function ExecutePlan({
   review: ReviewDraft;
 }) {
   const [confirming, setConfirming] = useState(false);
-  const run = useRunDocument(review.removeAnswers);
+  const run = useRunDocument(useRequestKey(`plans/${plan.id}`, "execute"), review.removeAnswers);
   const opening = useOpenLoop(orgSlug);
   const isExecuted = plan.loops.some(
     ({ command, status }) => command === "EXECUTE" && status === "COMPLETED",

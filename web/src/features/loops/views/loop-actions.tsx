@@ -1,6 +1,6 @@
 /** Actions on loops: resume, cancel. */
 import { RotateCcw, Square } from "lucide-react";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import type { LoopDetail, LoopStatus } from "@/api/types";
@@ -15,27 +15,38 @@ import { useCancelLoop, useResumeLoop } from "../queries";
 const RESUMABLE: readonly LoopStatus[] = ["FAILED", "CANCELLED", "TIMED_OUT"];
 
 /** Resumes a finished loop, and opens the new loop that continues it. */
-export function useResume(orgSlug: string, onResumed?: () => void) {
-  const { mutate, isPending, error } = useResumeLoop(onResumed);
+export function useResume(orgSlug: string, loopId: string, onResumed?: () => void) {
+  const { mutate, isPending, error } = useResumeLoop(loopId, onResumed);
   const opening = useOpenLoop(orgSlug);
-  return {
-    start: (input: { id: string; prompt?: string }) => mutate(input, opening),
-    isPending,
-    error,
-  };
+  return { start: (prompt?: string) => mutate(prompt, opening), isPending, error };
 }
 
-export function ResumeButton({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
-  const resume = useResume(orgSlug);
-  if (!RESUMABLE.includes(loop.status)) return null;
+interface ResumeButtonProps {
+  loop: LoopDetail;
+  orgSlug: string;
+}
+
+export function ResumeButton(props: ResumeButtonProps) {
+  if (!RESUMABLE.includes(props.loop.status)) return null;
+  return (
+    // The page stays visible until the idempotency key is loaded.
+    <Suspense
+      fallback={
+        <Button variant="primary" busy>
+          Resume
+        </Button>
+      }
+    >
+      <LoadedResumeButton {...props} />
+    </Suspense>
+  );
+}
+
+function LoadedResumeButton({ loop, orgSlug }: ResumeButtonProps) {
+  const resume = useResume(orgSlug, loop.id);
   return (
     <>
-      <Button
-        data-due
-        variant="primary"
-        busy={resume.isPending}
-        onClick={() => resume.start({ id: loop.id })}
-      >
+      <Button data-due variant="primary" busy={resume.isPending} onClick={() => resume.start()}>
         {!resume.isPending && <RotateCcw aria-hidden />}
         Resume
       </Button>

@@ -46,10 +46,10 @@ export function Question({
 
 function AnswerForm({ loopId, orgSlug }: { loopId: string; orgSlug: string }) {
   const answer = useDraft(`loops/${loopId}`, "answer", "");
-  const resume = useResume(orgSlug, answer.remove);
+  const resume = useResume(orgSlug, loopId, answer.remove);
   const trimmed = answer.value.trim();
   const send = () => {
-    if (trimmed) resume.start({ id: loopId, prompt: trimmed });
+    if (trimmed) resume.start(trimmed);
   };
   return (
     <form

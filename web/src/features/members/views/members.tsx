@@ -6,6 +6,8 @@ import { messageOf } from "@/api/errors";
 import { membersQuery, meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Member, Role } from "@/api/types";
+import { DraftNotice } from "@/drafts/draft-notice";
+import { useDraft } from "@/drafts/use-draft";
 import { moment } from "@/model/format";
 import { Button } from "@/ui/button";
 import { CommandLine } from "@/ui/command-line";
@@ -212,9 +214,11 @@ function Invitations() {
   );
 }
 
+const NO_INVITATION: { email: string; role: Role } = { email: "", role: "org:member" };
+
 function InviteForm() {
-  const [email, setEmail] = useState("");
-  const [role, setRole] = useState<Role>("org:member");
+  const draft = useDraft("settings/members", "invitation", NO_INVITATION);
+  const { email, role } = draft.value;
   const invite = useInvite();
   return (
     <>
@@ -222,7 +226,7 @@ function InviteForm() {
         className="flex flex-wrap items-end gap-3"
         onSubmit={(event) => {
           event.preventDefault();
-          invite.mutate({ email: email.trim(), role }, { onSuccess: () => setEmail("") });
+          invite.mutate({ email: email.trim(), role }, { onSuccess: draft.discard });
         }}
       >
         <div className="min-w-56 flex-1">
@@ -234,17 +238,25 @@ function InviteForm() {
                 required
                 autoComplete="off"
                 value={email}
-                onChange={(event) => setEmail(event.target.value)}
+                onChange={(event) =>
+                  draft.change((value) => ({ ...value, email: event.target.value }))
+                }
                 className={INPUT_CLASS}
               />
             )}
           </Field>
         </div>
-        <RoleChoice label="Role" value={role} onValue={setRole} isTall />
+        <RoleChoice
+          label="Role"
+          value={role}
+          onValue={(role) => draft.change((value) => ({ ...value, role }))}
+          isTall
+        />
         <Button type="submit" variant="primary" busy={invite.isPending}>
           Invite
         </Button>
       </form>
+      <DraftNotice draft={draft} />
       {invite.data && (
         <Notice tone="info" title={`Invitation for ${invite.data.email}`}>
           <p className="mb-2">Copy the link now. It is not shown again.</p>

@@ -29,8 +29,6 @@ export interface RequestDraft {
   limit: string;
   /** Slugs of the selected agents. Undefined for all of the repositories. */
   agents?: string[] | undefined;
-  /** Idempotency key of the request. */
-  key: string;
 }
 
 export const MAX_PEERS = 5;
@@ -44,7 +42,6 @@ export const emptyRequest = (): RequestDraft => ({
   targetId: "",
   model: "",
   limit: "",
-  key: crypto.randomUUID(),
 });
 
 export const newPeer = (repository = "", branch = ""): RepositoryDraft => ({

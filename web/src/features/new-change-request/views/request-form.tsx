@@ -10,6 +10,7 @@ import { useScope } from "@/api/scope";
 import type { Ticket } from "@/api/types";
 import { DraftNotice } from "@/drafts/draft-notice";
 import { useDraft } from "@/drafts/use-draft";
+import { useRequestKey } from "@/drafts/use-request-key";
 import { permissionSentence } from "@/model/permission";
 import { branchProblem, promptProblem } from "@/model/validation";
 import { useOpenLoop } from "@/routing/use-open-loop";
@@ -61,8 +62,12 @@ export function RequestForm({
   const files = useDraft<RequestFile[]>("new", `${field} files`, []);
   // Drafts of earlier versions lack members.
   const value = { ...emptyRequest(), ...draft.value };
-  const change = (changes: Partial<RequestDraft>) =>
+  const requestKey = useRequestKey("new", field);
+  const change = (changes: Partial<RequestDraft>) => {
+    // With the text: another tab that shows it sends the same request.
+    requestKey.keep(requestKey.value);
     draft.change((current) => ({ ...current, ...changes }));
+  };
   const { mode } = value;
   useEffect(() => onMode(mode), [mode, onMode]);
 
@@ -92,7 +97,7 @@ export function RequestForm({
     draft.remove();
     files.remove();
   };
-  const start = useStartRequest([value.key, (key) => change({ key })], removeDrafts);
+  const start = useStartRequest(requestKey, removeDrafts);
   if (!check) return null;
 
   const checks = [check, ...peerChecks];

@@ -66,7 +66,7 @@ export function PullCard({
             {standing?.title ?? title}
           </h2>
           <p className="font-mono text-sm wrap-anywhere text-ink-2">
-            {branchName} → {baseBranch}
+            <bdi>{branchName}</bdi> → <bdi>{baseBranch}</bdi>
           </p>
           <p className="text-sm text-ink-3" title={moment(createdAt)}>
             opened {ago(createdAt, now)}

@@ -34,7 +34,7 @@ export function PullsStage({
   }
   return (
     <Suspense fallback={<LoadingPull />}>
-      <Pulls pulls={pulls} request={request} orgSlug={orgSlug} />
+      <Pulls key={request.document.slug} pulls={pulls} request={request} orgSlug={orgSlug} />
     </Suspense>
   );
 }

@@ -6,6 +6,8 @@ import { messageOf } from "@/api/errors";
 import { meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import { repositoryProblem } from "@/model/validation";
+import { DraftNotice } from "@/drafts/draft-notice";
+import { useDraft } from "@/drafts/use-draft";
 import { Button } from "@/ui/button";
 import { Field, INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
@@ -68,9 +70,11 @@ export function RepositoriesPage() {
   );
 }
 
+const NO_REPOSITORY = { fullName: "", branches: "" };
+
 function AllowForm() {
-  const [fullName, setFullName] = useState("");
-  const [branches, setBranches] = useState("");
+  const draft = useDraft("settings/repositories", "repository", NO_REPOSITORY);
+  const { fullName, branches } = draft.value;
   const [checked, setChecked] = useState(false);
   const allow = useAllowRepository();
   const problem = repositoryProblem(fullName.trim());
@@ -91,8 +95,7 @@ function AllowForm() {
           { fullName: fullName.trim(), ...(branchList.length > 0 && { branches: branchList }) },
           {
             onSuccess: () => {
-              setFullName("");
-              setBranches("");
+              draft.discard();
               setChecked(false);
             },
           },
@@ -110,7 +113,9 @@ function AllowForm() {
               placeholder="owner/repository"
               autoComplete="off"
               value={fullName}
-              onChange={(event) => setFullName(event.target.value)}
+              onChange={(event) =>
+                draft.change((value) => ({ ...value, fullName: event.target.value }))
+              }
               className={INPUT_CLASS}
             />
           )}
@@ -123,7 +128,9 @@ function AllowForm() {
               {...control}
               autoComplete="off"
               value={branches}
-              onChange={(event) => setBranches(event.target.value)}
+              onChange={(event) =>
+                draft.change((value) => ({ ...value, branches: event.target.value }))
+              }
               className={INPUT_CLASS}
             />
           )}
@@ -132,6 +139,7 @@ function AllowForm() {
       <Button type="submit" variant="primary" busy={allow.isPending} className="mt-7.5">
         Allow
       </Button>
+      <DraftNotice draft={draft} />
     </form>
   );
 }
