@@ -1,17 +1,25 @@
 /** What needs the person. Without any change request, also what this machine lacks for loops. */
 import { Link, useParams } from "@tanstack/react-router";
-import { Suspense } from "react";
+import { lazy, Suspense } from "react";
 
+import { loadChunk } from "@/api/load-chunk";
 import { Inbox } from "@/features/change-requests/views/inbox";
-import { lazyPart } from "@/routing/lazy-page";
 import { buttonClass } from "@/ui/button";
 import { Notice } from "@/ui/panel";
 
 import { useOtherApprovals } from "./attention";
 
 // Only a person without any change request needs the one, and only one whom nothing needs the other.
-const SetUpPanel = lazyPart(() => import("@/features/set-up/views/set-up"), "SetUpPanel");
-const NextEnd = lazyPart(() => import("@/features/loop-list/views/next-end"), "NextEnd");
+const SetUpPanel = lazy(() =>
+  loadChunk(() => import("@/features/set-up/views/set-up")).then(({ SetUpPanel }) => ({
+    default: SetUpPanel,
+  })),
+);
+const NextEnd = lazy(() =>
+  loadChunk(() => import("@/features/loop-list/views/next-end")).then(({ NextEnd }) => ({
+    default: NextEnd,
+  })),
+);
 
 export function InboxPage() {
   const setUp = (
