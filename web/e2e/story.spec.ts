@@ -129,7 +129,7 @@ test("request is planned, executed and delivered as a pull request", async ({ pa
   });
 
   await test.step("the change request has one row, and a page with all stages", async () => {
-    await page.getByRole("link", { name: "Work", exact: true }).click();
+    await page.getByRole("link", { name: "Work" }).first().click();
     const row = page.getByRole("listitem");
     await expect(row).toHaveCount(1);
     await expect(row).toContainText("Pull request opened");
@@ -319,7 +319,7 @@ test("comments on changes are answered by one loop, and the approval opens the p
   });
 
   const openPulls = async () => {
-    await page.getByRole("link", { name: "Work", exact: true }).click();
+    await page.getByRole("link", { name: "Work" }).first().click();
     await page.getByRole("listitem").getByRole("link", { name: request }).click();
     await page.getByRole("tab", { name: "Pull request" }).click();
   };
@@ -355,7 +355,7 @@ test("comments on changes are answered by one loop, and the approval opens the p
     });
     await page.getByRole("button", { name: `Actions for ${request}` }).click();
     await page.getByRole("menuitem", { name: "Archive" }).click();
-    await page.getByRole("link", { name: "Work", exact: true }).first().click();
+    await page.getByRole("link", { name: "Work" }).first().click();
     await expect(page.getByRole("listitem")).toHaveCount(0);
     await page.getByRole("link", { name: /Needs you/ }).click();
     await expect(page.getByText("Nothing needs you")).toBeVisible();

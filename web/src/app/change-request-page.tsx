@@ -1,7 +1,7 @@
 /** Page of a change request, with the stages that other features show. */
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useParams } from "@tanstack/react-router";
-import { type ReactNode, Suspense } from "react";
+import { type ReactNode, Suspense, useEffect } from "react";
 
 import { documentQuery, meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
@@ -63,13 +63,11 @@ export function ChangeRequestWithStages() {
     const evident = executions.find(({ status }) => !isActive(status)) ?? executed;
     return {
       request: (
-        <WithDocument slug={document.slug}>
-          {(text) => <DocumentText document={text} />}
-        </WithDocument>
+        <WithDocument listed={document}>{(text) => <DocumentText document={text} />}</WithDocument>
       ),
       ...(plan && {
         plan: (
-          <WithDocument slug={plan.slug}>
+          <WithDocument listed={plan}>
             {(plan) => <PlanStage plan={plan} orgSlug={orgSlug} />}
           </WithDocument>
         ),
@@ -135,15 +133,20 @@ function WithLoop({ id, children }: { id: string; children: (loop: LoopDetail) =
   );
 }
 
-/** Loads a document with its text. */
+/** Loads a document with its text, again when the change request lists a later version of it. */
 function WithDocument({
-  slug,
+  listed: { slug, currentVersion },
   children,
 }: {
-  slug: string;
+  listed: Pick<Document, "slug" | "currentVersion">;
   children: (document: Document) => ReactNode;
 }) {
   const query = useQuery(documentQuery(useScope(), slug));
+  const { data, refetch } = query;
+  const isOutdated = data !== undefined && data.currentVersion < currentVersion;
+  useEffect(() => {
+    if (isOutdated) void refetch();
+  }, [isOutdated, refetch]);
   return (
     <Suspense fallback={<DocumentSkeleton />}>
       <Loaded query={query} pending={<DocumentSkeleton />}>
