@@ -146,13 +146,13 @@ test("request is planned, executed and delivered as a pull request", async ({ pa
 
   await test.step("the pull request is merged on the page", async () => {
     await page.getByRole("tab", { name: "Pull request" }).click();
-    await expect(page.getByText("Merged", { exact: true })).toHaveCount(0);
+    await expect(page.getByRole("main").getByText("Merged", { exact: true })).toHaveCount(0);
     await page.getByRole("button", { name: "Merge" }).click();
     const dialog = page.getByRole("alertdialog");
     await dialog.getByRole("radio", { name: /Squash/ }).check();
     await dialog.getByRole("button", { name: "Merge" }).click();
     // The pull request, and the change request after the machine has reported it.
-    await expect(page.getByText("Merged", { exact: true })).toHaveCount(2, {
+    await expect(page.getByRole("main").getByText("Merged", { exact: true })).toHaveCount(2, {
       timeout: NEAR_LIMIT_MS,
     });
     await expectAccessible(page);
@@ -350,7 +350,7 @@ test("comments on changes are answered by one loop, and the approval opens the p
     await openPulls();
     await page.getByRole("button", { name: "Merge" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Merge" }).click();
-    await expect(page.getByText("Merged", { exact: true })).toHaveCount(2, {
+    await expect(page.getByRole("main").getByText("Merged", { exact: true })).toHaveCount(2, {
       timeout: NEAR_LIMIT_MS,
     });
     await page.getByRole("button", { name: `Actions for ${request}` }).click();

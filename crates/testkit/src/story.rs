@@ -60,7 +60,7 @@ const LOOP_PROMPT: [&str; 2] = ["# Coding loop", r#"LOOPGATE_WORKDIR="(?P<workdi
 pub fn script() -> Script {
     let writers = [plan_writer(), plan_writer_for_other_requests()];
     let subagents = [explorer(), colours(), rules(), button(), tests(), reviewer(), darker(), same_key()];
-    let loops = [plan(), changed_plan(), same_plan(), answers(), answers_to_other_comments(), execute()];
+    let loops = [changed_plan(), same_plan(), plan(), answers(), answers_to_other_comments(), execute()];
     let mut script = Script::new(loops.into_iter().chain(writers).chain(subagents));
     script.otherwise = Some("Nothing to add.".to_owned());
     script

@@ -14,6 +14,9 @@ use crate::loops::activity::LoopActivity;
 /// Warning of a loop that has pushed its work and opened no pull request, because a person has to approve it.
 pub const PULL_REQUEST_HELD: &str = "PULL_REQUEST_HELD";
 
+/// Warning of a loop that has not written its result.
+const OUTPUT_MISSING: &str = "REQUIRED_OUTPUT_MISSING";
+
 /// Stage of a change request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -239,6 +242,12 @@ impl LoopFacts {
     fn completed_state(&self) -> ChangeState {
         const NOT_DELIVERED: [&str; 2] = ["GIT_PUSH_FAILED", "WORK_NOT_DELIVERED"];
         match self.command {
+            // The loop has ended without another plan.
+            LoopCommand::Plan | LoopCommand::RequestChanges
+                if self.warnings.iter().any(|warning| warning == OUTPUT_MISSING) =>
+            {
+                ChangeState::Failed
+            }
             LoopCommand::Plan | LoopCommand::RequestChanges => ChangeState::PlanReady,
             LoopCommand::CodeReview if self.is_settled() => self.delivered_state(),
             LoopCommand::CodeReview if self.verdict == Some(VerdictKind::Approve) => ChangeState::Reviewed,
@@ -438,6 +447,17 @@ mod tests {
         assert_eq!(delivered.state().stage(Some(LoopCommand::Execute)), ChangeStage::PullRequest);
         let held_back = LoopFacts { warnings, ..execute };
         assert_eq!(held_back.attention(), Some(Attention::Delivery));
+    }
+
+    #[test]
+    fn loop_without_a_plan_has_failed() {
+        let of = |command| LoopFacts {
+            warnings: vec![OUTPUT_MISSING.to_owned()],
+            ..facts(command, LoopStatus::Completed)
+        };
+        for command in [LoopCommand::Plan, LoopCommand::RequestChanges] {
+            assert_eq!(of(command).attention(), Some(Attention::Failure));
+        }
     }
 
     #[test]

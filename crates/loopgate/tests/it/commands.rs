@@ -200,6 +200,8 @@ async fn request_changes_amends_the_plan_in_its_worktree() -> Result<()> {
     again["parentSessionId"] = json!(session);
     let next = desktop.run(again).await?;
     next.completed("request_changes")?;
+    // The script writes no plan in a session that has one already.
+    ensure!(next.last["warnings"] == json!(["REQUIRED_OUTPUT_MISSING"]), "{}", next.last);
     ensure!(next.worktree()? == worktree);
     let requests = desktop.testbed.model.requests_of("amend");
     let last = requests.last().context("requests")?.user_text();

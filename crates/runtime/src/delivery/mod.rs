@@ -37,6 +37,7 @@ use loopgate_api::event::LoopEvent;
 use loopgate_api::execution_result::ResultEntry;
 use loopgate_api::ids::LoopId;
 use loopgate_api::link::{Severity, Trace};
+use loopgate_api::names::PLAN_JSON;
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
 use serde_json::{Value, json};
@@ -302,7 +303,13 @@ impl LoopOutcome<'_> {
         }
         evidence::warnings(job).into_iter().for_each(&mut add);
         let (paths, command) = (artifacts::OutputPaths::of(job), job.command);
-        let missing = tokio::task::spawn_blocking(move || paths.is_output_missing(command));
+        // The plan that REQUEST_CHANGES receives is not its result.
+        let kept_plan =
+            (command == LoopCommand::RequestChanges).then(|| (job.clone(), job.work_dir().join(PLAN_JSON)));
+        let missing = tokio::task::spawn_blocking(move || {
+            paths.is_output_missing(command)
+                || kept_plan.is_some_and(|(job, plan)| !state_file::written_since(&job, &plan))
+        });
         if missing.await.unwrap_or(false) || verdict.is_some_and(Option::is_none) {
             add("REQUIRED_OUTPUT_MISSING");
         }

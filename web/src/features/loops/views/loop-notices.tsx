@@ -82,7 +82,7 @@ const WARNING_TEXT: Record<string, string> = {
   PUSHED_BEFORE_DELIVERY:
     "The assistant pushed commits before Loopgate had checked them. Review the branches and tags under Result, or in the output of a loop without a delivery.",
   SUPPORT_UPLOAD_FAILED: "The support files could not be uploaded.",
-  REQUIRED_OUTPUT_MISSING: "The assistant did not create a file that this command requires.",
+  REQUIRED_OUTPUT_MISSING: "The assistant did not write the result of this command.",
   TESTS_FAILED_BEFORE: "The repository's tests fail, as they did before this loop.",
   TESTS_INCONCLUSIVE:
     "The repository's tests did not run to completion, so their result is unknown.",
