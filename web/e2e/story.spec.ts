@@ -234,7 +234,7 @@ test("comments on changes are answered by one loop, and the approval opens the p
     await expectAccessible(page);
   });
 
-  await test.step("the second version is executed, its changes are read meanwhile, and it waits with its tests", async () => {
+  await test.step("the second version is executed, its changes are read while it runs, and it waits with its tests", async () => {
     await page.getByRole("button", { name: "Execute" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Execute this plan?" });
     await expect(dialog).toContainText("opens a pull request once a person has approved");

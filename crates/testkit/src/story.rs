@@ -117,10 +117,8 @@ fn changed_plan() -> Conversation {
     change_of_plan("changed plan")
         .and(&first)
         .and(&second)
-        .turn([
-            ModelStep::text("Two comments. The risks get a line."),
-            ModelStep::write("{{workdir}}/plan.md", &plan),
-        ])
+        .turn([ModelStep::text("Two comments. The risks get a line."), read("{{workdir}}/plan.md")])
+        .turn([ModelStep::write("{{workdir}}/plan.md", &plan)])
         .runs("loopgate plan build '{{workdir}}'")
         .says("The plan says what the page does without JavaScript.")
 }
@@ -129,11 +127,12 @@ fn changed_plan() -> Conversation {
 fn same_plan() -> Conversation {
     let reason = "This demonstration follows a script and changes nothing for other comments.";
     change_of_plan("plan without changes")
-        .turn([ModelStep::write("{{workdir}}/plan.md", PLAN_MARKDOWN)])
         .runs(&format!(
-            "numbers=\"$(grep -o '^### Comment [0-9]*' '{{{{workdir}}}}/prompt.md' | grep -o '[0-9]*$')\"; \
+            "cd '{{{{workdir}}}}'; test ! -f plan-source.md || cp plan-source.md plan.md; \
+             sed -i '/^## Answers to comments/,$d' plan.md; \
+             numbers=\"$(grep -o '^### Comment [0-9]*' prompt.md | grep -o '[0-9]*$')\"; \
              test -z \"$numbers\" || {{ printf '\\n## Answers to comments\\n\\n'; \
-             for number in $numbers; do echo \"$number. {reason}\"; done; }} >> '{{{{workdir}}}}/plan.md'; \
+             for number in $numbers; do echo \"$number. {reason}\"; done; }} >> plan.md; \
              loopgate plan build '{{{{workdir}}}}'"
         ))
         .says(reason)

@@ -88,7 +88,7 @@ const changed = (id: string, changedAt: string): AttentionItem => ({
   position: { changedAt, document: { id } },
 });
 
-test("item that moves to the first page is not new, and one that leaves it is not settled", async () => {
+test("item that moves to the first page is not new, and an item that leaves it is not settled", async () => {
   const notifier = new AttentionNotifier({ isAnyTabVisible, open });
   const [one, two, three] = [changed("1", "T1"), changed("2", "T2"), changed("3", "T3")];
   notifier.update({ items: [two], end: "T2" }, true);
