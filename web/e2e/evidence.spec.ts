@@ -139,9 +139,9 @@ test("evidence is summarized in one sentence, and shown in full", async ({ page 
   await expectContrast(page);
 });
 
-test("evidence of a running execution says so", async ({ page }) => {
+test("evidence of ended work stays while a later loop runs", async ({ page }) => {
   await page.goto(`${mock.origin}/acme/work/feature-1?tab=evidence`);
-  await expect(page.getByText("The execution is still running")).toBeVisible();
+  await expect(page.getByText("A later loop is running.")).toBeVisible();
   await expectAccessible(page);
 });
 

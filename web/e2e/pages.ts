@@ -79,7 +79,7 @@ export const PAGES: AppPage[] = [
   {
     name: "change request, evidence",
     path: `${CHANGE_REQUEST}?tab=evidence`,
-    ready: "The execution is still running",
+    ready: "A later loop is running.",
     data: LOOP,
     isSingle: true,
   },
