@@ -1,17 +1,18 @@
 /** Reads what a loop changed, from the machine that has its worktree. */
-import { queryOptions } from "@tanstack/react-query";
+import { hashKey, queryOptions } from "@tanstack/react-query";
 
 import { unlessMissing } from "@/api/queries";
 import type { Scope } from "@/api/scope";
 import type {
   ChangedFile,
+  LoopChanges,
   LoopDetail,
   LoopPatches,
   PatchesRequest,
   RepositoryChanges,
 } from "@/api/types";
 import { type ChangeRange, fileVersions, loopChanges, loopPatches } from "@/gateway/operations";
-import { request } from "@/gateway/request";
+import { type GatewayResult, request } from "@/gateway/request";
 import { isActive, isWaiting } from "@/model/status";
 
 import { contentKey } from "./model/content-key";
@@ -22,15 +23,20 @@ const WORKING_POLL_MS = 5_000;
 /** A loop and the machine that has its worktree. */
 export type ChangesLoop = Pick<LoopDetail, "id" | "status" | "computeTargetId">;
 
-export const changesQuery = (scope: Scope, loop: ChangesLoop, range: ChangeRange) =>
-  queryOptions({
-    queryKey: scope.key("gateway", "loop-changes", loop.id, range),
+export const changesQuery = (scope: Scope, loop: ChangesLoop, range: ChangeRange) => {
+  const key = scope.key("gateway", "loop-changes", loop.id, range);
+  return queryOptions({
+    // Read again when the loop has ended: it may have changed files since the last poll.
+    queryKey: [...key, isActive(loop.status)],
+    placeholderData: (previous: GatewayResult<LoopChanges> | undefined, query) =>
+      query && hashKey(query.queryKey.slice(0, -1)) === hashKey(key) ? previous : undefined,
     queryFn: ({ signal }) =>
       request(scope, loop.computeTargetId ?? undefined, loopChanges(loop.id, range), signal),
     enabled: !isWaiting(loop.status),
     refetchInterval: isActive(loop.status) && unlessMissing(WORKING_POLL_MS),
     retry: false,
   });
+};
 
 /** Returns the patches of files. */
 export async function readPatches(

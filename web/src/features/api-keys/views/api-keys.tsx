@@ -1,6 +1,6 @@
 /** API keys for programs that call the control plane. */
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import { useScope } from "@/api/scope";
@@ -42,7 +42,9 @@ export function ApiKeysPage() {
       title="API keys"
       about="A program with an API key acts on your behalf, within the scopes of the key. Machines use separate keys."
     >
-      <CreateForm />
+      <Suspense>
+        <CreateForm />
+      </Suspense>
       <Rows items={keys} empty="No API keys.">
         {(key) => <KeyRow key={key.id} apiKey={key} />}
       </Rows>

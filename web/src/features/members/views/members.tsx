@@ -1,6 +1,6 @@
 /** Members and invitations of the organization. */
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import { membersQuery, meQuery } from "@/api/queries";
@@ -184,7 +184,9 @@ function Invitations() {
       title="Invitations"
       about="Loopgate does not send e-mail. Share the link yourself: it can be used once and expires after seven days."
     >
-      <InviteForm />
+      <Suspense>
+        <InviteForm />
+      </Suspense>
       {revoke.error && <RequestError error={revoke.error} />}
       <Rows items={invitations} empty="No pending invitations.">
         {(invitation) => (

@@ -1,6 +1,6 @@
 /** Repositories that loops may access. */
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 
 import { messageOf } from "@/api/errors";
 import { meQuery } from "@/api/queries";
@@ -35,7 +35,11 @@ export function RepositoriesPage() {
       title="Repositories"
       about="Loops can access only these repositories. An installation of the code host's app has precedence over the list."
     >
-      {isAdmin && <AllowForm />}
+      {isAdmin && (
+        <Suspense>
+          <AllowForm />
+        </Suspense>
+      )}
       {forbid.error && <RequestError error={forbid.error} />}
       <Rows items={repositories} empty="No repositories allowed.">
         {({ fullName, branches, source }) => (
