@@ -159,14 +159,18 @@ fn prompted(name: &str, title: &str) -> Conversation {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn request_changes_amends_the_plan_in_its_worktree() -> Result<()> {
     let changed = story::PLAN_MARKDOWN.replacen("## Summary\n", "## Summary\n\nShorter, as requested.\n", 1);
-    let desktop = TestDesktop::playing([prompted("amend", "# Change a plan")
-        .turn([
-            ModelStep::text("I read what there is."),
-            ModelStep::bash("cat '{{workdir}}/plan-source.md' '{{workdir}}/prompt.md'"),
-        ])
-        .turn([ModelStep::write("{{workdir}}/plan.md", &changed)])
-        .runs("loopgate plan build '{{workdir}}'")
-        .says("The plan is changed.")])
+    let idle = prompted("idle", "# Change a plan").and("Think about it").says("I thought.");
+    let desktop = TestDesktop::playing([
+        idle,
+        prompted("amend", "# Change a plan")
+            .turn([
+                ModelStep::text("I read what there is."),
+                ModelStep::bash("cat '{{workdir}}/plan-source.md' '{{workdir}}/prompt.md'"),
+            ])
+            .turn([ModelStep::write("{{workdir}}/plan.md", &changed)])
+            .runs("loopgate plan build '{{workdir}}'")
+            .says("The plan is changed."),
+    ])
     .await?;
     let plan = document("p", "IMPLEMENTATION_PLAN", story::PLAN_MARKDOWN);
     let prompt_text = "Make it shorter";
@@ -200,13 +204,20 @@ async fn request_changes_amends_the_plan_in_its_worktree() -> Result<()> {
     again["parentSessionId"] = json!(session);
     let next = desktop.run(again).await?;
     next.completed("request_changes")?;
-    // The script writes no plan in a session that has one already.
-    ensure!(next.last["warnings"] == json!(["REQUIRED_OUTPUT_MISSING"]), "{}", next.last);
     ensure!(next.worktree()? == worktree);
     let requests = desktop.testbed.model.requests_of("amend");
     let last = requests.last().context("requests")?.user_text();
     ensure!(last.matches("# Change a plan").count() == 2, "the session is not resumed: {last}");
-    desktop.check_clean(&next, &[]).await
+    desktop.check_clean(&next, &[]).await?;
+
+    // The plan that the loop receives is not its result.
+    let plan =
+        document("p", "IMPLEMENTATION_PLAN", &json!({"content": changed, "pendingTasks": []}).to_string());
+    let order = json!({"command": "REQUEST_CHANGES", "prompt": "Think about it", "artifacts": [plan]});
+    let idle = desktop.run(order).await?;
+    idle.completed("request_changes")?;
+    ensure!(idle.last["warnings"] == json!(["REQUIRED_OUTPUT_MISSING"]), "{}", idle.last);
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,7 +8,6 @@ use loopgate_testkit::git::git;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::signal;
-use loopgate_testkit::model::ModelStep;
 use loopgate_testkit::{story, wait};
 use serde_json::{Value, json};
 use tokio::time::{interval, timeout};
@@ -127,7 +126,7 @@ async fn deploys_are_recovered_and_terminated_after_a_restart() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn deploy_routes_do_not_affect_a_loop_in_the_same_worktree() -> Result<()> {
     let mut script = story::script();
-    script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
+    script.hold(story::PLAN, "planning");
     let system = TestSystem::playing(script).await?;
     let loop_id = Uuid::new_v4();
     let (code, started) = order(&system, &plan(loop_id, story::REPOSITORY)).await?;

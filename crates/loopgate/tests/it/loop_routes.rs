@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::model::ModelStep;
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -48,7 +47,7 @@ fn already_running() -> (u16, Value) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_request_for_the_loop_or_its_worktree_is_a_conflict() -> Result<()> {
     let mut script = story::script();
-    script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
+    script.hold(story::PLAN, "planning");
     let system = TestSystem::playing(script).await?;
     let (first, second) = (Uuid::new_v4(), Uuid::new_v4());
 
@@ -79,7 +78,7 @@ async fn concurrent_request_for_the_loop_or_its_worktree_is_a_conflict() -> Resu
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn second_request_during_the_preparation_is_a_conflict() -> Result<()> {
     let mut script = story::script();
-    script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
+    script.hold(story::PLAN, "planning");
     let system = TestSystem::playing(script).await?;
     system.testbed.add_remote("acme/shop", &[("README.md", "A shop\n")])?;
     let home = system.testbed.home.path();

@@ -2,7 +2,6 @@
 //! frees, keep their order across a crash, and can be removed from the queue.
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::model::ModelStep;
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -18,7 +17,7 @@ const KILL: &str = "/api/gateway/orchestrator/loop/kill";
 /// Starts a system with one slot, whose first plan loop is held at its first turn.
 pub async fn system_with_one_slot() -> Result<TestSystem> {
     let mut script = story::script();
-    script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
+    script.hold(story::PLAN, "planning");
     let testbed = loopgate_testkit::testbed::Testbed::new(script).await?;
     TestSystem::start(setup(&testbed)?.arg("--max-loops").arg("1"), testbed).await
 }

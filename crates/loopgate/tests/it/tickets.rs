@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::model::ModelStep;
 use loopgate_testkit::story;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -171,7 +170,7 @@ async fn stale_state_falls_back_to_launch_log() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ticket_status_uses_worktree_of_its_loop() -> Result<()> {
     let mut script = story::script();
-    script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
+    script.hold(story::PLAN, "planning");
     let system = TestSystem::playing(script).await?;
     let loop_id = Uuid::new_v4();
     let body = json!({"loopId": loop_id, "command": "PLAN", "loopgateAuthToken": "a-runner-token", "artifacts": [],

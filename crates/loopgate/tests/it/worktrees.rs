@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::model::ModelStep;
 use loopgate_testkit::story;
 use serde_json::{Value, json};
 
@@ -42,7 +41,7 @@ async fn worktree_is_removed_only_without_unpushed_work() -> Result<()> {
     const ANY_AGE: [&str; 2] = ["--older-than", "0"];
     let none: [PathBuf; 0] = [];
     let mut script = story::script();
-    script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
+    script.hold(story::PLAN, "planning");
     let system = TestSystem::playing(script).await?;
     let page = &system.page;
     let document = page.create_document().await?;

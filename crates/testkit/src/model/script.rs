@@ -124,6 +124,14 @@ impl Script {
         Self { conversations: conversations.into_iter().collect(), ..Self::default() }
     }
 
+    /// Holds the first response of a conversation at a gate. No-op without the conversation.
+    pub fn hold(&mut self, conversation: &str, gate: &str) {
+        let conversation = self.conversations.iter_mut().find(|known| known.name == conversation);
+        if let Some(turn) = conversation.and_then(|known| known.turns.first_mut()) {
+            turn.0.insert(0, ModelStep::hold(gate));
+        }
+    }
+
     /// Delays streamed pieces by this many milliseconds, so that a user can watch the output.
     #[must_use]
     pub fn paced(mut self, pace_ms: u64) -> Self {

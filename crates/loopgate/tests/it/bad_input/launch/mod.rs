@@ -13,7 +13,6 @@ use loopgate_api::ids::LoopId;
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::Loopgate;
-use loopgate_testkit::model::ModelStep;
 use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
@@ -35,7 +34,7 @@ struct LaunchFixture {
 impl LaunchFixture {
     async fn new() -> Result<Self> {
         let mut script = story::script();
-        script.conversations[0].turns[0].0.insert(0, ModelStep::hold("planning"));
+        script.hold(story::PLAN, "planning");
         let testbed = Testbed::new(script).await?;
         let clone = testbed.add_story()?;
         let cloud = Cloud::start().await?;
