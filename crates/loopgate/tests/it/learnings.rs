@@ -33,10 +33,12 @@ fn script() -> Script {
     let classified = json!({"learnings": [{"id": 0, "verdict": "reworded", "category": "mistake",
         "scope": "repository", "summary": REWORDED}]});
     let mut script = story::script();
-    let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).unwrap();
-    let first = &mut plan.turns[0].0;
-    first.push(ModelStep::write("{{workdir}}/.learnings/pending/plan-writer-1.json", &pending.to_string()));
-    first.push(ModelStep::bash("cat '{{workdir}}/learnings.md' || true"));
+    for plan in script.conversations.iter_mut().filter(|known| known.name == story::PLAN) {
+        plan.turns[0].0.extend([
+            ModelStep::write("{{workdir}}/.learnings/pending/plan-writer-1.json", &pending.to_string()),
+            ModelStep::bash("cat '{{workdir}}/learnings.md' || true"),
+        ]);
+    }
     let mut add_conversation = |name: &str, pattern: &str, answer: &Value| {
         let mut conversation = Conversation::when(name, pattern).says(&answer.to_string());
         conversation.toolless = true;
