@@ -136,7 +136,7 @@ pub enum PullRequestVerdict {
 /// Standing of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(example = json!({"state": "open", "isDraft": false, "title": "Add a dark theme", "url": "https://github.com/acme/shop/pull/42", "headBranch": "dark-theme", "headSha": "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "baseBranch": "main", "hasConflicts": false, "reviewDecision": "approved", "reviewers": [{"login": "kim", "verdict": "approved", "at": "2030-01-02T08:30:00Z"}], "checks": [{"name": "test", "status": "COMPLETED", "conclusion": "SUCCESS", "outcome": "passed", "url": "https://github.com/acme/shop/actions/runs/1"}], "checksTruncated": false, "unresolvedThreads": 1, "lastCommentAt": "2030-01-02T08:30:00Z", "mergeObstacle": null, "mergeMethods": ["squash", "merge"], "canUpdateBranch": false}))]
+#[schema(example = json!({"state": "open", "isDraft": false, "title": "Add a dark theme", "url": "https://github.com/acme/shop/pull/42", "headBranch": "dark-theme", "headSha": "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "baseBranch": "main", "hasConflicts": false, "reviewDecision": "approved", "reviewers": [{"login": "kim", "verdict": "approved", "at": "2030-01-02T08:30:00Z"}], "checks": [{"name": "test", "status": "COMPLETED", "conclusion": "SUCCESS", "outcome": "passed", "url": "https://github.com/acme/shop/actions/runs/1"}], "checksTruncated": false, "unresolvedThreads": 1, "lastCommentAt": "2030-01-02T08:30:00Z", "settledAt": null, "mergedBy": null, "mergeObstacle": null, "mergeMethods": ["squash", "merge"], "canUpdateBranch": false}))]
 pub struct PullRequestStanding {
     /// Whether it is open, merged or closed.
     pub state: PullRequestState,
