@@ -4678,6 +4678,8 @@ export interface components {
          *       "checksTruncated": false,
          *       "unresolvedThreads": 1,
          *       "lastCommentAt": "2030-01-02T08:30:00Z",
+         *       "settledAt": null,
+         *       "mergedBy": null,
          *       "mergeObstacle": null,
          *       "mergeMethods": [
          *         "squash",
