@@ -34,7 +34,7 @@ const TITLES = [
 const DELIVERED = "/acme/work/feature-110";
 
 const PAGES = {
-  inbox: { path: "/acme/inbox", ready: "Read the plan" },
+  inbox: { path: "/acme/inbox", ready: "2 requests on this machine need your approval" },
   work: { path: "/acme/work", ready: "Upgrade the payment library" },
   new: { path: "/acme/new", ready: "Describe the change" },
   live: { path: `/acme/loops/${id(10)}`, ready: "package.json" },

@@ -1,5 +1,6 @@
 /** Cache of server state, shared by all components. */
 import {
+  CancelledError,
   MutationCache,
   onlineManager,
   QueryCache,
@@ -49,7 +50,19 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** Returns cached data, even if it is stale, else requests it. For loaders: the components of the page refresh it. */
-export const ensure = <Data, Key extends QueryKey>(
+/**
+ * Returns cached data, even if it is stale, else requests it. For loaders: the components of the page refresh it.
+ *
+ * A request that a component had started is cancelled with that component, which the loader's page replaces: it is then
+ * sent again.
+ */
+export async function ensure<Data, Key extends QueryKey>(
   query: QueryExecuteOptions<Data, Error, Data, Data, Key>,
-): Promise<Data> => queryClient.query({ ...query, staleTime: "static" });
+): Promise<Data> {
+  try {
+    return await queryClient.query({ ...query, staleTime: "static" });
+  } catch (error) {
+    if (error instanceof CancelledError) return ensure(query);
+    throw error;
+  }
+}

@@ -73,7 +73,7 @@ impl Page {
         let answer = request.send().await?.error_for_status()?;
         let content_type = answer.headers().get(header::CONTENT_TYPE).context("no content type")?;
         ensure!(content_type == "text/event-stream", "{content_type:?}");
-        Ok(Events { answer, unread: String::new() })
+        Ok(Events { answer, unread: Vec::new() })
     }
 
     /// Follows a loop until its stream closes, and returns the loop.
@@ -86,24 +86,23 @@ impl Page {
 /// Open stream of server-sent events.
 pub struct Events {
     answer: Response,
-    unread: String,
+    unread: Vec<u8>,
 }
 
 impl Events {
     /// Returns the next event, or `None` when the stream has closed.
     pub async fn next(&mut self) -> Result<Option<Value>> {
         loop {
-            if let Some((record, remaining)) = self.unread.split_once("\n\n") {
-                // Copied, because both parts borrow from the buffer.
-                let (record, remaining) = (record.to_owned(), remaining.to_owned());
-                self.unread = remaining;
-                if let Some(event) = parsed(&record)? {
+            if let Some(end) = self.unread.windows(2).position(|bytes| bytes == b"\n\n") {
+                let record: Vec<u8> = self.unread.drain(..end + 2).collect();
+                if let Some(event) = parsed(str::from_utf8(&record)?)? {
                     return Ok(Some(event));
                 }
                 continue;
             }
             match self.answer.chunk().await? {
-                Some(bytes) => self.unread.push_str(std::str::from_utf8(&bytes)?),
+                // A chunk may end within a character.
+                Some(bytes) => self.unread.extend_from_slice(&bytes),
                 None => return Ok(None),
             }
         }
