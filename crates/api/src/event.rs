@@ -163,6 +163,26 @@ impl LoopEvent {
     }
 }
 
+/// Warnings of a loop: problems that did not fail it. See [`Completed::warnings`].
+pub mod warning {
+    #![allow(missing_docs, reason = "each constant is its own text")]
+    pub const GIT_PUSH_FAILED: &str = "GIT_PUSH_FAILED";
+    pub const WORK_NOT_DELIVERED: &str = "WORK_NOT_DELIVERED";
+    pub const FILES_HELD_BACK: &str = "FILES_HELD_BACK";
+    pub const PULL_REQUEST_HELD: &str = "PULL_REQUEST_HELD";
+    pub const PUSHED_BEFORE_DELIVERY: &str = "PUSHED_BEFORE_DELIVERY";
+    pub const LFS_NOT_UPLOADED: &str = "LFS_NOT_UPLOADED";
+    pub const REQUIRED_OUTPUT_MISSING: &str = "REQUIRED_OUTPUT_MISSING";
+    pub const REVIEW_COMMENTS_UNANSWERED: &str = "REVIEW_COMMENTS_UNANSWERED";
+    pub const REVIEW_CHANGED_FILES: &str = "REVIEW_CHANGED_FILES";
+    pub const TESTS_FAILED_BEFORE: &str = "TESTS_FAILED_BEFORE";
+    pub const TESTS_INCONCLUSIVE: &str = "TESTS_INCONCLUSIVE";
+    pub const TESTS_WEAKENED: &str = "TESTS_WEAKENED";
+    pub const WORKTREE_INCOMPLETE: &str = "WORKTREE_INCOMPLETE";
+    pub const ARTIFACT_UPLOAD_FAILED: &str = "ARTIFACT_UPLOAD_FAILED";
+    pub const EVENT_POST_FAILED: &str = "EVENT_POST_FAILED";
+}
+
 /// Codes of a loop's `error` events.
 pub mod code {
     #![allow(missing_docs, reason = "each constant is its own text")]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use loopgate_api::command::{InputRequirement, LoopCommand};
-use loopgate_api::event::code;
+use loopgate_api::event::{code, warning};
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{ArtifactType, LaunchContent, RepoRef, SignedLaunch};
 use loopgate_api::usd::Usd;
@@ -20,7 +20,6 @@ use super::{launch, target};
 use crate::app::ControlPlaneState;
 use crate::auth::Caller;
 use crate::change_requests::reviews::{self, LoopReview, ReviewSubmission};
-use crate::change_requests::standing::PULL_REQUEST_HELD;
 use crate::documents::tree::root_of;
 use crate::documents::{self, find, plan_of, slug};
 use crate::error::{ApiError, ApiResult, ValidationIssues, bad_request, conflict};
@@ -411,7 +410,9 @@ async fn approval(
     issues.into_result()?;
     let executed = of_chain(subject, &[LoopCommand::Execute], &[LoopStatus::Completed]).one(db).await?;
     let is_held = match executed {
-        Some(row) => contents::warnings(db, row.id).await?.iter().any(|warning| warning == PULL_REQUEST_HELD),
+        Some(row) => {
+            contents::warnings(db, row.id).await?.iter().any(|warning| warning == warning::PULL_REQUEST_HELD)
+        }
         None => false,
     };
     if !is_held {

@@ -90,6 +90,7 @@ fn need(attention: &str) -> &str {
         Attention::Changes => "review the changes",
         Attention::Findings => "decide the findings",
         Attention::Checks => "fix the checks",
+        Attention::Conflicts => "resolve the conflicts",
         Attention::Comments => "answer the comments",
         Attention::Limit => "raise a limit, or stop",
         Attention::MachineOffline => "start the machine",

@@ -10,8 +10,6 @@ use super::result::DeliveryContext;
 use super::retry::DeliveryError;
 use crate::jobs::Job;
 
-/// Warning of a loop whose changes wait for an approval.
-pub(super) const WARNING: &str = "PULL_REQUEST_HELD";
 // Answer of the assistant with the texts of the pull request, until the approval.
 const TEXT: &str = "delivery-text.md";
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use loopgate_api::event::LoopEvent;
+use loopgate_api::event::{LoopEvent, warning};
 use loopgate_api::redact;
 use loopgate_api::undelivered::EarlyPush;
 use loopgate_tools::git::GitError;
@@ -16,9 +16,6 @@ use super::repository::RepositoryWork;
 use super::retry::{DeliveryError, repeat};
 use crate::jobs::Job;
 use crate::jobs::store::{OutboxMessage, StoreError};
-
-/// Warning of a loop with pushed commits.
-pub(super) const WARNING: &str = "PUSHED_BEFORE_DELIVERY";
 
 /// Whether a remote that cannot be reached is tried again until it can, or the loop is cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +81,7 @@ pub(super) async fn record(
 /// not wait for the network. Returns the job with its warning.
 pub(super) async fn check_at_end(outcome: &LoopOutcome<'_>, job: Job) -> Result<Job, StoreError> {
     // Also after a crash between this check and the end of the loop.
-    if is_recorded(&job) || job.warnings().iter().any(|code| code == WARNING) {
+    if is_recorded(&job) || job.warnings().iter().any(|code| code == warning::PUSHED_BEFORE_DELIVERY) {
         return Ok(job);
     }
     let found = search(outcome, &job, &RepositoryWork::all(&job), Retries::Never).await?;
@@ -98,7 +95,7 @@ pub(super) async fn check_at_end(outcome: &LoopOutcome<'_>, job: Job) -> Result<
     }
     let change = outcome.finalizer.jobs.change(job.id, |now| {
         if !found.pushes.is_empty() {
-            now.job.warn(WARNING);
+            now.job.warn(warning::PUSHED_BEFORE_DELIVERY);
         }
         events.iter().for_each(|event| now.send(OutboxMessage::event(event)));
         Ok(())

@@ -1,6 +1,6 @@
 //! Uploads the content of files in Git LFS, which git itself does not push.
 
-use loopgate_api::event::LoopEvent;
+use loopgate_api::event::{LoopEvent, warning};
 use loopgate_api::ids::BranchName;
 use loopgate_api::redact;
 
@@ -8,9 +8,6 @@ use super::outcome::LoopOutcome;
 use super::result::DeliveryContext;
 use super::retry::{DeliveryError, repeat, unless_cancelled};
 use crate::jobs::store::OutboxMessage;
-
-/// Warning of a loop whose branch refers to content that Git LFS does not have.
-const LFS_NOT_UPLOADED: &str = "LFS_NOT_UPLOADED";
 
 /// Uploads the content for a branch. Content that cannot be uploaded on this machine is a warning of the loop.
 ///
@@ -64,7 +61,7 @@ async fn warn(outcome: &LoopOutcome<'_>, reason: &str) -> Result<(), DeliveryErr
         .finalizer
         .jobs
         .change(outcome.id, |now| {
-            now.job.warn(LFS_NOT_UPLOADED);
+            now.job.warn(warning::LFS_NOT_UPLOADED);
             now.send(OutboxMessage::event(&event));
             Ok(())
         })

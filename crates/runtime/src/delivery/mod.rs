@@ -33,7 +33,7 @@ mod undelivered;
 
 use loopgate_api::assistant_stream::StreamSummary;
 use loopgate_api::command::{LoopCommand, Runner};
-use loopgate_api::event::LoopEvent;
+use loopgate_api::event::{LoopEvent, warning};
 use loopgate_api::execution_result::ResultEntry;
 use loopgate_api::ids::LoopId;
 use loopgate_api::link::{Severity, Trace};
@@ -282,24 +282,24 @@ impl LoopOutcome<'_> {
             }
         };
         if delivered.is_some_and(|outcome| outcome.incomplete) {
-            add("GIT_PUSH_FAILED");
+            add(warning::GIT_PUSH_FAILED);
         }
         if delivered.is_some_and(|outcome| outcome.held_back) {
-            add("FILES_HELD_BACK");
+            add(warning::FILES_HELD_BACK);
         }
         let entries = delivered.and_then(|outcome| outcome.result.as_ref()).map(|result| &result.results);
         if entries.is_some_and(|entries| entries.iter().any(|entry| matches!(entry, ResultEntry::Held(_)))) {
-            add(approval::WARNING);
+            add(warning::PULL_REQUEST_HELD);
         }
         if entries.is_some_and(|entries| entries.iter().any(|entry| !entry.undelivered().is_empty())) {
-            add("WORK_NOT_DELIVERED");
+            add(warning::WORK_NOT_DELIVERED);
         }
         if job
             .delivery
             .iter()
             .any(|delivery| delivery.early_pushes.as_ref().is_some_and(|pushes| !pushes.is_empty()))
         {
-            add(early_push::WARNING);
+            add(warning::PUSHED_BEFORE_DELIVERY);
         }
         evidence::warnings(job).into_iter().for_each(&mut add);
         let (paths, command) = (artifacts::OutputPaths::of(job), job.command);
@@ -311,15 +311,15 @@ impl LoopOutcome<'_> {
                 || kept_plan.is_some_and(|(job, plan)| !state_file::written_since(&job, &plan))
         });
         if missing.await.unwrap_or(false) || verdict.is_some_and(Option::is_none) {
-            add("REQUIRED_OUTPUT_MISSING");
+            add(warning::REQUIRED_OUTPUT_MISSING);
         }
         if let Some(answers) = review_answers::read(job, None).await
             && !answers.missing(&job.launch.review_comments).is_empty()
         {
-            add(review_answers::WARNING);
+            add(warning::REVIEW_COMMENTS_UNANSWERED);
         }
         if verdict.is_some() && review::changed_files(&self.finalizer.git, job).await {
-            add("REVIEW_CHANGED_FILES");
+            add(warning::REVIEW_CHANGED_FILES);
         }
         warnings
     }

@@ -9,9 +9,6 @@ use serde_json::Value;
 
 use crate::jobs::Job;
 
-/// Warning of a loop that has not answered all comments.
-pub(super) const WARNING: &str = "REVIEW_COMMENTS_UNANSWERED";
-
 /// Returns the answers of a loop; `None` for a loop without a review. `results` name the commits that contain the changes.
 pub(super) async fn read(job: &Job, results: Option<&[ResultEntry]>) -> Option<ReviewAnswers> {
     let numbers = job.launch.review_comments.clone();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use loopgate_api::command::{LoopCommand, Plugin, Runner};
-use loopgate_api::event::{LoopEvent, code, subcode};
+use loopgate_api::event::{LoopEvent, code, subcode, warning};
 use loopgate_api::link::Severity;
 use loopgate_api::mcp::McpRecord;
 use loopgate_api::redact;
@@ -152,7 +152,7 @@ impl Launcher {
         self.jobs.store.put_token(id, &token).await.map_err(LoopRequestError::from)?;
         self.announce_start(request, headers, nonce).await?;
         if !launch.workspace.gaps.is_empty() {
-            let warn = |job: &mut Job| job.warn("WORKTREE_INCOMPLETE");
+            let warn = |job: &mut Job| job.warn(warning::WORKTREE_INCOMPLETE);
             self.jobs.store.update(id, warn).await.map_err(LoopRequestError::from)?;
         }
         for note in launch.workspace.notes.iter().chain(&launch.workspace.gaps) {

@@ -124,6 +124,9 @@ async fn state_follows_the_reports_about_the_pull_request() {
     assert!(shown.data("pullRequests")[0]["reportedAt"].is_string());
     assert_eq!(listed(&owner, "attention=true&state=checks_failing").await.1, 1);
 
+    report(&plane, &desktop, json!({"hasConflicts": true})).await;
+    assert_eq!(standing(&owner, "feature-1").await, as_standing("pull_request", "conflicting", "conflicts"));
+
     let merged = report(&plane, &desktop, json!({"state": "merged", "failingChecks": 2})).await;
     assert_eq!(merged.data("open"), &json!([]), "a merged pull request is not watched");
     assert_eq!(standing(&owner, "feature-1").await, as_standing("pull_request", "merged", Value::Null));

@@ -10,7 +10,7 @@ mod test_run;
 use std::path::Path;
 use std::time::Duration;
 
-use loopgate_api::event::LoopEvent;
+use loopgate_api::event::{LoopEvent, warning};
 use loopgate_api::execution_result::{ResultEntry, SuccessEntry};
 use loopgate_api::ids::slug;
 use loopgate_api::redact;
@@ -356,13 +356,13 @@ pub(super) fn warnings(job: &Job) -> Vec<&'static str> {
         |evidence: &TestEvidence| evidence.base.as_ref().is_some_and(|base| base.error.is_some());
     let mut warnings = Vec::new();
     if tests().any(|evidence| evidence.outcome == TestOutcome::FailedBefore) {
-        warnings.push("TESTS_FAILED_BEFORE");
+        warnings.push(warning::TESTS_FAILED_BEFORE);
     }
     if tests().any(|evidence| evidence.outcome == TestOutcome::Inconclusive || base_run_failed(evidence)) {
-        warnings.push("TESTS_INCONCLUSIVE");
+        warnings.push(warning::TESTS_INCONCLUSIVE);
     }
     if tests().any(|evidence| !evidence.flags.is_empty()) {
-        warnings.push("TESTS_WEAKENED");
+        warnings.push(warning::TESTS_WEAKENED);
     }
     warnings
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use loopgate_api::event::LoopEvent;
+use loopgate_api::event::{LoopEvent, warning};
 use loopgate_api::ids::LoopId;
 use sea_orm::{
     ActiveValue, ColumnTrait as _, DatabaseTransaction, EntityTrait as _, QueryFilter as _, QueryOrder as _,
@@ -217,8 +217,8 @@ impl JobStore {
         };
         outbox::Entity::update(rejected).exec(&tx).await?;
         let warning = match row.outgoing.kind {
-            MessageKind::Artifacts => "ARTIFACT_UPLOAD_FAILED",
-            MessageKind::Event | MessageKind::Final => "EVENT_POST_FAILED",
+            MessageKind::Artifacts => warning::ARTIFACT_UPLOAD_FAILED,
+            MessageKind::Event | MessageKind::Final => warning::EVENT_POST_FAILED,
         };
         if let Some(before) = find(&tx, id).await? {
             let mut job = before.clone();

@@ -42,6 +42,7 @@ const FACTS: Record<ChangeState, StateFacts> = {
   reviewed: { label: "Review approved", tone: "ok" },
   pull_request_open: { label: "Pull request opened", tone: "ok" },
   checks_failing: { label: "Checks failing", tone: "bad" },
+  conflicting: { label: "Conflicts", tone: "bad" },
   merged: { label: "Merged", tone: "ok" },
   closed: { label: "Closed", tone: "idle" },
   done: { label: "Done", tone: "ok" },
@@ -113,6 +114,10 @@ const NEEDS: Record<Attention, Need> = {
   checks: {
     text: "A check of the pull request has failed.",
     action: "See the checks",
+  },
+  conflicts: {
+    text: "The pull request conflicts with its base branch.",
+    action: "See the conflicts",
   },
   comments: {
     text: "Comments wait for an answer: on the pull request, or those that the last loop did not answer.",

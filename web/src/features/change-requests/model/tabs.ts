@@ -32,6 +32,7 @@ export function tabOf({ state, stage }: Pick<ChangeRequest, "state" | "stage">):
       return "plan";
     case "pull_request_open":
     case "checks_failing":
+    case "conflicting":
     case "merged":
     case "closed":
       return "pull-request";
