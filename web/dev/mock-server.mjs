@@ -434,6 +434,7 @@ const routes = [
     },
   ],
   ["DELETE", /^\/change-requests\/[^/]+\/comments\/([^/]+)$/, ([id]) => ok(reviews.remove(id))],
+  ["PUT", /^\/loops\/[^/]+\/findings$/, (_, body) => ok(body)],
   ["POST", /^\/loops\/([^/]+)\/resume$/, ([id], body) => ok(resume(byId(id), body?.prompt))],
   [
     "POST",

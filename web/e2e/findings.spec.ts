@@ -65,6 +65,26 @@ test.describe("after a review", () => {
     await expect(page.getByText("The finding of this address cannot be shown")).toBeVisible();
   });
 
+  test("number of findings without a decision is reported, for the list of what needs a person", async ({
+    page,
+  }) => {
+    const reported = (count: number) =>
+      page.waitForRequest(
+        (request) =>
+          request.method() === "PUT" &&
+          request.url().endsWith(`/loops/${LOOP}/findings`) &&
+          (request.postDataJSON() as { count: number }).count === count,
+      );
+    const all = reported(5);
+    await reopen(page);
+    expect((await all).postDataJSON()).toEqual({ repository: "acme/shop", count: 5 });
+    const others = reported(4);
+    const overflow = finding(page, OVERFLOW);
+    await overflow.getByRole("button", { name: "Dismiss" }).click();
+    await overflow.getByRole("button", { name: "Dismiss" }).last().click();
+    await others;
+  });
+
   test("findings that two reviews have in common are one group", async ({ page }) => {
     await page.keyboard.press("f");
     const group = finding(page, /asserts nothing/);

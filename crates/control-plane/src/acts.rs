@@ -127,6 +127,9 @@ pub const ACTS: &[Act] = {
             Route("DELETE", "/change-requests/{idOrSlug}/comments/{commentId}"),
             Route("POST", "/change-requests/{idOrSlug}/reviews"),
         ] },
+        Act { name: "report how many findings of a review wait for a decision", role: Member, audit: &[], ways: &[
+            Route("PUT", "/loops/{id}/findings"),
+        ] },
         Act { name: "change one's own password", role: Member, audit: &[Audit::PasswordChanged], ways: &[
             Route("PUT", "/auth/password"),
         ] },

@@ -20,7 +20,7 @@ use crate::error::not_implemented;
 use crate::extract::RouteBodyLimit;
 use crate::routes::{
     agent_proposals, agents, api_keys, audit_log, auth, bootstrap, change_requests, commands,
-    compute_preference, compute_targets, documents, events, execution_credentials, feature_flags,
+    compute_preference, compute_targets, documents, events, execution_credentials, feature_flags, findings,
     github_token, health, health_checks, invitations, link, list_changes, local_auth, loop_messages, loops,
     manual_loops, members, oidc, onboarding, organization, organizations, public_keys, pull_requests,
     repositories, reviews, runner, sessions, storage, tickets, usage,
@@ -196,6 +196,7 @@ fn table() -> Vec<RouteRow> {
         ("DELETE", "/loops/{id}", Person, NONE, routes!(loops::delete)),
         ("POST", "/loops/{id}/cancel", Person, FORM, routes!(loops::cancel)),
         ("POST", "/loops/{id}/resume", Person, PROMPT, routes!(loops::resume)),
+        ("PUT", "/loops/{id}/findings", Person, SMALL, routes!(findings::put)),
         ("POST", "/loops/{id}/messages", Person, PROMPT, routes!(loop_messages::send)),
         ("POST", "/loops/{id}/manual-events", Person, EVENT, routes!(manual_loops::event)),
         ("GET", "/loops/{id}/runtime", AdminSession, NONE, routes!(loops::runtime)),

@@ -1271,6 +1271,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/loops/{id}/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Stores how many findings about the changes of a loop wait for a decision. While there are some, and no later loop has
+         *     started, the change request needs a person. The findings are files on the machine, and the pages that show them report
+         *     their number.
+         */
+        put: operations["loops_report_open_findings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/loops/{id}/github-token": {
         parameters: {
             query?: never;
@@ -2093,7 +2114,7 @@ export interface components {
          * @description What a change request needs from a person.
          * @enum {string}
          */
-        Attention: "plan" | "question" | "blocked" | "approval" | "delivery" | "changes" | "findings" | "checks" | "comments" | "limit" | "machine_offline" | "failure";
+        Attention: "plan" | "question" | "blocked" | "approval" | "delivery" | "changes" | "findings" | "checks" | "conflicts" | "comments" | "limit" | "machine_offline" | "failure";
         /**
          * @description A security-relevant action in the audit log.
          * @enum {string}
@@ -2302,7 +2323,7 @@ export interface components {
          * @description State of a change request.
          * @enum {string}
          */
-        ChangeState: "not_started" | "starting" | "machine_offline" | "waiting_for_approval" | "queued" | "waiting_for_limit" | "running" | "stalled" | "question" | "plan_ready" | "changes_ready" | "comments_unanswered" | "changes_requested" | "reviewed" | "pull_request_open" | "checks_failing" | "merged" | "closed" | "done" | "limit_reached" | "delivery_failed" | "blocked" | "failed" | "stopped";
+        ChangeState: "not_started" | "starting" | "machine_offline" | "waiting_for_approval" | "queued" | "waiting_for_limit" | "running" | "stalled" | "question" | "plan_ready" | "changes_ready" | "comments_unanswered" | "findings_open" | "changes_requested" | "reviewed" | "pull_request_open" | "checks_failing" | "conflicting" | "merged" | "closed" | "done" | "limit_reached" | "delivery_failed" | "blocked" | "failed" | "stopped";
         /** @description Request to claim an attempt. */
         ClaimRequest: {
             /**
@@ -3527,6 +3548,27 @@ export interface components {
                 lastName?: string | null;
                 /** @description Role in the organization. */
                 role: components["schemas"]["Role"];
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_OpenFindings: {
+            /** @description How many findings of reviews wait for a decision. */
+            data: {
+                /**
+                 * Format: int32
+                 * @description Number of findings that are neither declined nor sent to a loop; at most 10,000.
+                 */
+                count: number;
+                /**
+                 * @description Name of the repository with the reviewed changes, as the list of the loop's changes names it.
+                 * @example acme/shop
+                 */
+                repository: string;
             };
             /**
              * @description Always `true` in a successful response.
@@ -5724,6 +5766,19 @@ export interface components {
             /** @description Whether a retry of the same request can succeed. */
             retryable: boolean;
         };
+        /** @description How many findings of reviews wait for a decision. */
+        OpenFindings: {
+            /**
+             * Format: int32
+             * @description Number of findings that are neither declined nor sent to a loop; at most 10,000.
+             */
+            count: number;
+            /**
+             * @description Name of the repository with the reviewed changes, as the list of the loop's changes names it.
+             * @example acme/shop
+             */
+            repository: string;
+        };
         /** @description Settings of an organization. */
         OrganizationSettings: {
             /**
@@ -6519,6 +6574,11 @@ export interface components {
              * @description Number of failed checks of the open pull requests; absent unless one has failed.
              */
             failingChecks?: number | null;
+            /**
+             * Format: int64
+             * @description Number of findings of reviews without a decision; absent in other states.
+             */
+            findings?: number | null;
             /** @description Number of open questions of the plan; absent without any. */
             questions?: number | null;
             /**
@@ -13642,6 +13702,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_StoredEvent"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_report_open_findings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenFindings"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_OpenFindings"];
                 };
             };
             /** @description The request is invalid; `code` and `details` say why. */

@@ -4,6 +4,7 @@
 //! counted by it, and derived again in each transaction that changes one of them.
 
 pub mod deletion;
+pub mod findings;
 pub mod history;
 pub mod list;
 pub mod pull_requests;
@@ -109,6 +110,7 @@ pub async fn refresh(tx: &DatabaseTransaction, document_id: Uuid) -> Result<(), 
         if state == ChangeState::ChecksFailing {
             details.failing_checks = Some(facts.failing_checks());
         }
+        details.findings = (state == ChangeState::FindingsOpen).then_some(facts.open_findings);
         details.unanswered = (state == ChangeState::CommentsUnanswered).then_some(facts.unanswered);
         (details.activity, details.code) = (facts.activity, facts.error_code);
     }
@@ -228,6 +230,7 @@ async fn facts(
         pulls: newest_pulls(db, family).await?,
         seen_at: mark.and_then(|mark| mark.seen_at),
         unanswered: reviews::unanswered(db, row.id).await?,
+        open_findings: findings::count(db, row.id).await?,
     })
 }
 

@@ -55,6 +55,8 @@ pub enum ChangeState {
     ChangesReady,
     /// A loop ended without an answer to some comments of a review.
     CommentsUnanswered,
+    /// Findings of a review wait for a decision.
+    FindingsOpen,
     /// A review requested changes, or a reviewer of a pull request did.
     ChangesRequested,
     /// A review approved the changes.
@@ -128,6 +130,9 @@ pub struct StateDetails {
     /// What the loop waits for; absent when it does not wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activity: Option<LoopActivity>,
+    /// Number of findings of reviews without a decision; absent in other states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<u64>,
     /// Number of failed checks of the open pull requests; absent unless one has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_checks: Option<u64>,
@@ -205,6 +210,8 @@ pub struct LoopFacts {
     pub seen_at: Option<i64>,
     /// Number of comments of a review that the loop has not answered.
     pub unanswered: u64,
+    /// Number of findings about the changes of the loop that wait for a decision.
+    pub open_findings: u64,
 }
 
 impl LoopFacts {
@@ -258,6 +265,7 @@ impl LoopFacts {
             }
             _ if self.has_pull_request && self.is_settled() => self.delivered_state(),
             _ if self.unanswered > 0 => ChangeState::CommentsUnanswered,
+            _ if self.open_findings > 0 => ChangeState::FindingsOpen,
             _ if self.warns(warning::PULL_REQUEST_HELD) => ChangeState::ChangesReady,
             _ if self.has_pull_request => self.delivered_state(),
             _ => ChangeState::Done,
@@ -356,7 +364,7 @@ impl ChangeState {
             Self::WaitingForApproval => Some(Attention::Approval),
             Self::DeliveryFailed => Some(Attention::Delivery),
             Self::ChangesReady => Some(Attention::Changes),
-            Self::ChangesRequested => Some(Attention::Findings),
+            Self::ChangesRequested | Self::FindingsOpen => Some(Attention::Findings),
             Self::ChecksFailing => Some(Attention::Checks),
             Self::Conflicting => Some(Attention::Conflicts),
             Self::CommentsUnanswered => Some(Attention::Comments),
@@ -386,7 +394,7 @@ impl ChangeState {
                 Self::PullRequestOpen | Self::ChecksFailing | Self::Conflicting | Self::Merged | Self::Closed,
                 _,
             ) => ChangeStage::PullRequest,
-            (_, Some(LoopCommand::CodeReview)) => ChangeStage::Review,
+            (Self::FindingsOpen, _) | (_, Some(LoopCommand::CodeReview)) => ChangeStage::Review,
             (Self::ChangesRequested, Some(_)) => ChangeStage::PullRequest,
             (_, Some(LoopCommand::Execute | LoopCommand::EvaluateCode)) => ChangeStage::Execute,
             (_, Some(LoopCommand::Plan | LoopCommand::RequestChanges | LoopCommand::EvaluatePlan)) => {

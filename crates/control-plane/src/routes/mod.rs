@@ -14,6 +14,7 @@ pub mod documents;
 pub mod events;
 pub mod execution_credentials;
 pub mod feature_flags;
+pub mod findings;
 pub mod github_token;
 pub mod health;
 pub mod health_checks;

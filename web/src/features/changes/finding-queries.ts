@@ -7,7 +7,9 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
+import { useEffect } from "react";
 
+import { unwrap } from "@/api/client";
 import { type Scope, useScope } from "@/api/scope";
 import type { RepositoryChanges, ReviewAnswer } from "@/api/types";
 import {
@@ -38,6 +40,7 @@ import {
   indexesOf,
   newFindings,
   reviewedWorktree,
+  type ShownFinding,
   type StoredFinding,
 } from "./model/findings";
 import type { ChangesLoop } from "./queries";
@@ -138,7 +141,7 @@ export function useReviewOfChanges(loop: ChangesLoop, repository: RepositoryChan
     isUnknown: named.data === null || isUnknown === true,
     review,
     groups: findings.data ?? NONE,
-    areFindingsLoaded: findings.isSuccess,
+    areFindingsLoaded: findings.isSuccess && !findings.isPlaceholderData,
     isLoading: named.isLoading || answer.isLoading,
     error: named.error ?? answer.error ?? findings.error,
   };
@@ -201,6 +204,27 @@ async function readReviewersFindings(
   const store = storeFindings(worktree, REVIEWER, { model: review.config.model, findings: next });
   await send(scope, loop, store, signal);
   return readStored(scope, target, REVIEWER, signal);
+}
+
+/**
+ * Reports to the control plane how many findings wait for a decision: only machines and their pages know them, and the
+ * change request needs a person while there are some. `findings`: undefined until they are known.
+ */
+export function useReportOpenFindings(
+  { id }: ChangesLoop,
+  repository: string,
+  findings: readonly ShownFinding[] | undefined,
+): void {
+  const { api } = useScope();
+  const count = findings?.filter(({ state }) => state === "open" || state === "added").length;
+  useEffect(() => {
+    if (count === undefined) return;
+    const body = { repository, count };
+    // Reported again at the next visit.
+    unwrap(api.PUT("/loops/{id}/findings", { params: { path: { id } }, body })).catch(
+      () => undefined,
+    );
+  }, [api, id, repository, count]);
 }
 
 /** Declines the findings of a group, or restores them. */

@@ -17,6 +17,7 @@ fn facts(command: LoopCommand, status: LoopStatus) -> LoopFacts {
         pulls: Vec::new(),
         seen_at: None,
         unanswered: 0,
+        open_findings: 0,
     }
 }
 
@@ -61,6 +62,20 @@ fn loop_without_a_plan_has_failed() {
     for command in [LoopCommand::Plan, LoopCommand::RequestChanges] {
         assert_eq!(of(command).attention(), Some(Attention::Failure));
     }
+}
+
+#[test]
+fn open_findings_need_a_person_until_the_work_is_merged_or_continued() {
+    let reviewed = LoopFacts { open_findings: 2, ..delivered(vec![Some(pull(PullRequestState::Open))]) };
+    assert_eq!(
+        (reviewed.state(), reviewed.attention()),
+        (ChangeState::FindingsOpen, Some(Attention::Findings))
+    );
+    assert_eq!(reviewed.state().stage(Some(reviewed.command)), ChangeStage::Review);
+    let merged = LoopFacts { pulls: vec![Some(pull(PullRequestState::Merged))], ..reviewed.clone() };
+    assert_eq!(merged.attention(), None);
+    let again = LoopFacts { status: LoopStatus::Running, ..reviewed };
+    assert_eq!(again.attention(), None);
 }
 
 #[test]

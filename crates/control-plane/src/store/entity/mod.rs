@@ -36,6 +36,7 @@ pub mod loop_spending;
 pub mod loop_token_refresh;
 pub mod oidc_sign_in;
 pub mod onboarding_attempt;
+pub mod open_findings;
 pub mod organization;
 pub mod password_reset;
 pub mod pull_request;

@@ -23,6 +23,7 @@ mod loop_launches;
 mod loop_lists;
 mod loops;
 mod oidc;
+mod open_findings;
 mod organizations;
 mod password_resets;
 mod proposals;
@@ -75,6 +76,7 @@ impl MigratorTrait for Migrator {
             Box::new(work_list::WorkList),
             Box::new(document_attachments::DocumentAttachments),
             Box::new(change_reviews::CommentsOnChanges),
+            Box::new(open_findings::OpenFindings),
         ]
     }
 }

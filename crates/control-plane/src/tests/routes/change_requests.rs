@@ -134,6 +134,38 @@ async fn state_follows_the_reports_about_the_pull_request() {
 }
 
 #[tokio::test]
+async fn findings_of_a_review_need_a_person_until_they_are_decided() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
+    deliver(&plane, &mut desktop, &owner).await;
+    let shown = owner.get("/change-requests/feature-1").await;
+    let path = format!("/loops/{}/findings", shown.data("loopId").as_str().unwrap());
+
+    let reported = member.put(&path, json!({"repository": "acme/shop", "count": 2})).await;
+    assert_eq!(reported.data("count"), 2);
+    owner.put(&path, json!({"repository": "acme/tools", "count": 1})).await;
+    assert_eq!(standing(&owner, "feature-1").await, as_standing("review", "findings_open", "findings"));
+    let shown = owner.get("/change-requests/feature-1").await;
+    assert_eq!(shown.data("details")["findings"], 3);
+
+    owner.put(&path, json!({"repository": "acme/tools", "count": 0})).await;
+    owner.put(&path, json!({"repository": "acme/shop", "count": 0})).await;
+    let decided = as_standing("pull_request", "pull_request_open", Value::Null);
+    assert_eq!(standing(&owner, "feature-1").await, decided);
+
+    for body in
+        [json!({"repository": "", "count": 1}), json!({"repository": "acme/shop", "count": 10_001})]
+    {
+        assert_eq!(owner.put(&path, body).await.status, 400);
+    }
+    let unknown = format!("/loops/{}/findings", Uuid::now_v7());
+    assert_eq!(owner.put(&unknown, json!({"repository": "acme/shop", "count": 1})).await.status, 404);
+    let elsewhere = plane.stranger().await;
+    assert_eq!(elsewhere.put(&path, json!({"repository": "acme/shop", "count": 1})).await.status, 404);
+}
+
+#[tokio::test]
 async fn comments_need_their_person_until_they_are_seen() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;

@@ -11,6 +11,9 @@ test("label contains the details of the state", () => {
   expect(stateLabel({ state: "checks_failing", details: { failingChecks: 2 } })).toBe(
     "2 checks failing",
   );
+  expect(stateLabel({ state: "findings_open", details: { findings: 1 } })).toBe(
+    "1 finding to decide",
+  );
   expect(stateLabel({ state: "failed", details: { code: "PROCESS_FAILED" } })).toBe("Failed");
 });
 

@@ -38,6 +38,7 @@ const FACTS: Record<ChangeState, StateFacts> = {
   plan_ready: { label: "Plan ready", tone: "ok" },
   changes_ready: { label: "Changes ready", tone: "ok" },
   comments_unanswered: { label: "Comments not answered", tone: "warn" },
+  findings_open: { label: "Findings to decide", tone: "warn" },
   changes_requested: { label: "Changes requested", tone: "warn" },
   reviewed: { label: "Review approved", tone: "ok" },
   pull_request_open: { label: "Pull request opened", tone: "ok" },
@@ -64,13 +65,14 @@ const time = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit",
 /** Returns the label of a state with its details: "Queued (2 of 4)", "Plan ready · 2 questions", "2 checks failing". */
 export function stateLabel({ state, details }: Pick<ChangeRequest, "state" | "details">): string {
   const { label } = FACTS[state];
-  const { activity, failingChecks, questions } = details;
+  const { activity, failingChecks, findings, questions } = details;
   if (activity?.kind === "queue") return `${label} (${activity.place} of ${activity.waiting})`;
   if (activity?.kind === "usage_limit" && activity.until) {
     const until = new Date(activity.until);
     if (!Number.isNaN(until.getTime())) return `${label} until ${time.format(until)}`;
   }
   if (failingChecks) return `${failingChecks} ${failingChecks === 1 ? "check" : "checks"} failing`;
+  if (findings) return `${findings} ${findings === 1 ? "finding" : "findings"} to decide`;
   if (questions) return `${label} · ${questions} ${questions === 1 ? "question" : "questions"}`;
   return label;
 }

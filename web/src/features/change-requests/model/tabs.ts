@@ -38,6 +38,7 @@ export function tabOf({ state, stage }: Pick<ChangeRequest, "state" | "stage">):
       return "pull-request";
     case "changes_ready":
     case "comments_unanswered":
+    case "findings_open":
       return "changes";
     case "changes_requested":
       return stage === "pull_request" ? "pull-request" : "changes";

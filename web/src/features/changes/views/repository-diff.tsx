@@ -20,7 +20,7 @@ import {
 } from "@/routing/changes-address";
 import { Notice } from "@/ui/panel";
 
-import { useReviewOfChanges } from "../finding-queries";
+import { useReportOpenFindings, useReviewOfChanges } from "../finding-queries";
 import type { LineNote } from "../model/diff-file";
 import { diffFiles, placeOfNote } from "../model/diff-files";
 import { neighbour, type ShownFinding } from "../model/findings";
@@ -99,6 +99,9 @@ export function RepositoryDiff({
   const located = useCommentLines(loop, comparison, byPath, comments);
   const changes = useReviewOfChanges(loop, repository);
   const findings = useFindings(changes.groups, loop, review, focus);
+  const hasReview = changes.review !== undefined || changes.groups.length > 0;
+  const known = changes.areFindingsLoaded && hasReview ? findings.all : undefined;
+  useReportOpenFindings(loop, repository.name, known);
   const linkedComment = comments.find(
     ({ id, repository: name }) => id === address.comment && name === repository.name,
   );
