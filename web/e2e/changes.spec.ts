@@ -241,7 +241,7 @@ test("file is commented with the pointer at its line", async ({ page }) => {
   // The viewer replaces the line when it is highlighted, and with it the button.
   await expect(async () => {
     await line(page, "Doubles with each attempt").hover();
-    await page.locator("[data-utility-button]").click({ timeout: 1_000 });
+    await page.getByRole("button", { name: "Comment on these lines" }).click({ timeout: 1_000 });
   }).toPass();
   await expect(page.getByRole("textbox", { name: "Comment" })).toBeFocused();
   await expect(page.getByRole("spinbutton", { name: "Last line" })).toHaveValue("13");

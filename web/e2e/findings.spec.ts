@@ -85,6 +85,25 @@ test.describe("after a review", () => {
     await others;
   });
 
+  test("line of a finding is selected when its file is loaded later than the finding", async ({
+    page,
+  }) => {
+    let load: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (load = resolve));
+    await page.route("**/git/loop-changes/*", async (route) => {
+      if (route.request().method() === "POST") await held;
+      await route.fallback();
+    });
+    await page.goto(
+      `${mock.origin}/acme/loops/${LOOP}?tab=changes&repo=acme/shop&file=src/webhooks/retry.ts&line=R14`,
+    );
+    await expect(finding(page, OVERFLOW)).toBeVisible();
+    load();
+    await expect(page.getByText("Doubles with each attempt").first()).toBeVisible();
+    await expect(page.locator("[data-selected-line]").first()).toBeVisible();
+    await expect(finding(page, OVERFLOW)).toBeVisible();
+  });
+
   test("findings that two reviews have in common are one group", async ({ page }) => {
     await page.keyboard.press("f");
     const group = finding(page, /asserts nothing/);

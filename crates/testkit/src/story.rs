@@ -25,6 +25,9 @@ pub const COMMENTS: [&str; 2] = ["Make the dark paper darker.", "Give the storag
 /// Comments on the plan that the script answers: the plan is changed for the first, and not for the second.
 pub const PLAN_COMMENTS: [&str; 2] =
     ["Say what the page does without JavaScript.", "Test the button by hand on a phone, too."];
+/// Titles of the findings of the reviewer about the changes.
+pub const FINDINGS: [&str; 2] =
+    ["The button does nothing where storage is blocked", "The storage key is not specific"];
 /// Body of the pull request, without its footer.
 pub const PULL_REQUEST: &str = "The page gets a dark theme and a button in the header that switches to it. The choice is \
     kept in the browser; until there is one, the page follows the system.\n\nTested with `npm test`.";
@@ -61,7 +64,8 @@ pub fn script() -> Script {
     let writers = [plan_writer(), plan_writer_for_other_requests()];
     let subagents = [explorer(), colours(), rules(), button(), tests(), reviewer(), darker(), same_key()];
     let loops = [changed_plan(), same_plan(), plan(), answers(), answers_to_other_comments(), execute()];
-    let mut script = Script::new(loops.into_iter().chain(writers).chain(subagents));
+    let reviews = [verdict(), review(), reviewers_argument(), assistants_argument()];
+    let mut script = Script::new(loops.into_iter().chain(writers).chain(subagents).chain(reviews));
     script.otherwise = Some("Nothing to add.".to_owned());
     script
 }
@@ -330,6 +334,48 @@ fn tests() -> Conversation {
 
 fn reviewer() -> Conversation {
     Conversation::when("reviewer", r"Review (?P<task>T-\d\.\d)\.").says("VERIFIED: {{task}}")
+}
+
+/// Review of the changes with the reviewer's own command, in the format that its instructions demand.
+fn review() -> Conversation {
+    let finding = |index: usize, priority: u8, line: u32, body: &str| {
+        let place =
+            json!({"absolute_file_path": "{{cwd}}/theme.js", "line_range": {"start": line, "end": line}});
+        json!({"title": format!("[P{priority}] {}", FINDINGS[index]), "body": body, "confidence_score": 0.9,
+            "priority": priority, "code_location": place})
+    };
+    let blocked = "`setItem` throws there, so that the handler ends before it applies the theme.";
+    let key = "Another page of the same origin may use `theme`, too.";
+    let review = json!({
+        "findings": [finding(0, 1, 28, blocked), finding(1, 3, 1, key)],
+        "overall_correctness": "patch is incorrect",
+        "overall_explanation": "The button fails without storage.",
+        "overall_confidence_score": 0.8,
+    });
+    Conversation::when("review of the changes", "Review the code changes against the base branch")
+        .says(&review.to_string())
+}
+
+fn verdict() -> Conversation {
+    Conversation::when("verdict on the changes", "Now judge the change as a whole").says(
+        r#"The change is needed, and small.
+
+<pr_verdict>{"verdict": "needs_attention", "reason": "The button fails without storage"}</pr_verdict>"#,
+    )
+}
+
+fn reviewers_argument() -> Conversation {
+    Conversation::when("reviewer's argument", "You are the reviewer in a structured debate").says(&format!(
+        "Only that page writes the key, so I give this one up.\n\n{}",
+        r#"<debate-status>{"pendingIssues": [], "resolvedIssues": [{"id": "1", "summary": "The key is short", "resolution": "It stays"}], "conceded": true}</debate-status>"#
+    ))
+}
+
+fn assistants_argument() -> Conversation {
+    Conversation::when("assistant's argument", "You are the assistant in a structured debate").says(&format!(
+        "No other page of this origin stores anything.\n\n{}",
+        r#"<debate-status>{"pendingIssues": [{"id": "1", "summary": "The key is short"}], "resolvedIssues": [], "conceded": false}</debate-status>"#
+    ))
 }
 
 fn in_loop(name: &str, command: &str) -> Conversation {

@@ -5,7 +5,15 @@
 import type { SelectedLineRange } from "@pierre/diffs";
 import { CodeView, type CodeViewHandle, WorkerPoolContextProvider } from "@pierre/diffs/react";
 import DiffWorker from "@pierre/diffs/worker/worker.js?worker";
-import { type ReactNode, type Ref, useEffect, useMemo, useRef, useState } from "react";
+import {
+  type ReactNode,
+  type Ref,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 
 import { useTheme } from "@/ui/theme";
 
@@ -45,6 +53,11 @@ export default function DiffView({
   const themeType = useTheme();
   const [known] = useState(() => new DiffItems());
   const items = useMemo(() => known.update(files), [known, files]);
+  const hasLines = items.some(
+    ({ id, fileDiff }) => id === selected?.path && fileDiff.hunks.length > 0,
+  );
+  // A commit later than the lines: the viewer selects before it renders, and fails without the lines.
+  const isSelectable = useDeferredValue(hasLines, false) && hasLines;
   // Not among the options: the viewer renders all items again when its options change.
   const comment = useRef(onComment);
   useEffect(() => {
@@ -64,6 +77,11 @@ export default function DiffView({
       hunkSeparators: "simple" as const,
       onGutterUtilityClick: (range: SelectedLineRange, { item }: { item: { id: string } }) =>
         comment.current?.(item.id, linesOf(range)),
+      onLineEnter: ({ numberElement }: { numberElement: HTMLElement }) =>
+        nameCommentButton(numberElement),
+      onPostRender: ({ shadowRoot }: HTMLElement) => {
+        if (shadowRoot) nameCommentButton(shadowRoot);
+      },
     }),
     [themeType, isSplit, canComment],
   );
@@ -74,7 +92,7 @@ export default function DiffView({
         items={items}
         options={options}
         selectedLines={
-          selected
+          selected && isSelectable
             ? {
                 id: selected.path,
                 range: {
@@ -95,6 +113,12 @@ export default function DiffView({
     </WorkerPoolContextProvider>
   );
 }
+
+/** Names the button at the line under the pointer, or at the selected lines: the viewer creates it with an icon only. */
+const nameCommentButton = (parent: ParentNode) =>
+  parent
+    .querySelector("[data-utility-button]")
+    ?.setAttribute("aria-label", "Comment on these lines");
 
 /** Lines that the person selected, in either direction. */
 const linesOf = ({ start, end, side }: SelectedLineRange): LineRange => ({
