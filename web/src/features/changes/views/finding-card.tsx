@@ -1,6 +1,6 @@
 /** A finding of a review, displayed like a comment. A separate chunk, because it renders Markdown. */
 import { CircleSlash, MessagesSquare, Swords, Undo2, Wrench } from "lucide-react";
-import { type ReactNode, useId } from "react";
+import { type ReactNode, Suspense, useId } from "react";
 
 import { useDraft } from "@/drafts/use-draft";
 import { Markdown } from "@/markdown/markdown";
@@ -260,14 +260,17 @@ function Actions(props: FindingCardProps) {
         />
       )}
       {(part === "discussion" || part === "debate") && (
-        <FindingDiscussion
-          // The other button addresses another program.
-          key={part}
-          finding={finding.first}
-          target={props.target}
-          page={props.page}
-          isDebate={part === "debate"}
-        />
+        // Of its own: else the whole card would be replaced while the messages are loaded, and lose the focus.
+        <Suspense fallback={<div className="skeleton h-24" aria-hidden />}>
+          <FindingDiscussion
+            // The other button addresses another program.
+            key={part}
+            finding={finding.first}
+            target={props.target}
+            page={props.page}
+            isDebate={part === "debate"}
+          />
+        </Suspense>
       )}
     </div>
   );
