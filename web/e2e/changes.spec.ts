@@ -278,6 +278,19 @@ test("lines of a comment are typed digit by digit", async ({ page }) => {
   ).toBeVisible();
 });
 
+test("file of the tree is displayed on a phone, where the diff is below the tree", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page);
+  await expect(line(page, "Doubles with each attempt")).toBeAttached();
+  const files = page.getByRole("navigation", { name: "Changed files" });
+  await files.getByRole("button", { name: /retry\.ts/ }).click();
+  const header = page.getByRole("button", { name: "Comment on src/webhooks/retry.ts" });
+  // In the upper half, so that its lines are visible.
+  await expect.poll(async () => (await header.boundingBox())?.y).toBeLessThan(844 / 2);
+});
+
 test("mark of a viewed file is kept until the file changes", async ({ page }) => {
   await open(page);
   const viewed = page.getByRole("checkbox", { name: "Viewed: src/webhooks/retry.ts" });
