@@ -31,10 +31,10 @@ export default defineConfig({
   projects: [
     {
       name: "pages",
-      testIgnore: /(story|organization)\.spec\.ts/,
+      testIgnore: /(story|interruptions|organization)\.spec\.ts/,
       timeout: PAGE_TIMEOUT_MS,
     },
-    { name: "story", testMatch: "story.spec.ts", timeout: STORY_TIMEOUT_MS },
+    { name: "story", testMatch: /(story|interruptions)\.spec\.ts/, timeout: STORY_TIMEOUT_MS },
     { name: "organization", testMatch: "organization.spec.ts", timeout: STORY_TIMEOUT_MS },
   ],
 });
