@@ -24,7 +24,11 @@ const navigation = (page: Page) => page.getByRole("navigation", { name: "Main" }
 export const mouse: Input = {
   press: (control) => control.click(),
   pressTwice: (control) => control.dblclick(),
-  type: (field, text) => field.fill(text),
+  type: async (field, text) => {
+    // Leaving the field before may change this one.
+    await field.click();
+    await field.fill(text);
+  },
   commentOnPassage: async (page, text) => {
     await page.getByText(text).first().click({ clickCount: 3 });
     const selected = page.getByRole("toolbar", { name: "Selected passage" });

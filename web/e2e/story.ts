@@ -52,7 +52,7 @@ const LINE_COMMENTS: LineComment[] = [
   },
   {
     path: "index.html",
-    line: 23,
+    line: 22,
     code: 'src="theme.js"',
     text: "Give the storage key a longer name.",
     answer: /Declined: The key is already kept in browsers under this name\./,
