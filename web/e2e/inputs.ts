@@ -45,6 +45,14 @@ const passageAction = (page: Page, text: string) =>
     .getByRole("button", { name: text })
     .first();
 
+/** Returns the center of the part of a control that is in the window, unless something covers it. */
+function uncoveredPoint(element: Element): { x: number; y: number } | undefined {
+  const { left, top, right, bottom } = element.getBoundingClientRect();
+  const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2;
+  const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
+  return element.contains(document.elementFromPoint(x, y)) ? { x, y } : undefined;
+}
+
 // More than the controls of any page, and than the items of any group.
 const MAX_TABS = 150;
 const MAX_ARROWS = 60;
@@ -72,6 +80,7 @@ async function focus(control: Locator): Promise<void> {
   for (let step = 0; step < MAX_ARROWS && !(await control.evaluate(isFocused)); step += 1)
     await keyboard.press(arrow);
   await expect(control, "reachable by keyboard").toBeFocused();
+  await expect.poll(() => control.evaluate(uncoveredPoint), "focus is visible").toBeDefined();
 }
 
 export const keyboard: Input = {
@@ -104,16 +113,17 @@ export const keyboard: Input = {
 /** Scrolls until nothing covers a control, as swipes do, and returns where it is touched. */
 async function reveal(control: Locator): Promise<{ x: number; y: number }> {
   await expect(control).toBeEnabled();
-  const isTouchable = (element: Element) => {
-    const { x, y, width, height } = element.getBoundingClientRect();
-    if (element.contains(document.elementFromPoint(x + width / 2, y + height / 2))) return true;
-    element.scrollIntoView({ block: "center" });
+  const scroll = (element: Element) => element.scrollIntoView({ block: "center" });
+  const point = () => control.evaluate(uncoveredPoint);
+  const isReached = async () => {
+    if (await point()) return true;
+    await control.evaluate(scroll);
     return false;
   };
-  await expect.poll(() => control.evaluate(isTouchable), "reachable by touch").toBe(true);
-  const box = await control.boundingBox();
-  if (!box) throw new Error("the control is not displayed");
-  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  await expect.poll(isReached, "reachable by touch").toBe(true);
+  const reached = await point();
+  if (!reached) throw new Error("the control is covered again");
+  return reached;
 }
 
 export const touch: Input = {
