@@ -246,8 +246,8 @@ fn answers() -> Conversation {
         ModelStep::bash(&format!("loopgate plan answer {number} {answer} '{{{{workdir}}}}'"))
     };
     COMMENTS
-        .iter()
-        .fold(in_loop(ANSWERS, "EXECUTE"), |review, comment| review.after_result(&regex::escape(comment)))
+        .into_iter()
+        .fold(in_loop(ANSWERS, "EXECUTE"), |review, text| review.after_result(&regex::escape(text)))
         .turn(beginning())
         .turn([
             ModelStep::text("Three comments of a review. I answer each of them."),
