@@ -15,7 +15,7 @@ export interface Input {
   openNew: (page: Page) => Promise<void>;
   /** Opens a page of the main navigation. */
   visit: (page: Page, name: "Work" | "Needs you") => Promise<void>;
-  /** Checks the quality of the page that matters to these people. */
+  /** Checks the accessibility or the width of the page. */
   check: (page: Page) => Promise<void>;
 }
 
