@@ -31,10 +31,14 @@ export default defineConfig({
   projects: [
     {
       name: "pages",
-      testIgnore: /(story|reviewer|organization)\.spec\.ts/,
+      testIgnore: /(story|reviewer|interruptions|organization)\.spec\.ts/,
       timeout: PAGE_TIMEOUT_MS,
     },
-    { name: "story", testMatch: /(story|reviewer)\.spec\.ts/, timeout: STORY_TIMEOUT_MS },
+    {
+      name: "story",
+      testMatch: /(story|reviewer|interruptions)\.spec\.ts/,
+      timeout: STORY_TIMEOUT_MS,
+    },
     { name: "organization", testMatch: "organization.spec.ts", timeout: STORY_TIMEOUT_MS },
   ],
 });

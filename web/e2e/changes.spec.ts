@@ -247,6 +247,50 @@ test("file is commented with the pointer at its line", async ({ page }) => {
   await expect(page.getByRole("spinbutton", { name: "Last line" })).toHaveValue("13");
 });
 
+test("lines of a comment are typed digit by digit", async ({ page }) => {
+  await open(page);
+  await expect(line(page, "Doubles with each attempt")).toBeVisible();
+  await page.getByRole("button", { name: "Comment on src/webhooks/retry.ts" }).click();
+  await page.getByRole("textbox", { name: "Comment" }).fill("Name the limit.");
+  const first = page.getByRole("spinbutton", { name: "First line" });
+  const last = page.getByRole("spinbutton", { name: "Last line" });
+  await last.focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.press("Backspace");
+  await expect(last).toHaveValue("");
+  await page.keyboard.type("15");
+  await expect(first).toHaveValue("13");
+  await first.focus();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("14");
+  await expect(last).toHaveValue("15");
+  // A number that is complete changes the other one: with Enter, and when the field is left.
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("16");
+  await last.focus();
+  await expect(last).toHaveValue("16");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("14");
+  await page.keyboard.press("Enter");
+  await expect(
+    page.getByRole("article", { name: "Comment on src/webhooks/retry.ts, line 14" }),
+  ).toBeVisible();
+});
+
+test("file of the tree is displayed on a phone, where the diff is below the tree", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page);
+  await expect(line(page, "Doubles with each attempt")).toBeAttached();
+  const files = page.getByRole("navigation", { name: "Changed files" });
+  await files.getByRole("button", { name: /retry\.ts/ }).click();
+  const header = page.getByRole("button", { name: "Comment on src/webhooks/retry.ts" });
+  // In the upper half, so that its lines are visible.
+  await expect.poll(async () => (await header.boundingBox())?.y).toBeLessThan(844 / 2);
+});
+
 test("mark of a viewed file is kept until the file changes", async ({ page }) => {
   await open(page);
   const viewed = page.getByRole("checkbox", { name: "Viewed: src/webhooks/retry.ts" });

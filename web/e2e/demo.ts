@@ -1,19 +1,20 @@
 /**
  * The demo: a running Loopgate with the real assistant, git and gh, and a scripted model.
  *
- * Uses the running demo that LOOPGATE_READY_FILE describes. Otherwise starts one, from
- * LOOPGATE_DEMO_BIN or with cargo, and terminates it after the tests.
+ * Started from LOOPGATE_DEMO_BIN or with cargo.
  */
 import { type ChildProcess, execFile as execFileWithCallback, spawn } from "node:child_process";
 import { once } from "node:events";
 import { watch } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+
+import { test as base } from "@playwright/test";
 
 const execFile = promisify(execFileWithCallback);
 
@@ -32,6 +33,8 @@ interface Ready {
   codeHostSocket: string;
   /** Program and arguments that print and open a new sign-in link. */
   freshLink: [string, ...string[]];
+  /** Home directory of the programs. Its `bin` is the first directory on their search path, its `src` the sandbox. */
+  home: string;
 }
 
 // Includes compiling the demo.
@@ -42,16 +45,16 @@ const STOP_LIMIT_MS = 20_000;
 export class Demo {
   private constructor(
     readonly ready: Ready,
-    private readonly process: ChildProcess | undefined,
-    private readonly folder: string | undefined,
+    private readonly process: ChildProcess,
+    private readonly folder: string,
   ) {}
 
-  static async start(): Promise<Demo> {
-    const readyFile = process.env.LOOPGATE_READY_FILE;
-    if (readyFile) return new Demo(await readReady(readyFile), undefined, undefined);
+  /** `loopgate`: path of the program, and further arguments. */
+  static async start(loopgate: { program?: string; options?: string[] } = {}): Promise<Demo> {
     const folder = await mkdtemp(join(tmpdir(), "loopgate-story-"));
     const file = join(folder, "ready.json");
-    const child = launch(["--no-open", "--pace", "0", "--ready-file", file]);
+    const options = ["--no-open", "--pace", "0", "--ready-file", file, ...(loopgate.options ?? [])];
+    const child = launch(options, loopgate.program);
     return new Demo(await untilReady(file, child), child, folder);
   }
 
@@ -89,19 +92,54 @@ export class Demo {
     return link;
   }
 
+  /** Lets loops run the tests of the sample repository with a command, as `loopgate trust` does. */
+  async trustTests(command: string): Promise<void> {
+    const { freshLink, home, repository } = this.ready;
+    const [program, , ...homeOptions] = freshLink;
+    const clone = join(home, "src", repository.replace(/.*\//, ""));
+    await execFile(program, ["trust", ...homeOptions, "--tests", command, clone], {
+      env: { ...process.env, HOME: home },
+    });
+  }
+
+  /** Holds the next run of a program in a loop. Returns the function that lets it continue. */
+  async holdNext(program: string): Promise<() => Promise<void>> {
+    const script = join(this.ready.home, "bin", program);
+    const pipe = `${script}-held`;
+    await execFile("mkfifo", [pipe]);
+    const text = `#!/bin/sh\nrm "$0"\nread line < '${pipe}'\nexec ${program} "$@"\n`;
+    await writeFile(script, text, { mode: 0o755 });
+    // Waits for the program, because opening a pipe for writing blocks until a reader exists.
+    return () => writeFile(pipe, "\n");
+  }
+
   async stop(): Promise<void> {
     const child = this.process;
-    if (child?.exitCode === null && child.signalCode === null) {
+    if (child.exitCode === null && child.signalCode === null) {
       const exited = once(child, "exit");
       child.kill("SIGTERM");
       await Promise.race([exited, wait(STOP_LIMIT_MS, undefined, { ref: false })]);
       child.kill("SIGKILL");
     }
-    if (this.folder) await rm(this.folder, { recursive: true, force: true });
+    await rm(this.folder, { recursive: true, force: true });
   }
 }
 
-function launch(options: string[]): ChildProcess {
+/** Gives each test a demo of its own, because the script changes a repository only once. */
+export const test = base.extend<{ demo: Demo }>({
+  demo: [
+    // Playwright requires a pattern of fixtures.
+    // eslint-disable-next-line no-empty-pattern
+    async ({}, use) => {
+      const demo = await Demo.start();
+      await use(demo);
+      await demo.stop();
+    },
+    { timeout: START_LIMIT_MS },
+  ],
+});
+
+function launch(options: string[], loopgate: string | undefined): ChildProcess {
   const binary = process.env.LOOPGATE_DEMO_BIN;
   const [program, leadingArgs] = binary
     ? [binary, []]
@@ -109,6 +147,7 @@ function launch(options: string[]): ChildProcess {
   return spawn(program, [...leadingArgs, ...options], {
     cwd: fileURLToPath(new URL("../..", import.meta.url)),
     stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, ...(loopgate && { LOOPGATE_BIN: loopgate }) },
   });
 }
 

@@ -182,6 +182,14 @@ test("a plan is commented, changed and deleted by keyboard alone", async ({ page
 test.describe("on a phone", () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
 
+  test("the decision is above the navigation", async ({ page }) => {
+    await openPlan(page);
+    const decision = await page.getByRole("region", { name: "Decision" }).boundingBox();
+    const navigation = await page.getByRole("navigation", { name: "Main" }).boundingBox();
+    if (!decision || !navigation) throw new Error("not displayed");
+    expect(decision.y + decision.height).toBeLessThanOrEqual(navigation.y);
+  });
+
   test("a passage is commented by touch", async ({ page }) => {
     await openPlan(page);
     await select(page, "Parse the flag before a command");

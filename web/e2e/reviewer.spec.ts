@@ -1,20 +1,9 @@
 /** Reviews of changes by the real reviewer, on the page of a change request. */
-import { expect, type Locator, type Page, test } from "@playwright/test";
+import { expect, type Locator, type Page } from "@playwright/test";
 
-import { Demo } from "./demo";
+import { test } from "./demo";
 import { expectAccessible, PageMonitor } from "./quality";
-
-// Includes a run of the real assistant or reviewer.
-const RUN_LIMIT_MS = 120_000;
-// Includes compiling the demo.
-const START_LIMIT_MS = 700_000;
-
-let demo: Demo;
-test.beforeAll(async () => {
-  test.setTimeout(START_LIMIT_MS);
-  demo = await Demo.start();
-});
-test.afterAll(() => demo.stop());
+import { LOOP_LIMIT_MS } from "./story";
 
 /** Goes from finding to finding, since only those near the view are in the page. */
 async function goTo(page: Page, finding: Locator): Promise<void> {
@@ -24,7 +13,7 @@ async function goTo(page: Page, finding: Locator): Promise<void> {
   }).toPass();
 }
 
-test("findings of the reviewer are decided one by one", async ({ page }) => {
+test("findings of the reviewer are decided one by one", async ({ page, demo }) => {
   const { pageUrl, repository, request } = demo.ready;
   const monitor = new PageMonitor(page, new URL(pageUrl).origin);
   await page.goto(await demo.freshLink());
@@ -32,13 +21,13 @@ test("findings of the reviewer are decided one by one", async ({ page }) => {
   await expect(page.getByLabel("Repository")).toHaveValue(repository);
   await page.getByLabel("Describe the change").fill(request);
   await page.getByRole("button", { name: "Create plan" }).click();
-  await expect(page.getByText(/^Plan ready/).first()).toBeVisible({ timeout: RUN_LIMIT_MS });
+  await expect(page.getByText(/^Plan ready/).first()).toBeVisible({ timeout: LOOP_LIMIT_MS });
   await page.getByRole("tab", { name: "Plan" }).click();
   await page.getByRole("button", { name: "Execute" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Execute this plan?" });
   await dialog.getByRole("button", { name: "Execute" }).click();
   await expect(page.getByText("Pull request opened").first()).toBeVisible({
-    timeout: RUN_LIMIT_MS,
+    timeout: LOOP_LIMIT_MS,
   });
 
   const reviewer = page.getByRole("region", { name: "Reviewer" });
@@ -47,14 +36,14 @@ test("findings of the reviewer are decided one by one", async ({ page }) => {
   await test.step("the reviewer reports findings at their lines, and a verdict", async () => {
     await page.getByRole("tab", { name: "Changes" }).click();
     await reviewer.getByRole("button", { name: "Review these changes" }).click();
-    await expect(page.getByText("2 findings · 2 open")).toBeVisible({ timeout: RUN_LIMIT_MS });
+    await expect(page.getByText("2 findings · 2 open")).toBeVisible({ timeout: LOOP_LIMIT_MS });
     await goTo(page, key);
     await expect(key).toContainText("theme.js, line 1");
     await goTo(page, blocked);
     await expect(blocked).toContainText("theme.js, line 28");
     await expect(blocked).toContainText("setItem throws there");
     await expect(reviewer).toContainText("The button fails without storage", {
-      timeout: RUN_LIMIT_MS,
+      timeout: LOOP_LIMIT_MS,
     });
     await expectAccessible(page);
   });
@@ -73,7 +62,7 @@ test("findings of the reviewer are decided one by one", async ({ page }) => {
     await key.getByRole("checkbox").check();
     await key.getByRole("button", { name: "Argue" }).last().press("Enter");
     const conversation = key.getByRole("list", { name: "Conversation" });
-    await expect(conversation).toContainText("so I give this one up", { timeout: RUN_LIMIT_MS });
+    await expect(conversation).toContainText("so I give this one up", { timeout: LOOP_LIMIT_MS });
     await key.getByRole("button", { name: "Dismiss" }).press("Enter");
     await key.getByLabel("Reason (optional)").fill("No other page has this origin.");
     await key.getByRole("button", { name: "Dismiss" }).last().press("Enter");

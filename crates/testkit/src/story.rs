@@ -18,10 +18,14 @@ pub const TITLE: &str = "Add a dark-mode switch";
 pub const PLAN: &str = "plan";
 /// Conversation of the execution loop.
 pub const EXECUTE: &str = "execute";
-/// Conversation of the loop that answers a review with these two comments.
+/// Conversation of the loop that answers a review with these comments.
 pub const ANSWERS: &str = "answers";
-/// Comments that the script answers: the first is done, the second is declined.
-pub const COMMENTS: [&str; 2] = ["Make the dark paper darker.", "Give the storage key a longer name."];
+/// Comments that the script answers, in this order: the first two are done, the third is declined.
+pub const COMMENTS: [&str; 3] = [
+    "Make the dark paper darker.",
+    "Say on the button what it switches.",
+    "Give the storage key a longer name.",
+];
 /// Comments on the plan that the script answers: the plan is changed for the first, and not for the second.
 pub const PLAN_COMMENTS: [&str; 2] =
     ["Say what the page does without JavaScript.", "Test the button by hand on a phone, too."];
@@ -62,7 +66,9 @@ const LOOP_PROMPT: [&str; 2] = ["# Coding loop", r#"LOOPGATE_WORKDIR="(?P<workdi
 #[must_use]
 pub fn script() -> Script {
     let writers = [plan_writer(), plan_writer_for_other_requests()];
-    let subagents = [explorer(), colours(), rules(), button(), tests(), reviewer(), darker(), same_key()];
+    let implementers = [colours(), rules(), button(), tests()];
+    let repairers = [darker(), named_button(), same_key()];
+    let subagents = [explorer(), reviewer()].into_iter().chain(implementers).chain(repairers);
     let loops = [changed_plan(), same_plan(), plan(), answers(), answers_to_other_comments(), execute()];
     let reviews = [verdict(), review(), reviewers_argument(), assistants_argument()];
     let mut script = Script::new(loops.into_iter().chain(writers).chain(subagents).chain(reviews));
@@ -243,29 +249,32 @@ fn answers() -> Conversation {
     let answer = |number: u32, answer: &str| {
         ModelStep::bash(&format!("loopgate plan answer {number} {answer} '{{{{workdir}}}}'"))
     };
-    in_loop(ANSWERS, "EXECUTE")
-        .after_result(&regex::escape(COMMENTS[0]))
-        .after_result(&regex::escape(COMMENTS[1]))
+    COMMENTS
+        .into_iter()
+        .fold(in_loop(ANSWERS, "EXECUTE"), |review, text| review.after_result(&regex::escape(text)))
         .turn(beginning())
         .turn([
-            ModelStep::text("Two comments of a review. I answer each of them."),
+            ModelStep::text("Three comments of a review. I answer each of them."),
             ModelStep::bash(&state("Phase 3.5: Review comments", "IN_PROGRESS")),
         ])
         .turn([comment(1)])
         .turn([answer(1, "done 'The dark paper is darker.'")])
         .turn([comment(2)])
-        .turn([answer(2, "declined 'The key is already kept in browsers under this name.'")])
+        .turn([answer(2, "done 'The button says \"Dark theme\".'")])
+        .turn([comment(3)])
+        .turn([answer(3, "declined 'The key is already kept in browsers under this name.'")])
         .turn([ModelStep::bash(&format!(
             "{}; loopgate plan test '{{{{workdir}}}}'",
             state("Phase 5: Tests and validation", "IN_PROGRESS")
         ))])
         .turn([
-            ModelStep::text("Both comments are answered and the tests pass."),
+            ModelStep::text("The comments are answered and the tests pass."),
             ModelStep::bash(&state("Phase 7: Completion", "COMPLETED")),
         ])
         .says(&format!(
-            "The dark paper is darker. The key keeps its name.\n\n<delivery>{}</delivery>\n\n<promise>COMPLETE</promise>",
-            json!({"subject": "Make the dark paper darker", "body": "As requested in the review.",
+            "The dark paper is darker, and the button says what it switches. The key keeps its name.\n\n\
+             <delivery>{}</delivery>\n\n<promise>COMPLETE</promise>",
+            json!({"subject": "Make the dark paper darker, and name the button", "body": "As requested in the review.",
                 "pullRequest": PULL_REQUEST})
         ))
 }
@@ -291,8 +300,15 @@ fn darker() -> Conversation {
         .says("REPAIRED\nThe dark paper is darker.")
 }
 
-fn same_key() -> Conversation {
+fn named_button() -> Conversation {
     Conversation::when("comment 2", r"Answer comment 2 of '[^']+' in '(?P<root>[^']+)'")
+        .turn([read("{{root}}/index.html")])
+        .turn([edit("index.html", ">Dark</button>", ">Dark theme</button>")])
+        .says("REPAIRED\nThe button says \"Dark theme\".")
+}
+
+fn same_key() -> Conversation {
+    Conversation::when("comment 3", r"Answer comment 3 of '[^']+' in '(?P<root>[^']+)'")
         .turn([read("{{root}}/theme.js")])
         .says("NOT_REPAIRED\nThe key is already kept in browsers under this name.")
 }

@@ -35,7 +35,7 @@ export function Navigation({
     <nav
       aria-label="Main"
       className={cx(
-        "fixed inset-x-0 bottom-0 z-30 flex gap-1 border-line bg-surface px-1.5 py-1 max-md:border-t max-md:pb-[max(0.25rem,env(safe-area-inset-bottom))]",
+        "fixed inset-x-0 bottom-0 z-30 flex gap-1 border-line bg-surface px-1.5 py-1 max-md:h-(--navigation) max-md:border-t max-md:pb-[max(0.25rem,env(safe-area-inset-bottom))]",
         "md:sticky md:top-0 md:h-dvh md:w-20 md:shrink-0 md:flex-col md:overflow-y-auto md:border-r md:px-2 md:py-3",
       )}
     >

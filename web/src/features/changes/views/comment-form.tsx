@@ -101,40 +101,76 @@ function LineFields({
   lines: LineRange;
   onChange: (lines: LineRange) => void;
 }) {
-  const field = "w-20 rounded-md border border-line-strong/70 bg-surface px-1.5 py-0.5";
-  const number = (value: number, set: (line: number) => LineRange, label: string) => (
-    <input
-      type="number"
-      min={1}
-      required
-      aria-label={label}
-      value={value}
-      onChange={(event) => {
-        const line = event.target.valueAsNumber;
-        if (line >= 1) onChange(set(line));
-      }}
-      className={field}
-    />
-  );
+  const { side, from, to } = lines;
   return (
     <div className="flex flex-wrap items-center gap-1.5 text-sm text-ink-2">
       Lines
-      {number(
-        lines.from,
-        (from) => ({ ...lines, from, to: Math.max(from, lines.to) }),
-        "First line",
-      )}
+      <LineField
+        label="First line"
+        value={from}
+        isComplete={(line) => line <= to}
+        onChange={(line) => onChange({ side, from: line, to: Math.max(line, to) })}
+      />
       to
-      {number(lines.to, (to) => ({ ...lines, to, from: Math.min(lines.from, to) }), "Last line")}
+      <LineField
+        label="Last line"
+        value={to}
+        isComplete={(line) => line >= from}
+        onChange={(line) => onChange({ side, from: Math.min(from, line), to: line })}
+      />
       <select
         aria-label="Side"
-        value={lines.side}
+        value={side}
         onChange={(event) => onChange({ ...lines, side: event.target.value as Side })}
-        className={`${field} w-auto`}
+        className={`${FIELD} w-auto`}
       >
         <option value="new">after the change</option>
         <option value="old">before the change</option>
       </select>
     </div>
+  );
+}
+
+const FIELD = "w-20 rounded-md border border-line-strong/70 bg-surface px-1.5 py-0.5";
+
+/**
+ * A number that would change the other line as well takes effect when the field is left: the person may have typed only
+ * its first digits.
+ */
+function LineField({
+  label,
+  value,
+  isComplete,
+  onChange,
+}: {
+  label: string;
+  value: number;
+  isComplete: (line: number) => boolean;
+  onChange: (line: number) => void;
+}) {
+  const [text, setText] = useState<string>();
+  const leave = () => {
+    const line = Number(text);
+    if (line >= 1) onChange(line);
+    setText(undefined);
+  };
+  return (
+    <input
+      type="number"
+      min={1}
+      required
+      aria-label={label}
+      value={text ?? value}
+      onChange={({ target }) => {
+        setText(target.value);
+        const line = target.valueAsNumber;
+        if (line >= 1 && isComplete(line)) onChange(line);
+      }}
+      onBlur={leave}
+      onKeyDown={({ key }) => {
+        if (key === "Enter") leave();
+      }}
+      className={FIELD}
+    />
   );
 }

@@ -46,6 +46,9 @@ const ReviewerPanel = lazy(() => loadChunk(() => import("./reviewer-panel")));
 /** Number of context lines with which a patch contains the whole file. */
 const WHOLE_FILE = 10_000_000;
 
+/** Whether the diff is next to the tree of files, not below it: Tailwind's `lg`. */
+const isBesideTree = window.matchMedia("(width >= 64rem)");
+
 /** The changed files of a repository: their tree, and their diff with the comments of the person. */
 export function RepositoryDiff({
   loop,
@@ -128,6 +131,7 @@ export function RepositoryDiff({
   const showCommit = (commit: string) =>
     onAddress({ repo: repository.name, range: `commit:${commit}` });
 
+  const viewer = useRef<HTMLDivElement>(null);
   const handle = useRef<DiffHandle>(null);
   // The viewer may be loaded later than what the address names.
   const [isViewerLoaded, setIsViewerLoaded] = useState(false);
@@ -248,10 +252,11 @@ export function RepositoryDiff({
               setOpen(file, true);
               onAddress({ file: file.path, line: undefined });
               handle.current?.scrollTo({ type: "item", id: file.path, align: "start" });
+              if (!isBesideTree.matches) viewer.current?.scrollIntoView();
             }}
           />
         </nav>
-        <div className="h-[calc(100dvh-9rem)] min-h-96">
+        <div ref={viewer} className="h-[calc(100dvh-9rem)] min-h-96 scroll-mt-48">
           <Suspense fallback={<div className="skeleton h-full rounded-md" aria-hidden />}>
             <DiffView
               files={files}

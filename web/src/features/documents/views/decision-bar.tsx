@@ -54,7 +54,7 @@ export function DecisionBar({
   return (
     <section
       aria-label="Decision"
-      className="sticky bottom-0 z-10 mt-6 flex flex-wrap items-center gap-x-4 gap-y-2 rounded-t-lg border border-b-0 border-line bg-raised px-4 py-3 shadow-raised"
+      className="sticky bottom-(--navigation) z-10 mt-6 flex flex-wrap items-center gap-x-4 gap-y-2 rounded-t-lg border border-b-0 border-line bg-raised px-4 py-3 shadow-raised"
     >
       <div className="min-w-0 flex-1 basis-48 text-sm text-ink-2">
         <p>{summary(review.review, questions)}</p>
