@@ -20,7 +20,7 @@ import { LoadingPull } from "@/features/pulls/views/loading-pull";
 import { SetUpPanel } from "@/features/set-up/views/set-up";
 import { isActive } from "@/model/status";
 import { changesAddress } from "@/routing/changes-address";
-import { lazyPart } from "@/routing/lazy-page";
+import { lazyPart } from "@/ui/lazy-view";
 import { logSearch } from "@/routing/log-search";
 import { type SearchChange, withChange } from "@/routing/search-change";
 import { Loaded } from "@/ui/loaded";

@@ -2,7 +2,7 @@ import { createRoute, redirect } from "@tanstack/react-router";
 
 import { changeRequestQuery } from "@/api/queries";
 import { ensure, queryClient } from "@/api/query-client";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { changesAddress, type ChangesAddress } from "@/routing/changes-address";
 import { logSearch, type LogSearch } from "@/routing/log-search";
 import { organizationRoute } from "@/routing/parents";
@@ -33,7 +33,7 @@ export const workRoute = createRoute({
   loader: ({ context: { scope }, location }) =>
     ensure(firstPageQuery(scope, parseSearch(workAddress(location.search).q ?? ""))),
   pendingComponent: () => <LoadingList title="Work" />,
-  component: lazyPage(() => import("./views/work-list"), "WorkList"),
+  component: lazyView(() => import("./views/work-list"), "WorkList"),
 });
 
 /** The tab, and what its stage shows. */

@@ -3,7 +3,7 @@ import { createRoute } from "@tanstack/react-router";
 import { documentQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
 import type { Scope } from "@/api/scope";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { organizationRoute } from "@/routing/parents";
 import { SubpageError } from "@/ui/route-states";
 
@@ -29,7 +29,7 @@ const page = {
   loaderDeps: ({ search }: { search: PlanSearch }) => search,
   pendingComponent: LoadingDocument,
   errorComponent: SubpageError,
-  component: lazyPage(() => import("./views/document"), "DocumentPage"),
+  component: lazyView(() => import("./views/document"), "DocumentPage"),
 };
 
 export const documentRoute = createRoute({

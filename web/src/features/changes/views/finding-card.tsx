@@ -38,7 +38,7 @@ export interface FindingCardProps {
   page: string;
 }
 
-export default function FindingCard(props: FindingCardProps) {
+export function FindingCard(props: FindingCardProps) {
   const { finding, findings } = props;
   const { first } = finding;
   const card = useNoteFocus(finding.id, findings);

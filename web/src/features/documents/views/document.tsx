@@ -8,7 +8,7 @@ import { useScope } from "@/api/scope";
 import type { Document, Loop } from "@/api/types";
 import { ago } from "@/model/format";
 import { humanise } from "@/model/status";
-import { lazyPart } from "@/routing/lazy-page";
+import { lazyPart } from "@/ui/lazy-view";
 import { ChangeRequestLink } from "@/ui/change-request-link";
 import { useNow } from "@/ui/clock";
 import { DocumentLink } from "@/ui/document-link";

@@ -1,25 +1,19 @@
 /** The plan as Markdown. Its unsent text is kept, and stored as the next version. */
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 
 import { messageOf } from "@/api/errors";
-import { loadChunk } from "@/api/load-chunk";
 import type { Document } from "@/api/types";
 import { DraftNotice } from "@/drafts/draft-notice";
 import { useDraft } from "@/drafts/use-draft";
+import { lazyPart, lazyView } from "@/ui/lazy-view";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { Notice, Skeleton } from "@/ui/panel";
 
 import { useSaveVersion } from "../queries";
 
-const MarkdownEditor = lazy(() =>
-  loadChunk(() => import("@/markdown/markdown-editor")).then(({ MarkdownEditor }) => ({
-    default: MarkdownEditor,
-  })),
-);
-const Comparison = lazy(() =>
-  loadChunk(() => import("./comparison")).then(({ Comparison }) => ({ default: Comparison })),
-);
+const MarkdownEditor = lazyPart(() => import("@/markdown/markdown-editor"), "MarkdownEditor");
+const Comparison = lazyView(() => import("./comparison"), "Comparison");
 
 interface TextDraft {
   text: string;

@@ -1,13 +1,13 @@
 /** A plan to judge: its text with comments, questions, versions, judges, and the decision about it. */
 import { useQuery } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useCallback, useRef, useState } from "react";
+import { type ReactNode, Suspense, useCallback, useRef, useState } from "react";
 
-import { loadChunk } from "@/api/load-chunk";
 import { useScope } from "@/api/scope";
 import type { Document } from "@/api/types";
 import { DraftNotice } from "@/drafts/draft-notice";
 import { Outline } from "@/markdown/outline";
+import { lazyView } from "@/ui/lazy-view";
 import { Button } from "@/ui/button";
 import { CopyButton } from "@/ui/copy-button";
 import { Notice, Panel, Skeleton } from "@/ui/panel";
@@ -24,14 +24,12 @@ import { CommentList } from "./comment-list";
 import { DecisionBar } from "./decision-bar";
 import { DocumentSkeleton } from "./document-skeleton";
 import { JudgesView } from "./judges-view";
-import { PlanEditor } from "./plan-editor";
 import { PlanText } from "./plan-text";
 import { QuestionFields } from "./question-fields";
 import { CompareSelect, VersionSelect } from "./version-select";
 
-const Comparison = lazy(() =>
-  loadChunk(() => import("./comparison")).then(({ Comparison }) => ({ default: Comparison })),
-);
+const PlanEditor = lazyView(() => import("./plan-editor"), "PlanEditor");
+const Comparison = lazyView(() => import("./comparison"), "Comparison");
 
 interface PlanStageProps {
   plan: Document;
@@ -97,7 +95,9 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
             <CopyButton text={shown.content} label="Copy as Markdown" />
           </div>
           {isEdited ? (
-            <PlanEditor plan={plan} onClose={() => show({})} />
+            <Suspense fallback={<Skeleton className="m-4 h-96" />}>
+              <PlanEditor plan={plan} onClose={() => show({})} />
+            </Suspense>
           ) : compared ? (
             <Suspense fallback={<Skeleton className="m-4 h-96" />}>
               <Comparison

@@ -2,8 +2,11 @@ import { lazyRouteComponent } from "@tanstack/react-router";
 
 import { loadChunk } from "@/api/load-chunk";
 
-/** A component of a route in a chunk of its own, which is loaded when the server responds. */
-export const lazyPage: typeof lazyRouteComponent = (load, name) =>
+/**
+ * A component in a chunk of its own: the page of a route, or a part of a page that few persons need, for use in
+ * `Suspense`. The chunk is requested when the component is displayed, and again when the server responds.
+ */
+export const lazyView: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(() => loadChunk(load), name);
 
 /**
@@ -11,7 +14,7 @@ export const lazyPage: typeof lazyRouteComponent = (load, name) =>
  * `Suspense`.
  */
 export const lazyPart: typeof lazyRouteComponent = (load, name) => {
-  const part = lazyPage(load, name);
+  const part = lazyView(load, name);
   // A failure is reported when the part is displayed.
   void part.preload?.()?.catch(() => undefined);
   return part;
