@@ -6,7 +6,7 @@ import { agentRoute, agentsRoute } from "@/features/agents/routes";
 import { apiKeysRoute } from "@/features/api-keys/routes";
 import { approvalsRoute } from "@/features/approvals/routes";
 import { auditLogRoute } from "@/features/audit-log/routes";
-import { changeRequestRoute, inboxRoute, workRoute } from "@/features/change-requests/routes";
+import { inboxRoute, workRoute } from "@/features/change-requests/routes";
 import { desktopsRoute } from "@/features/desktops/routes";
 import { documentRoute, planRoute } from "@/features/documents/routes";
 import { loopRoute } from "@/features/loops/routes";
@@ -36,6 +36,7 @@ import {
   RoutePending,
 } from "@/ui/route-states";
 
+import { changeRequestRoute } from "./change-request-route";
 import { Shell } from "./shell";
 
 rootRoute.update({ notFoundComponent: PageNotFound });
@@ -48,9 +49,6 @@ newChangeRequestRoute.update({
   component: lazyView(() => import("./new-change-request-page"), "NewChangeRequestPage"),
 });
 inboxRoute.update({ component: lazyView(() => import("./inbox-page"), "InboxPage") });
-changeRequestRoute.update({
-  component: lazyView(() => import("./change-request-page"), "ChangeRequestWithStages"),
-});
 loopRoute.update({ component: lazyView(() => import("./loop-page"), "LoopPage") });
 
 /** Returns the signed-in user in the organization that the session selects. */

@@ -1,4 +1,4 @@
-import { lazyRouteComponent } from "@tanstack/react-router";
+import { type AsyncRouteComponent, lazyRouteComponent } from "@tanstack/react-router";
 
 import { loadChunk } from "@/api/load-chunk";
 
@@ -15,7 +15,10 @@ export const lazyView: typeof lazyRouteComponent = (load, name) =>
  */
 export const lazyPart: typeof lazyRouteComponent = (load, name) => {
   const part = lazyView(load, name);
-  // A failure is reported when the part is displayed.
-  void part.preload?.()?.catch(() => undefined);
+  void loadView(part);
   return part;
 };
+
+/** Loads the chunk of a component. A failure is reported when the component is displayed. */
+export const loadView = (view: Pick<AsyncRouteComponent<never>, "preload">): Promise<void> =>
+  view.preload?.() ?? Promise.resolve();

@@ -14,6 +14,7 @@ import { usePageActions } from "@/ui/page-actions";
 import { useShortcut } from "@/ui/shortcuts";
 
 import { answersText } from "../model/change-request";
+import { draftPage } from "../model/draft-page";
 import { openQuestions } from "../model/open-questions";
 import { type ReviewDraft, useReview } from "../model/use-review";
 import { useRunDocument } from "../queries";
@@ -69,7 +70,7 @@ export function ExecutePlan({
   review: ReviewDraft;
 }) {
   const [confirming, setConfirming] = useState(false);
-  const run = useRunDocument(useRequestKey(`plans/${plan.id}`, "execute"), review.removeAnswers);
+  const run = useRunDocument(useRequestKey(draftPage(plan.id), "execute"), review.removeAnswers);
   const opening = useOpenLoop(orgSlug);
   const isExecuted = plan.loops.some(
     ({ command, status }) => command === "EXECUTE" && status === "COMPLETED",

@@ -10,6 +10,7 @@ import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { Notice, Skeleton } from "@/ui/panel";
 
+import { draftPage } from "../model/draft-page";
 import { useSaveVersion } from "../queries";
 
 const MarkdownEditor = lazyPart(() => import("@/markdown/markdown-editor"), "MarkdownEditor");
@@ -30,7 +31,7 @@ export function PlanEditor({
 }) {
   // That of the first render: the editor does not show a version that is created later.
   const [initial] = useState<TextDraft>({ text: content, base: currentVersion });
-  const draft = useDraft(`plans/${id}`, "text", initial);
+  const draft = useDraft(draftPage(id), "text", initial);
   const { text, base } = draft.value;
   // The editor starts again with another text.
   const [starts, setStarts] = useState(0);
