@@ -37,6 +37,23 @@ test("answer, prompt of an agent and limits are kept and removed when they are s
   await expect(page.getByRole("button", { name: "Discard changes" })).toBeHidden();
 });
 
+test("name of a view is kept until the view is saved", async ({ page }) => {
+  await signIn(page, "/acme/work?q=sort%3Aoldest");
+  await page.getByRole("button", { name: "Save this view" }).click();
+  const name = page.getByRole("textbox", { name: "Name of the view" });
+  await expect(name).toBeFocused();
+  await name.fill("Oldest first");
+  await page.reload();
+  await expect(name).toHaveValue("Oldest first");
+  await expect(name).not.toBeFocused();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByRole("button", { name: "Oldest first" })).toBeVisible();
+  await page.getByRole("button", { name: "Remove this view" }).click();
+  await expect(page.getByRole("button", { name: "Save this view" })).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("button", { name: "Save this view" })).toBeVisible();
+});
+
 for (const { name, path, label, other, send, done } of [
   {
     name: "invitation",
