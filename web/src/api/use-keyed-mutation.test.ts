@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 
 import { ApiError } from "./errors";
 import { useKeyedMutation } from "./use-keyed-mutation";
+import { uuidV7 } from "./uuid-v7";
 
 /**
  * Renders the hook for a server that responds as `respond`. `sent` contains the inputs and keys of the requests. A
@@ -44,8 +45,8 @@ function setUp(respond: (input: string) => Promise<string>, opened = Promise.res
 
 /** A key of the component, instead of one of the browser. */
 function useKey() {
-  const [value, keep] = useState<string>(() => crypto.randomUUID());
-  return { value, keep, drop: () => keep(crypto.randomUUID()) };
+  const [value, keep] = useState<string>(() => uuidV7());
+  return { value, keep, drop: () => keep(uuidV7()) };
 }
 
 const refuse = (status: number, code = "refused") => Promise.reject(new ApiError(status, { code }));

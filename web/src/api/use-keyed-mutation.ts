@@ -2,6 +2,7 @@ import { useMutation, type UseMutationOptions } from "@tanstack/react-query";
 import { useRef } from "react";
 
 import { ApiError } from "./errors";
+import { uuidV7 } from "./uuid-v7";
 
 /** An idempotency key that outlives the page: see `useRequestKey`. */
 export interface RequestKey {
@@ -47,7 +48,7 @@ export function useKeyedMutation<Input, Output>(
     mutationFn: async (input: Input) => {
       const text = JSON.stringify(input);
       const isOther = refused.current !== undefined && refused.current !== text;
-      const current = isOther ? crypto.randomUUID() : key;
+      const current = isOther ? uuidV7() : key;
       refused.current = undefined;
       keep(current);
       try {

@@ -11,6 +11,7 @@ import { createStore, get, promisifyRequest, type UseStore, update } from "idb-k
 import { meQuery } from "@/api/queries";
 import { ensure, queryClient } from "@/api/query-client";
 import type { Scope } from "@/api/scope";
+import { uuidV7 } from "@/api/uuid-v7";
 
 export type PageKey = [person: string, organization: string, page: string];
 export type DraftKey = [...PageKey, field: string];
@@ -46,10 +47,7 @@ const unconfirmed = new Set<Change>();
 window.addEventListener("pagehide", () => {
   if (unconfirmed.size === 0) return;
   try {
-    localStorage.setItem(
-      UNCONFIRMED_PREFIX + crypto.randomUUID(),
-      JSON.stringify([...unconfirmed]),
-    );
+    localStorage.setItem(UNCONFIRMED_PREFIX + uuidV7(), JSON.stringify([...unconfirmed]));
   } catch {
     // The browser denies storage, as the page says.
   }

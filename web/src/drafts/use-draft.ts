@@ -3,6 +3,7 @@ import { useRef, useState } from "react";
 
 import { meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
+import { uuidV7 } from "@/api/uuid-v7";
 
 import { type Draft, draftsQuery, type PageKey, saveDraft } from "./draft-store";
 
@@ -43,7 +44,7 @@ export function useDraft<T>(page: string, field: string, initial: T): DraftField
   const save = (replaced: string | undefined, draft?: Draft) =>
     saveDraft([...pageKey, field], replaced, draft).catch(() => setIsKept(false));
   const set = (value: unknown, replaced = latest.current?.version) => {
-    const draft = { version: crypto.randomUUID(), value };
+    const draft = { version: uuidV7(), value };
     latest.current = draft;
     setOwn(draft);
     void save(replaced, draft);

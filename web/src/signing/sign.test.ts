@@ -3,7 +3,7 @@ import { webcrypto } from "node:crypto";
 import { expect, it } from "vitest";
 
 import { signRequest } from "./sign";
-import { uuidV7 } from "./uuid-v7";
+import { uuidV7 } from "@/api/uuid-v7";
 
 it("UUIDs are ordered by time", () => {
   const id = uuidV7(0x0123_4567_89ab);

@@ -4,6 +4,7 @@ import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/rea
 import { messageOf } from "@/api/errors";
 import { type Scope, useScope } from "@/api/scope";
 import type { ChatEvent } from "@/api/types";
+import { uuidV7 } from "@/api/uuid-v7";
 import {
   argueFinding,
   askAboutFinding,
@@ -59,7 +60,7 @@ export function useDiscussion(target: ReviewTarget, finding: Finding) {
   async function say(to: Recipient, text: string, onStarted: () => void): Promise<void> {
     if (client.getQueryData<LiveTurns>(liveKey)?.isRunning) return;
     const question = {
-      id: crypto.randomUUID(),
+      id: uuidV7(),
       sender: "person",
       text,
       isDebate: to !== "assistant",

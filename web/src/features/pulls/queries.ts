@@ -6,6 +6,7 @@ import { ApiError } from "@/api/errors";
 import { type Scope, useScope } from "@/api/scope";
 import type { ChangeRequestDetail, Loop, MergeMethod, PullRequest } from "@/api/types";
 import { useKeyedMutation } from "@/api/use-keyed-mutation";
+import { uuidV7 } from "@/api/uuid-v7";
 import { useDraft } from "@/drafts/use-draft";
 import { useRequestKey } from "@/drafts/use-request-key";
 import {
@@ -136,7 +137,7 @@ export function useAddress(loop: Loop | undefined) {
     mutationFn: async (chosen: readonly ChosenThread[], key: string) => {
       const ofFiles = chosen.filter(isOfFile).map((choice) => ({
         choice,
-        id: ids.value[choice.thread.id] ?? crypto.randomUUID(),
+        id: ids.value[choice.thread.id] ?? uuidV7(),
       }));
       const used = ofFiles.map(({ choice, id }) => [choice.thread.id, id] as const);
       ids.change((others) => ({ ...others, ...Object.fromEntries(used) }));

@@ -1,5 +1,6 @@
 /** The conversation about a finding: questions to the assistant, and debates with the reviewer. */
 import type { ChatEvent, ChatMessage, DebateOutcome } from "@/api/types";
+import { uuidV7 } from "@/api/uuid-v7";
 
 export const ASSISTANT = "assistant";
 export const REVIEWER = "reviewer";
@@ -89,7 +90,7 @@ const isEmptyTurnOf = ({ turns }: LiveTurns, sender: string) => {
 };
 
 const newTurn = (sender: string, { turns }: LiveTurns): Turn => ({
-  id: crypto.randomUUID(),
+  id: uuidV7(),
   sender,
   text: "",
   isDebate: turns.some(({ isDebate }) => isDebate),

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 
 import type { CommentDraft } from "@/api/types";
+import { uuidV7 } from "@/api/uuid-v7";
 import { useDraft } from "@/drafts/use-draft";
 
 import { type ReviewedLoop, useReviews } from "../review-queries";
@@ -46,7 +47,7 @@ export function useReview(loop: ReviewedLoop, page: string): Review {
   const { drafts, reviews } = useReviews(loop);
   const place = useDraft<OpenForm | null>(page, "form", null);
   const edited = useDraft<string[]>(page, "edited", []);
-  const open = (next: OpenPlace) => place.change(() => ({ ...next, id: crypto.randomUUID() }));
+  const open = (next: OpenPlace) => place.change(() => ({ ...next, id: uuidV7() }));
   return {
     drafts,
     sent: useMemo(() => displayedComments(reviews), [reviews]),

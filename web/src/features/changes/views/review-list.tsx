@@ -1,6 +1,7 @@
 import { useState } from "react";
 
 import type { ChangeReview } from "@/api/types";
+import { uuidV7 } from "@/api/uuid-v7";
 import { ago, moment } from "@/model/format";
 import { ActionError } from "@/ui/action-error";
 import { useNow } from "@/ui/clock";
@@ -55,7 +56,7 @@ export function ReviewList({
                 comment={comment}
                 focus={{ focused, setFocused }}
                 onCommit={onCommit && ((commit) => onCommit(comment.repository, commit))}
-                onRepeat={() => store.mutate({ ...comment, id: crypto.randomUUID() })}
+                onRepeat={() => store.mutate({ ...comment, id: uuidV7() })}
               />
             ))}
           </details>

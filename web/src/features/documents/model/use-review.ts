@@ -1,3 +1,4 @@
+import { uuidV7 } from "@/api/uuid-v7";
 import { useDraft } from "@/drafts/use-draft";
 import { useRequestKey } from "@/drafts/use-request-key";
 
@@ -27,7 +28,7 @@ export function useReview(planId: string) {
     review: draft.value,
     /** Adds an empty comment. Returns its id. */
     addComment: (anchor?: PassageAnchor): string => {
-      const id = crypto.randomUUID();
+      const id = uuidV7();
       changeComments((comments) => [...comments, { id, text: "", ...(anchor && { anchor }) }]);
       return id;
     },

@@ -1,5 +1,6 @@
 /** Unsent content of the form, apart from its files. */
 import type { Document, LoopDetail } from "@/api/types";
+import { uuidV7 } from "@/api/uuid-v7";
 import type { RunSelection } from "@/signing/run-loop";
 
 import type { RepositoryInput } from "./repository-input";
@@ -45,7 +46,7 @@ export const emptyRequest = (): RequestDraft => ({
 });
 
 export const newPeer = (repository = "", branch = ""): RepositoryDraft => ({
-  id: crypto.randomUUID(),
+  id: uuidV7(),
   repository,
   branch,
 });
