@@ -33,7 +33,7 @@ export function DecisionBar({
   review: ReviewDraft;
 }) {
   const run = useRunDocument(review.requestKey, review.discard);
-  const opening = useOpenLoop(orgSlug);
+  const opening = useOpenLoop(orgSlug, plan.slug);
   const prompt = changeRequestText(review.review, questions, plan.currentVersion);
   const isTooLong = prompt.length > MAX_REQUEST_CHARS;
   const requestChanges = () =>

@@ -1,4 +1,5 @@
 /** Answers the question of a loop, and resumes it. */
+import type { LoopDetail } from "@/api/types";
 import { DraftNotice } from "@/drafts/draft-notice";
 import { useDraft } from "@/drafts/use-draft";
 import { ActionError } from "@/ui/action-error";
@@ -9,9 +10,9 @@ import { isSubmitKey } from "@/ui/submit-key";
 
 import { useResume } from "./loop-actions";
 
-export function AnswerForm({ loopId, orgSlug }: { loopId: string; orgSlug: string }) {
-  const answer = useDraft(`loops/${loopId}`, "answer", "");
-  const resume = useResume(orgSlug, loopId, answer.remove);
+export function AnswerForm({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+  const answer = useDraft(`loops/${loop.id}`, "answer", "");
+  const resume = useResume(orgSlug, loop, answer.remove);
   const trimmed = answer.value.trim();
   const send = () => {
     if (trimmed) resume.start(trimmed);

@@ -22,7 +22,7 @@ export function LoopProblem({ loop, orgSlug, setUp }: LoopProblemProps) {
   const { error, status } = loop;
   if (status === "AWAITING_USER") {
     return (
-      <Question loopId={loop.id} orgSlug={orgSlug}>
+      <Question loop={loop} orgSlug={orgSlug}>
         <p dir="auto" className="wrap-anywhere whitespace-pre-line">
           {error?.message}
         </p>
@@ -37,7 +37,7 @@ export function LoopProblem({ loop, orgSlug, setUp }: LoopProblemProps) {
         <LoopError error={error} diagnostics={loop.diagnostics} setUp={setUp} />
       </Suspense>
       {questions.length > 0 && (
-        <Question loopId={loop.id} orgSlug={orgSlug}>
+        <Question loop={loop} orgSlug={orgSlug}>
           <ul className="space-y-1">
             {questions.map(({ id, text }) => (
               <li key={id} className="flex gap-3">

@@ -2,17 +2,18 @@
 import { MessageCircleQuestion } from "lucide-react";
 import { type ReactNode, Suspense } from "react";
 
+import type { LoopDetail } from "@/api/types";
 import { lazyPart } from "@/ui/lazy-view";
 
 const AnswerForm = lazyPart(() => import("./answer-form"), "AnswerForm");
 
 /** `children`: what the assistant asks. */
 export function Question({
-  loopId,
+  loop,
   orgSlug,
   children,
 }: {
-  loopId: string;
+  loop: LoopDetail;
   orgSlug: string;
   children: ReactNode;
 }) {
@@ -31,7 +32,7 @@ export function Question({
         </p>
         {/* The page stays visible until the form and its draft are loaded. */}
         <Suspense>
-          <AnswerForm loopId={loopId} orgSlug={orgSlug} />
+          <AnswerForm loop={loop} orgSlug={orgSlug} />
         </Suspense>
       </div>
     </section>
