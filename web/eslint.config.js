@@ -86,7 +86,7 @@ export default tseslint.config(
         {
           object: "crypto",
           property: "randomUUID",
-          message: "Pages at http addresses of other machines lack it. Use uuidV7.",
+          message: "Pages at http addresses of other machines lack it. Use the package uuid.",
         },
       ],
     },

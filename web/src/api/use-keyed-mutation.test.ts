@@ -2,10 +2,10 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, renderHook } from "@testing-library/react";
 import { createElement, type ReactNode, useState } from "react";
 import { expect, test } from "vitest";
+import { v7 as uuidV7 } from "uuid";
 
 import { ApiError } from "./errors";
 import { useKeyedMutation } from "./use-keyed-mutation";
-import { uuidV7 } from "./uuid-v7";
 
 /**
  * Renders the hook for a server that responds as `respond`. `sent` contains the inputs and keys of the requests. A

@@ -1,8 +1,8 @@
 import { useMutation, type UseMutationOptions } from "@tanstack/react-query";
 import { useRef } from "react";
+import { v7 as uuidV7 } from "uuid";
 
 import { ApiError } from "./errors";
-import { uuidV7 } from "./uuid-v7";
 
 /** An idempotency key that outlives the page: see `useRequestKey`. */
 export interface RequestKey {

@@ -7,11 +7,11 @@
  */
 import { queryOptions } from "@tanstack/react-query";
 import { createStore, get, promisifyRequest, type UseStore, update } from "idb-keyval";
+import { v7 as uuidV7 } from "uuid";
 
 import { meQuery } from "@/api/queries";
 import { ensure, queryClient } from "@/api/query-client";
 import type { Scope } from "@/api/scope";
-import { uuidV7 } from "@/api/uuid-v7";
 
 export type PageKey = [person: string, organization: string, page: string];
 export type DraftKey = [...PageKey, field: string];

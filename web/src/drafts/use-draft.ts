@@ -1,9 +1,9 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { v7 as uuidV7 } from "uuid";
 
 import { meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
-import { uuidV7 } from "@/api/uuid-v7";
 
 import { type Draft, draftsQuery, type PageKey, saveDraft } from "./draft-store";
 

@@ -1,7 +1,7 @@
 import { useRef, useState } from "react";
+import { v7 as uuidV7 } from "uuid";
 
 import type { RequestKey } from "@/api/use-keyed-mutation";
-import { uuidV7 } from "@/api/uuid-v7";
 
 import { useDraft } from "./use-draft";
 

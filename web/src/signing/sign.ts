@@ -1,7 +1,8 @@
 /** Signs commands for desktops that require signatures. */
+import { v7 as uuidV7 } from "uuid";
+
 import { base64Url, type BrowserKey, signText } from "./browser-key";
 import { canonicalJson } from "./canonical-json";
-import { uuidV7 } from "@/api/uuid-v7";
 
 /** The signed parts of a request to a desktop's gateway. */
 export interface SignedRequest {

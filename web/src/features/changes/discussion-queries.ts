@@ -1,10 +1,10 @@
 /** The conversation about a finding: stored by the gateway, and the part of it that is in progress. */
 import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
+import { v7 as uuidV7 } from "uuid";
 
 import { messageOf } from "@/api/errors";
 import { type Scope, useScope } from "@/api/scope";
 import type { ChatEvent } from "@/api/types";
-import { uuidV7 } from "@/api/uuid-v7";
 import {
   argueFinding,
   askAboutFinding,

@@ -1,12 +1,12 @@
 /** Reads pull requests through the machine that opened them, and acts on them with its account. */
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { v7 as uuidV7 } from "uuid";
 
 import { storeCommentDraft } from "@/api/comment-drafts";
 import { ApiError } from "@/api/errors";
 import { type Scope, useScope } from "@/api/scope";
 import type { ChangeRequestDetail, Loop, MergeMethod, PullRequest } from "@/api/types";
 import { useKeyedMutation } from "@/api/use-keyed-mutation";
-import { uuidV7 } from "@/api/uuid-v7";
 import { useDraft } from "@/drafts/use-draft";
 import { useRequestKey } from "@/drafts/use-request-key";
 import {

@@ -1,6 +1,7 @@
 /** The conversation about a finding: questions to the assistant, and debates with the reviewer. */
+import { v7 as uuidV7 } from "uuid";
+
 import type { ChatEvent, ChatMessage, DebateOutcome } from "@/api/types";
-import { uuidV7 } from "@/api/uuid-v7";
 
 export const ASSISTANT = "assistant";
 export const REVIEWER = "reviewer";

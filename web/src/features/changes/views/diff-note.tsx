@@ -1,7 +1,7 @@
 import { Suspense } from "react";
+import { v7 as uuidV7 } from "uuid";
 
 import type { ChangedFile } from "@/api/types";
-import { uuidV7 } from "@/api/uuid-v7";
 import { useDraft } from "@/drafts/use-draft";
 
 import type { CommentNote } from "../model/diff-file";

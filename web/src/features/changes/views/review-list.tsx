@@ -1,7 +1,7 @@
 import { useState } from "react";
+import { v7 as uuidV7 } from "uuid";
 
 import type { ChangeReview } from "@/api/types";
-import { uuidV7 } from "@/api/uuid-v7";
 import { ago, moment } from "@/model/format";
 import { ActionError } from "@/ui/action-error";
 import { useNow } from "@/ui/clock";

@@ -1,4 +1,5 @@
-import { uuidV7 } from "@/api/uuid-v7";
+import { v7 as uuidV7 } from "uuid";
+
 import { useDraft } from "@/drafts/use-draft";
 import { useRequestKey } from "@/drafts/use-request-key";
 

@@ -1,5 +1,5 @@
 /** Files for a request: images, and texts in UTF-8. */
-import { uuidV7 } from "@/api/uuid-v7";
+import { v7 as uuidV7 } from "uuid";
 
 export interface RequestFile {
   id: string;

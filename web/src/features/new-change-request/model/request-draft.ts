@@ -1,6 +1,7 @@
 /** Unsent content of the form, apart from its files. */
+import { v7 as uuidV7 } from "uuid";
+
 import type { Document, LoopDetail } from "@/api/types";
-import { uuidV7 } from "@/api/uuid-v7";
 import type { RunSelection } from "@/signing/run-loop";
 
 import type { RepositoryInput } from "./repository-input";
