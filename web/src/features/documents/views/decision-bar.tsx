@@ -15,7 +15,7 @@ import {
 } from "../model/change-request";
 import { answerText, type OpenQuestion } from "../model/open-questions";
 import type { ReviewDraft } from "../model/use-review";
-import { useRunDocument } from "../queries";
+import { useRunDocument } from "../run-document";
 import { ExecutePlan } from "./execute-button";
 import { StartError } from "./start-error";
 

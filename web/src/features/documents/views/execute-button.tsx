@@ -17,7 +17,7 @@ import { answersText } from "../model/change-request";
 import { draftPage } from "../model/draft-page";
 import { openQuestions } from "../model/open-questions";
 import { type ReviewDraft, useReview } from "../model/use-review";
-import { useRunDocument } from "../queries";
+import { useRunDocument } from "../run-document";
 import { StartError } from "./start-error";
 
 const ExecuteConfirmation = lazyPart(() => import("./execute-confirmation"), "ExecuteConfirmation");

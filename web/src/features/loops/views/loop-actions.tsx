@@ -10,7 +10,7 @@ import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { usePageActions } from "@/ui/page-actions";
 
-import { useCancelLoop, useResumeLoop } from "../queries";
+import { useCancelLoop, useResumeLoop } from "../actions";
 
 const RESUMABLE: readonly LoopStatus[] = ["FAILED", "CANCELLED", "TIMED_OUT"];
 

@@ -8,7 +8,7 @@ import { Field, INPUT_CLASS } from "@/ui/field";
 import { isSubmitKey } from "@/ui/submit-key";
 
 import { byteLength, MAX_MESSAGE_BYTES } from "../model/messages";
-import { useSendMessage } from "../queries";
+import { useSendMessage } from "../actions";
 
 export function MessageForm({ loopId }: { loopId: string }) {
   const text = useDraft(`loops/${loopId}`, "message", "");
