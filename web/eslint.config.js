@@ -79,7 +79,17 @@ export default tseslint.config(
       "better-tailwindcss": { entryPoint: "src/app/styles.css", detectComponentClasses: true },
     },
     // A class without a rule, such as a color that the theme lacks, shows nothing.
-    rules: { "better-tailwindcss/no-unknown-classes": "error" },
+    rules: {
+      "better-tailwindcss/no-unknown-classes": "error",
+      "no-restricted-properties": [
+        "error",
+        {
+          object: "crypto",
+          property: "randomUUID",
+          message: "Pages at http addresses of other machines lack it. Use the package uuid.",
+        },
+      ],
+    },
   },
   ...folderRules,
   { files: ["scripts/**", "dev/**", "e2e/**", "*.js"], languageOptions: { globals: globals.node } },

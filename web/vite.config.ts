@@ -49,9 +49,13 @@ const nonceStyles: Plugin = {
   },
 };
 
-/** The package that exports all components: the first page uses two of them, other pages load the others. */
+/** Packages that export all their modules from one: the first page uses these of them, other pages load the others. */
+const FIRST_PAGE_EXPORTS = [
+  { from: "/radix-ui/dist/", used: /\/react-(popover|tooltip)\// },
+  { from: "/uuid/dist/index.js", used: /\/v7\.js$/ },
+];
 const isUnusedExport = (file: string, imported: string) =>
-  file.includes("/radix-ui/dist/") && !/\/react-(popover|tooltip)\//.test(imported);
+  FIRST_PAGE_EXPORTS.some(({ from, used }) => file.includes(from) && !used.test(imported));
 
 /** Returns a test for the modules that files import at once. */
 function importedBy(

@@ -1,9 +1,10 @@
 /** Drafts of all forms but that of a new change request, against the mock server. */
 import { expect, test } from "@playwright/test";
 
-import { id, useMock } from "./mock";
+import { id, openSignedIn, useMock } from "./mock";
 
-const { open, signIn } = useMock();
+const mock = useMock();
+const { open, signIn } = mock;
 
 test("answer, prompt of an agent and limits are kept and removed when they are saved", async ({
   page,
@@ -35,6 +36,44 @@ test("answer, prompt of an agent and limits are kept and removed when they are s
   await page.reload();
   await expect(perLoop).toHaveValue("7");
   await expect(page.getByRole("button", { name: "Discard changes" })).toBeHidden();
+});
+
+test("drafts work at an http address of another machine, which is no secure context", async ({
+  page,
+}) => {
+  const origin = "http://loopgate.test";
+  // The browser treats the address of this machine as secure.
+  await page.route(`${origin}/**`, async (route) => {
+    const { pathname, search } = new URL(route.request().url());
+    // The response of a stream has no end.
+    if (pathname.endsWith("/changes")) return route.abort();
+    const response = await route.fetch({ url: mock.origin + pathname + search });
+    return route.fulfill({ response });
+  });
+  await openSignedIn({ origin }, page, "/acme/new");
+  expect(await page.evaluate(() => window.isSecureContext)).toBe(false);
+  const text = page.getByRole("textbox", { name: "Describe the change" });
+  await text.fill("Print the version");
+  await page.reload();
+  await expect(text).toHaveValue("Print the version");
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+});
+
+test("name of a view is kept until the view is saved", async ({ page }) => {
+  await signIn(page, "/acme/work?q=sort%3Aoldest");
+  await page.getByRole("button", { name: "Save this view" }).click();
+  const name = page.getByRole("textbox", { name: "Name of the view" });
+  await expect(name).toBeFocused();
+  await name.fill("Oldest first");
+  await page.reload();
+  await expect(name).toHaveValue("Oldest first");
+  await expect(name).not.toBeFocused();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByRole("button", { name: "Oldest first" })).toBeVisible();
+  await page.getByRole("button", { name: "Remove this view" }).click();
+  await expect(page.getByRole("button", { name: "Save this view" })).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("button", { name: "Save this view" })).toBeVisible();
 });
 
 for (const { name, path, label, other, send, done } of [

@@ -55,7 +55,11 @@ export async function startMock(
 }
 
 /** Opens a page of the app in a new session, without the page that a sign-in link opens first. */
-export async function openSignedIn({ origin }: Mock, page: Page, path: string): Promise<void> {
+export async function openSignedIn(
+  { origin }: Pick<Mock, "origin">,
+  page: Page,
+  path: string,
+): Promise<void> {
   await page.context().addCookies([{ name: "session", value: "mock", url: origin }]);
   // A file of the same origin, to which the storage of the app belongs, and which is no page of the app.
   await page.goto(`${origin}/theme.js`);

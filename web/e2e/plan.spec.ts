@@ -81,7 +81,9 @@ const requestChanges = (page: Page) => page.getByRole("button", { name: "Request
 
 test("comments and answers are sent as one loop, and the next version answers them", async ({
   page,
+  context,
 }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const slug = await openPlan(page);
   const sent = starts(page);
   await page.getByText("Parse the flag before a command").click({ clickCount: 3 });
@@ -128,12 +130,23 @@ Too long
   const answers = page.getByRole("region", { name: "Comments on the version before" });
   await expect(answers.getByRole("listitem")).toHaveCount(2);
   await expect(answers.getByRole("listitem").first()).toContainText("Also accept -V.");
-  await expect(answers.getByRole("listitem").first()).toContainText("Adopted: see the tasks.");
+  const answered = answers.getByRole("listitem").first();
+  await expect(answered).toContainText("Adopted: see the tasks.");
+  await answered.getByRole("button", { name: "Copy link" }).click();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  expect(link).toContain(`/${slug}?tab=plan&version=2&comment=sent-1`);
+
   await expect(page.getByText(/passages are new or changed since version 1/)).toBeVisible();
   await expect(page.locator("li[data-changed]").first()).toContainText("on one line");
   await expect(page.getByRole("region", { name: "Judges" })).toContainText("0.85 reaches 0.80");
   await expect(page.getByRole("textbox", { name: /^Comment/ })).toHaveCount(0);
   await expectAccessible(page);
+
+  await page.goto(link);
+  await expect(answered).toBeFocused();
+  await expectAccessible(page);
+  await page.goto(`${mock.origin}/acme/work/feature-1?tab=plan&comment=sent-1`);
+  await expect(page.getByText("The comment of this address cannot be shown")).toBeVisible();
 });
 
 test("two versions are compared side by side, by an address", async ({ page }) => {

@@ -113,6 +113,25 @@ test("number of what needs the person includes all pages of the list", async ({ 
   );
 });
 
+test("loop that waits for approval on a later page of the list is counted once", async ({
+  page,
+}) => {
+  await page.route("**/change-requests?*attention=true*", async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as {
+      data: { state: string; details: { activity?: { id: string } } }[];
+    };
+    const held = body.data.filter(({ state }) => state === "waiting_for_approval");
+    for (const { details } of held) if (details.activity) details.activity.id = id(71);
+    const isFirstPage = !route.request().url().includes("state=");
+    const data = isFirstPage ? body.data.filter((row) => !held.includes(row)) : held;
+    return route.fulfill({ response, json: { ...body, data, total: 73 } });
+  });
+  await page.reload();
+  // One of the two requests of the machine is that of the loop.
+  await expect(page).toHaveTitle("(74) Loops · Loopgate");
+});
+
 test("palette finds pages, settings, change requests and repositories, and carries out actions", async ({
   page,
 }) => {

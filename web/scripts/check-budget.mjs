@@ -9,7 +9,7 @@ const FONT_KB = 50;
 // Code that another page adds.
 const LATER_PAGE_KB = 60;
 // Code of a part of a page, such as the renderer of Markdown: loaded while the page is already displayed.
-const PART_KB = 75;
+const PART_KB = 60;
 const KB = 1024;
 
 const dist = new URL("../dist/", import.meta.url);

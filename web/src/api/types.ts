@@ -1,6 +1,9 @@
 /** Short names of the generated API types. */
 import type { components, paths } from "./control-plane.gen";
-import type { components as gatewayComponents } from "./gateway.gen";
+import type {
+  components as gatewayComponents,
+  operations as gatewayOperations,
+} from "./gateway.gen";
 
 type Schemas = components["schemas"];
 type GatewaySchemas = gatewayComponents["schemas"];
@@ -63,31 +66,34 @@ export type AuditAction = Schemas["AuditAction"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type OrganizationSettings = Schemas["OrganizationSettings"];
 export type Ticket = Schemas["TicketRecord"];
-export type CreateDocument = Schemas["CreateDocument"];
 export type RunLoopBody = Schemas["RunLoop"];
 export type LaunchPreview = Schemas["LaunchPreview"];
 export type SignedLaunch = Schemas["SignedLaunch"];
 /** Check of a machine as a desktop has stored it: `debug` is a text. */
 export type StoredCheck = Schemas["HealthCheckEntry"];
 
-export type GatewayHealth = GatewaySchemas["Health"];
-export type GatewaySession = GatewaySchemas["ExchangeAnswer"];
+/**
+ * Answer of an operation of the gateway. The types of the gateway are generated for the operations that are named this
+ * way: see scripts/generate-types.mjs.
+ */
+export type GatewayAnswer<Name extends keyof gatewayOperations> = gatewayOperations[Name] extends {
+  responses: { 200: { content: infer Content } };
+}
+  ? Content[keyof Content]
+  : never;
+
+export type GatewayHealth = GatewayAnswer<"health">;
+export type GatewaySession = GatewayAnswer<"gateway_auth_exchange">;
 export type RepositoryPreview = GatewaySchemas["RepositoryPreview"];
 export type LoopStartPreview = GatewaySchemas["LoopStartPreview"];
-export type FoundFiles = GatewaySchemas["FoundFiles"];
-export type GatewayRepos = GatewaySchemas["ReposAnswer"];
 export type GatewayCheck = GatewaySchemas["Check"];
-export type GatewayCheckReport = GatewaySchemas["HealthReport"];
-export type GatewayBranches = GatewaySchemas["BranchesAnswer"];
 export type ListedRepo = GatewaySchemas["ListedRepo"];
 export type WaitingRequest = GatewaySchemas["WaitingRequest"];
-export type PendingApprovals = GatewaySchemas["PendingApprovals"];
 export type LoopChanges = GatewaySchemas["LoopChanges"];
 export type RepositoryChanges = GatewaySchemas["RepositoryChanges"];
 export type ChangedFile = GatewaySchemas["ListedFile"];
 export type PatchesRequest = GatewaySchemas["PatchesRequest"];
 export type NewPullRequestReview = GatewaySchemas["NewPullRequestReview"];
-export type FileVersions = GatewaySchemas["DiffAnswer"];
 export type LocatedLine = GatewaySchemas["LocatedLine"];
 export type RequestedLine = GatewaySchemas["RequestedLine"];
 export type PullRequestStanding = GatewaySchemas["PullRequestStanding"];
@@ -102,13 +108,8 @@ export type BranchUpdate = GatewaySchemas["DisplayedPullRequest"];
 export type LoopPatches = GatewaySchemas["LoopPatches"];
 export type ChatEvent = GatewaySchemas["ChatEvent"];
 export type ChatMessage = GatewaySchemas["ChatMessage"];
-export type ChatHistory = GatewaySchemas["ChatHistory"];
 export type DebateOutcome = GatewaySchemas["DebateOutcome"];
 export type FindingContext = GatewaySchemas["FindingContext"];
-export type ReviewerAvailability = GatewaySchemas["ReviewerAvailability"];
-export type ReviewStatusAnswer = GatewaySchemas["ReviewStatusAnswer"];
 export type ReviewAnswer = GatewaySchemas["ReviewAnswer"];
 export type ReviewFinding = GatewaySchemas["ReviewFinding"];
-export type ReviewFindings = GatewaySchemas["ReviewFindings"];
 export type Verdict = GatewaySchemas["Verdict"];
-export type VerdictAnswer = GatewaySchemas["VerdictBody"];

@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, renderHook } from "@testing-library/react";
 import { createElement, type ReactNode, useState } from "react";
 import { expect, test } from "vitest";
+import { v7 as uuidV7 } from "uuid";
 
 import { ApiError } from "./errors";
 import { useKeyedMutation } from "./use-keyed-mutation";
@@ -44,8 +45,8 @@ function setUp(respond: (input: string) => Promise<string>, opened = Promise.res
 
 /** A key of the component, instead of one of the browser. */
 function useKey() {
-  const [value, keep] = useState<string>(() => crypto.randomUUID());
-  return { value, keep, drop: () => keep(crypto.randomUUID()) };
+  const [value, keep] = useState<string>(() => uuidV7());
+  return { value, keep, drop: () => keep(uuidV7()) };
 }
 
 const refuse = (status: number, code = "refused") => Promise.reject(new ApiError(status, { code }));

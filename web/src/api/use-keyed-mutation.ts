@@ -1,5 +1,6 @@
 import { useMutation, type UseMutationOptions } from "@tanstack/react-query";
 import { useRef } from "react";
+import { v7 as uuidV7 } from "uuid";
 
 import { ApiError } from "./errors";
 
@@ -47,7 +48,7 @@ export function useKeyedMutation<Input, Output>(
     mutationFn: async (input: Input) => {
       const text = JSON.stringify(input);
       const isOther = refused.current !== undefined && refused.current !== text;
-      const current = isOther ? crypto.randomUUID() : key;
+      const current = isOther ? uuidV7() : key;
       refused.current = undefined;
       keep(current);
       try {

@@ -9,6 +9,7 @@ import { needOf } from "@/features/change-requests/model/states";
 import {
   fetchAfter,
   firstPageQuery,
+  heldQuery,
   type ListPosition,
   NEEDS_ME,
 } from "@/features/change-requests/queries";
@@ -73,10 +74,15 @@ export async function itemAfter(
   return next ?? items[lastRequest + 1] ?? items[0];
 }
 
-/** Returns the requests that wait for approval on this machine, except those of loops. Undefined while they are not known. */
+/**
+ * Returns the requests that wait for approval on this machine, except those of change requests that need the person.
+ * Undefined while they are not known.
+ */
 export function useOtherApprovals(): WaitingRequest[] | undefined {
   const scope = useScope();
-  const requests = useQuery(firstPageQuery(scope, NEEDS_ME)).data?.data;
+  const page = useQuery(firstPageQuery(scope, NEEDS_ME)).data;
+  const hasFurther = page !== undefined && (page.total ?? 0) > page.data.length;
+  const further = useQuery({ ...heldQuery(scope), enabled: hasFurther });
   const { data: targets } = useQuery(computeTargetsQuery(scope));
   const isGatewayOnline = targets?.some(({ isOnline }) => isOnline) ?? false;
   const approvals = useQuery({
@@ -84,8 +90,10 @@ export function useOtherApprovals(): WaitingRequest[] | undefined {
     // Without an online machine there is no gateway to poll.
     enabled: isGatewayOnline,
   });
-  if (!targets || !requests || (isGatewayOnline && approvals.isPending)) return undefined;
+  if (!targets || !page || (isGatewayOnline && approvals.isPending)) return undefined;
+  if (hasFurther && further.isPending) return undefined;
   const waiting = approvals.isError ? [] : (approvals.data?.waiting ?? []);
+  const requests = [...page.data, ...(further.data ?? [])];
   return waiting.filter(({ id }) => !requests.some((request) => isHeldBy(request, id)));
 }
 

@@ -20,26 +20,22 @@ import { LoadingPull } from "@/features/pulls/views/loading-pull";
 import { SetUpPanel } from "@/features/set-up/views/set-up";
 import { isActive } from "@/model/status";
 import { changesAddress } from "@/routing/changes-address";
-import { lazyPart } from "@/routing/lazy-page";
 import { logSearch } from "@/routing/log-search";
 import { type SearchChange, withChange } from "@/routing/search-change";
 import { Loaded } from "@/ui/loaded";
 
 import { NotificationOffer } from "./notification-offer";
+import {
+  ChangesStage,
+  DocumentText,
+  EvidenceStage,
+  executionsOf,
+  LiveStage,
+  PlanStage,
+  PullsStage,
+} from "./stages";
 
-// Not part of the page: title, state and tabs are displayed while the stages, which render Markdown and logs, are loading.
-const DocumentText = lazyPart(
-  () => import("@/features/documents/views/document-text"),
-  "DocumentText",
-);
-const PlanStage = lazyPart(() => import("@/features/documents/views/plan-stage"), "PlanStage");
-const LiveStage = lazyPart(() => import("@/features/loops/views/stages"), "LiveStage");
-const ChangesStage = lazyPart(
-  () => import("@/features/changes/views/changes-stage"),
-  "ChangesStage",
-);
-const EvidenceStage = lazyPart(() => import("@/features/loops/views/evidence"), "EvidenceStage");
-const PullsStage = lazyPart(() => import("@/features/pulls/views/pulls-stage"), "PullsStage");
+export { loadStage } from "./stages";
 
 const route = getRouteApi("/$orgSlug/work/$slug");
 
@@ -57,7 +53,7 @@ export function ChangeRequestWithStages() {
   const stages: StageViews = (changeRequest) => {
     const { document, plan, loops, loopId } = changeRequest;
     const running = loops.find(({ status }) => isActive(status));
-    const executions = loops.filter(({ command }) => command === "EXECUTE");
+    const executions = executionsOf(changeRequest);
     const executed = executions.at(0);
     // The evidence of ended work stays visible while a later loop runs.
     const evident = executions.find(({ status }) => !isActive(status)) ?? executed;

@@ -1,25 +1,17 @@
 /** What needs the person. Without any change request, also what this machine lacks for loops. */
 import { Link, useParams } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 
-import { loadChunk } from "@/api/load-chunk";
 import { Inbox } from "@/features/change-requests/views/inbox";
+import { lazyView } from "@/ui/lazy-view";
 import { buttonClass } from "@/ui/button";
 import { Notice } from "@/ui/panel";
 
 import { useOtherApprovals } from "./attention";
 
 // Only a person without any change request needs the one, and only one whom nothing needs the other.
-const SetUpPanel = lazy(() =>
-  loadChunk(() => import("@/features/set-up/views/set-up")).then(({ SetUpPanel }) => ({
-    default: SetUpPanel,
-  })),
-);
-const NextEnd = lazy(() =>
-  loadChunk(() => import("@/features/loop-list/views/next-end")).then(({ NextEnd }) => ({
-    default: NextEnd,
-  })),
-);
+const SetUpPanel = lazyView(() => import("@/features/set-up/views/set-up"), "SetUpPanel");
+const NextEnd = lazyView(() => import("@/features/loop-list/views/next-end"), "NextEnd");
 
 export function InboxPage() {
   const setUp = (

@@ -13,7 +13,7 @@ import { LoopDetailPage } from "@/features/loops/views/loop-detail";
 import { SetUpPanel } from "@/features/set-up/views/set-up";
 import { isActive, statusFacts } from "@/model/status";
 import { changesAddress } from "@/routing/changes-address";
-import { lazyPart } from "@/routing/lazy-page";
+import { lazyPart } from "@/ui/lazy-view";
 import { withChange } from "@/routing/search-change";
 import { useStateAnnouncement } from "@/ui/announce";
 

@@ -6,7 +6,7 @@ import { agentRoute, agentsRoute } from "@/features/agents/routes";
 import { apiKeysRoute } from "@/features/api-keys/routes";
 import { approvalsRoute } from "@/features/approvals/routes";
 import { auditLogRoute } from "@/features/audit-log/routes";
-import { changeRequestRoute, inboxRoute, workRoute } from "@/features/change-requests/routes";
+import { inboxRoute, workRoute } from "@/features/change-requests/routes";
 import { desktopsRoute } from "@/features/desktops/routes";
 import { documentRoute, planRoute } from "@/features/documents/routes";
 import { loopRoute } from "@/features/loops/routes";
@@ -25,7 +25,7 @@ import {
 import { signingRoute } from "@/features/signing/routes";
 import { usageRoute } from "@/features/usage/routes";
 import { loopsRoute } from "@/features/loop-list/routes";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { organizationRoute, rootRoute, settingsRoute } from "@/routing/parents";
 import { requireSession } from "@/routing/session";
 import {
@@ -36,22 +36,20 @@ import {
   RoutePending,
 } from "@/ui/route-states";
 
+import { changeRequestRoute } from "./change-request-route";
 import { Shell } from "./shell";
 
 rootRoute.update({ notFoundComponent: PageNotFound });
 organizationRoute.update({ component: Shell, pendingComponent: AppPending });
 settingsRoute.update({
-  component: lazyPage(() => import("./settings-layout"), "SettingsLayout"),
+  component: lazyView(() => import("./settings-layout"), "SettingsLayout"),
 });
-loopsRoute.update({ component: lazyPage(() => import("./loops-page"), "LoopsPage") });
+loopsRoute.update({ component: lazyView(() => import("./loops-page"), "LoopsPage") });
 newChangeRequestRoute.update({
-  component: lazyPage(() => import("./new-change-request-page"), "NewChangeRequestPage"),
+  component: lazyView(() => import("./new-change-request-page"), "NewChangeRequestPage"),
 });
-inboxRoute.update({ component: lazyPage(() => import("./inbox-page"), "InboxPage") });
-changeRequestRoute.update({
-  component: lazyPage(() => import("./change-request-page"), "ChangeRequestWithStages"),
-});
-loopRoute.update({ component: lazyPage(() => import("./loop-page"), "LoopPage") });
+inboxRoute.update({ component: lazyView(() => import("./inbox-page"), "InboxPage") });
+loopRoute.update({ component: lazyView(() => import("./loop-page"), "LoopPage") });
 
 /** Returns the signed-in user in the organization that the session selects. */
 const currentUser = ({ href }: { href: string }) => requireSession(unwrap(api.GET("/me")), href);

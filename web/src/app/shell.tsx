@@ -4,7 +4,7 @@ import { Suspense, useState } from "react";
 
 import { useConnection } from "@/api/connection";
 import { useListChanges } from "@/api/list-changes";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { Announcer } from "@/ui/announcer";
 import { cx } from "@/ui/cx";
 
@@ -16,8 +16,8 @@ import { useAttentionNotifications } from "./notifications";
 import { useHeadingFocus } from "./heading-focus";
 import { useTabSigns } from "./tab-signs";
 
-const Palette = lazyPage(() => import("./palette"), "Palette");
-const ShortcutList = lazyPage(() => import("./shortcut-list"), "ShortcutList");
+const Palette = lazyView(() => import("./palette"), "Palette");
+const ShortcutList = lazyView(() => import("./shortcut-list"), "ShortcutList");
 
 export type Overlay = "palette" | "shortcuts" | "more";
 

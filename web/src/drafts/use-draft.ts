@@ -1,10 +1,14 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { v7 as uuidV7 } from "uuid";
 
 import { meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 
-import { type Draft, type DraftKey, draftsQuery, saveDraft } from "./draft-store";
+import { type Draft, draftsQuery, type PageKey, saveDraft } from "./draft-store";
+
+// The same array for all renders.
+const NO_DRAFTS: Draft[] = [];
 
 /** A text field whose unsent content is kept, see `useDraft`. */
 export interface DraftField<T> {
@@ -26,8 +30,11 @@ export interface DraftField<T> {
  */
 export function useDraft<T>(page: string, field: string, initial: T): DraftField<T> {
   const { data: me } = useSuspenseQuery(meQuery(useScope()));
-  const key: DraftKey = [me.id, me.organization.id, page, field];
-  const { data: drafts } = useSuspenseQuery(draftsQuery(key));
+  const pageKey: PageKey = [me.id, me.organization.id, page];
+  const { data: drafts } = useSuspenseQuery({
+    ...draftsQuery(pageKey),
+    select: (fields) => fields[field] ?? NO_DRAFTS,
+  });
   const [own, setOwn] = useState(drafts[0]);
   // The newest value: several changes may precede a render.
   const latest = useRef(own);
@@ -35,9 +42,9 @@ export function useDraft<T>(page: string, field: string, initial: T): DraftField
 
   const valueOf = (draft: Draft | undefined) => (draft ? (draft.value as T) : initial);
   const save = (replaced: string | undefined, draft?: Draft) =>
-    saveDraft(key, replaced, draft).catch(() => setIsKept(false));
+    saveDraft([...pageKey, field], replaced, draft).catch(() => setIsKept(false));
   const set = (value: unknown, replaced = latest.current?.version) => {
-    const draft = { version: crypto.randomUUID(), value };
+    const draft = { version: uuidV7(), value };
     latest.current = draft;
     setOwn(draft);
     void save(replaced, draft);

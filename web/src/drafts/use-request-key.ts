@@ -1,4 +1,5 @@
 import { useRef, useState } from "react";
+import { v7 as uuidV7 } from "uuid";
 
 import type { RequestKey } from "@/api/use-keyed-mutation";
 
@@ -9,7 +10,7 @@ import { useDraft } from "./use-draft";
  * is repeated with the same key.
  */
 export function useRequestKey(page: string, operation: string): RequestKey {
-  const [initial, setInitial] = useState<string>(() => crypto.randomUUID());
+  const [initial, setInitial] = useState<string>(() => uuidV7());
   const { value, change, discard } = useDraft(page, `key of ${operation}`, initial);
   const kept = useRef<string>(undefined);
   return {
@@ -21,7 +22,7 @@ export function useRequestKey(page: string, operation: string): RequestKey {
     },
     drop: () => {
       kept.current = undefined;
-      setInitial(crypto.randomUUID());
+      setInitial(uuidV7());
       discard();
     },
   };

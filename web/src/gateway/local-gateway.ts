@@ -116,17 +116,18 @@ export class LocalGateway {
       if (gatewayId === undefined || current.gatewayId === gatewayId) return current;
       throw new GatewayError("absent", "The gateway of that machine is not on this machine.");
     };
-    let response = await this.#call(await session(), operation, signal);
+    const attempt = async () => {
+      const response = await this.#call(await session(), operation, signal);
+      return response.ok ? response : await refusalOf(response);
+    };
+    let result = await attempt();
     // A restarted gateway has lost its sessions. A second refusal is final.
-    if (await isSessionEnded(response)) {
+    if (result instanceof GatewayError && result.problem === "refused") {
       this.#session = undefined;
-      response = await this.#call(await session(), operation, signal);
+      result = await attempt();
     }
-    if (!response.ok) {
-      const problem = (await isSessionEnded(response)) ? "refused" : "failed";
-      throw new GatewayError(problem, await errorText(response), { status: response.status });
-    }
-    return response;
+    if (result instanceof GatewayError) throw result;
+    return result;
   }
 
   #call(
@@ -245,14 +246,13 @@ export class LocalGateway {
   }
 }
 
-/** The code host's program also has a 401, for an account that is not signed in. */
-async function isSessionEnded(response: Response): Promise<boolean> {
-  if (response.status !== 401) return false;
-  const body = (await response
-    .clone()
-    .json()
-    .catch(() => ({}))) as { error?: unknown };
-  return body.error === "unauthorized";
+/** Returns the error of an unsuccessful response: "refused" if the session has ended. */
+async function refusalOf(response: Response): Promise<GatewayError> {
+  const { status } = response;
+  const error = await errorText(response);
+  // The code host's program also has a 401, for an account that is not signed in.
+  const isSessionEnded = status === 401 && error === "unauthorized";
+  return new GatewayError(isSessionEnded ? "refused" : "failed", error, { status });
 }
 
 async function errorText(response: Response): Promise<string> {

@@ -1,30 +1,14 @@
 /** The operations of a gateway that pages use: request, and type of the response. */
 import type {
   BranchUpdate,
-  ChatEvent,
-  ChatHistory,
   ChatMessage,
   FindingContext,
-  GatewayBranches,
-  FileVersions,
-  FoundFiles,
-  GatewayCheckReport,
-  GatewayRepos,
-  LoopChanges,
-  LoopPatches,
+  GatewayAnswer,
   MergeRequest,
-  PatchesRequest,
-  PendingApprovals,
-  PullRequestConversation,
-  PullRequestReply,
   NewPullRequestReview,
-  PullRequestStanding,
-  RepositoryPreview,
-  ReviewerAvailability,
+  PatchesRequest,
+  PullRequestReply,
   ReviewFinding,
-  ReviewFindings,
-  ReviewStatusAnswer,
-  VerdictAnswer,
 } from "@/api/types";
 
 export interface Operation<Result> {
@@ -50,17 +34,17 @@ const read = <Result>(id: string, path: string): Operation<Result> => ({
   path: `/api/gateway/${path}`,
 });
 
-export const repositories = read<GatewayRepos>("repos_config", "repos");
+export const repositories = read<GatewayAnswer<"list_repos">>("repos_config", "repos");
 
 /** Checks what loops need on the machine. */
-export const healthCheck = read<GatewayCheckReport>("health_check", "health-check");
+export const healthCheck = read<GatewayAnswer<"health_check">>("health_check", "health-check");
 
 /** Requests that wait for the owner's approval. Not available as a command. */
-export const pendingApprovals = read<PendingApprovals>("", "approvals");
+export const pendingApprovals = read<GatewayAnswer<"waiting_approvals">>("", "approvals");
 
 /** Branches of a repository whose names contain `filter`: the default branch and the newest ones. */
 export const branchesOf = (repo: string, filter: string, limit: number) =>
-  read<GatewayBranches>(
+  read<GatewayAnswer<"git_branches">>(
     "git_action",
     `git/branches?${new URLSearchParams({ repo, filter, limit: String(limit) })}`,
   );
@@ -70,14 +54,14 @@ export const repositoryPreview = (
   repository: { repoFullName: string } | { repo: string },
   branch: string,
 ) =>
-  read<RepositoryPreview>(
+  read<GatewayAnswer<"preview_repository">>(
     "git_action",
     `git/repository?${new URLSearchParams({ ...repository, branch })}`,
   );
 
 /** Files of a repository whose paths contain `query`. */
 export const filesOf = (repo: string, query: string) =>
-  read<FoundFiles>(
+  read<GatewayAnswer<"search_files">>(
     "filesystem",
     `files/search?${new URLSearchParams({ repo, base: "true", query })}`,
   );
@@ -92,12 +76,15 @@ export interface ChangeRange {
 }
 
 export const loopChanges = (loopId: string, range: ChangeRange) =>
-  read<LoopChanges>(
+  read<GatewayAnswer<"loop_changes">>(
     "git_action",
     `git/loop-changes/${loopId}?${new URLSearchParams({ ...range })}`,
   );
 
-export const loopPatches = (loopId: string, body: PatchesRequest): Operation<LoopPatches> => ({
+export const loopPatches = (
+  loopId: string,
+  body: PatchesRequest,
+): Operation<GatewayAnswer<"loop_patches">> => ({
   id: "git_action",
   method: "POST",
   path: `/api/gateway/git/loop-changes/${loopId}`,
@@ -109,7 +96,7 @@ export const fileVersions = (
   repoPath: string,
   filePath: string,
   baseBranch?: string,
-): Operation<FileVersions> => ({
+): Operation<GatewayAnswer<"git_diff">> => ({
   id: "git_action",
   method: "POST",
   path: "/api/gateway/git/diff",
@@ -130,14 +117,14 @@ const pullQuery = ({ fullName, number }: PullRequestName, more: Record<string, s
 
 /** State, checks and permitted actions. `refresh`: read again, also if it was just read. */
 export const pullRequestStanding = (pull: PullRequestName, refresh = false) =>
-  read<PullRequestStanding>(
+  read<GatewayAnswer<"pull_request_standing">>(
     "git_pr",
     `git/pr/standing?${pullQuery(pull, refresh ? { refresh: "true" } : {})}`,
   );
 
 export const pullRequestComments = (pull: PullRequestName, branch: string) => {
   const branchId = `${encodeURIComponent(pull.fullName)}::${encodeURIComponent(branch)}`;
-  return read<PullRequestConversation>(
+  return read<GatewayAnswer<"pull_request_comments">>(
     "git_pr",
     `git/pr/comments?${pullQuery(pull, { branchId })}`,
   );
@@ -145,12 +132,12 @@ export const pullRequestComments = (pull: PullRequestName, branch: string) => {
 
 /** Path of the clone of a repository; null without one. */
 export const repositoryPath = (repoFullName: string) =>
-  read<{ path: string | null }>(
+  read<GatewayAnswer<"git_repo_path">>(
     "git_action",
     `git/repo-path?${new URLSearchParams({ repoFullName })}`,
   );
 
-const changePull = (action: string, body: object): Operation<unknown> => ({
+const changePull = <Result>(action: string, body: object): Operation<Result> => ({
   id: "git_pr",
   method: "POST",
   path: `/api/gateway/git/pr/${action}`,
@@ -159,19 +146,23 @@ const changePull = (action: string, body: object): Operation<unknown> => ({
 });
 
 /** Posts a review with comments on lines to a pull request. */
-export const pullRequestReview = (body: NewPullRequestReview) => changePull("review", body);
+export const pullRequestReview = (body: NewPullRequestReview) =>
+  changePull<GatewayAnswer<"post_review">>("review", body);
 
 /** Comments in the conversation of a pull request, or replies to a comment. */
-export const pullRequestReply = (body: PullRequestReply) => changePull("reply", body);
+export const pullRequestReply = (body: PullRequestReply) =>
+  changePull<GatewayAnswer<"reply_to_pull_request">>("reply", body);
 
 /** Merges a pull request, if it still has the named head commit. */
-export const pullRequestMerge = (body: MergeRequest) => changePull("merge", body);
+export const pullRequestMerge = (body: MergeRequest) =>
+  changePull<GatewayAnswer<"merge_pull_request">>("merge", body);
 
 /** Merges the base branch into the branch of a pull request, if it still has the named head commit. */
-export const pullRequestUpdate = (body: BranchUpdate) => changePull("update-branch", body);
+export const pullRequestUpdate = (body: BranchUpdate) =>
+  changePull<GatewayAnswer<"update_pull_request_branch">>("update-branch", body);
 
 /** Whether the program of the reviewer runs on the machine. */
-export const reviewerAvailability = read<ReviewerAvailability>(
+export const reviewerAvailability = read<GatewayAnswer<"reviewer_available">>(
   "reviewer_review",
   "reviewer/available",
 );
@@ -203,7 +194,7 @@ const findingsPath = ({ repo, ticket }: ReviewedWorktree, provider: string) =>
   `${reviewPath("review-findings", ticket)}?${new URLSearchParams({ repo, provider })}`;
 
 export const reviewStatus = ({ repo, ticket }: ReviewedWorktree, provider: string) =>
-  read<ReviewStatusAnswer>(
+  read<GatewayAnswer<"review_status">>(
     "reviewer_review",
     `reviewer/status/${encodeURIComponent(ticket)}?${new URLSearchParams({ repo, provider })}`,
   );
@@ -213,7 +204,7 @@ export const startReview = (
   worktree: ReviewedWorktree,
   provider: string,
   baseBranch: string | undefined,
-): Operation<ChatEvent> => ({
+): Operation<GatewayAnswer<"start_review">> => ({
   ...reviewer("review", worktree, { provider, ...(baseBranch !== undefined && { baseBranch }) }),
   isChange: true,
   isStream: true,
@@ -222,7 +213,7 @@ export const startReview = (
 export const stopReview = (
   { repo, ticket }: ReviewedWorktree,
   provider: string,
-): Operation<unknown> => ({
+): Operation<GatewayAnswer<"stop_review">> => ({
   id: "reviewer_review",
   method: "POST",
   path: reviewPath("stop", ticket),
@@ -233,7 +224,7 @@ export const stopReview = (
 export const reviewFindings = (
   worktree: ReviewedWorktree,
   provider: string,
-): Operation<ReviewFindings> => ({
+): Operation<GatewayAnswer<"review_findings">> => ({
   id: "reviewer_review",
   method: "GET",
   path: findingsPath(worktree, provider),
@@ -244,7 +235,7 @@ export const storeFindings = (
   worktree: ReviewedWorktree,
   provider: string,
   { model, findings }: { model: string | undefined; findings: readonly ReviewFinding[] },
-): Operation<unknown> => ({
+): Operation<GatewayAnswer<"change_review_findings">> => ({
   id: "reviewer_review",
   method: "POST",
   path: findingsPath(worktree, provider),
@@ -257,7 +248,7 @@ export const declineFinding = (
   provider: string,
   { index, message }: { index: number; message: string },
   decision: { reason: string } | undefined,
-): Operation<unknown> => ({
+): Operation<GatewayAnswer<"change_review_findings">> => ({
   id: "reviewer_review",
   method: "POST",
   path: findingsPath(worktree, provider),
@@ -274,7 +265,7 @@ export const extractFindings = (
   worktree: ReviewedWorktree,
   provider: string,
   sessionId: string,
-): Operation<{ findings: ReviewFinding[] }> =>
+): Operation<GatewayAnswer<"extract_findings">> =>
   reviewer("review-extract", worktree, { provider, sessionId });
 
 /** Pairs of indexes of findings that two reviews have in common. */
@@ -282,7 +273,7 @@ export const duplicateFindings = (
   worktree: ReviewedWorktree,
   [providerA, findingsA]: [string, readonly ReviewFinding[]],
   [providerB, findingsB]: [string, readonly ReviewFinding[]],
-): Operation<{ duplicates: number[][] }> =>
+): Operation<GatewayAnswer<"review_duplicates">> =>
   reviewer("review-dedup", worktree, { providerA, providerB, findingsA, findingsB });
 
 // The provider has 10 minutes, after which the gateway responds.
@@ -292,8 +283,8 @@ export const reviewVerdict = (
   worktree: ReviewedWorktree,
   provider: string,
   sessionId: string,
-): Operation<VerdictAnswer> => ({
-  ...reviewer<VerdictAnswer>("review-verdict", worktree, { provider, sessionId }),
+): Operation<GatewayAnswer<"review_verdict">> => ({
+  ...reviewer("review-verdict", worktree, { provider, sessionId }),
   timeoutMs: VERDICT_TIMEOUT_MS,
 });
 
@@ -308,7 +299,7 @@ export const argueFinding = (
     /** With one element, a new debate is started. */
     debateHistory?: { sender: string; content: string }[];
   },
-): Operation<ChatEvent> => ({
+): Operation<GatewayAnswer<"argue_finding">> => ({
   ...reviewer("argue", worktree, argument),
   id: "reviewer_argue",
   isChange: true,
@@ -321,7 +312,7 @@ const findingChatPath = ({ repo, ticket }: ReviewedWorktree, findingId: string) 
 export const findingChat = (
   worktree: ReviewedWorktree,
   findingId: string,
-): Operation<ChatHistory> => ({
+): Operation<GatewayAnswer<"finding_chat_history">> => ({
   id: "reviewer_review",
   method: "GET",
   path: findingChatPath(worktree, findingId),
@@ -332,7 +323,7 @@ export const askAboutFinding = (
   worktree: ReviewedWorktree,
   findingId: string,
   body: { message: string; findingContext: FindingContext },
-): Operation<ChatEvent> => ({
+): Operation<GatewayAnswer<"finding_chat">> => ({
   id: "reviewer_review",
   method: "POST",
   path: findingChatPath(worktree, findingId),
@@ -346,7 +337,7 @@ export const storeFindingMessage = (
   worktree: ReviewedWorktree,
   findingId: string,
   message: ChatMessage,
-): Operation<unknown> => ({
+): Operation<GatewayAnswer<"change_finding_chat">> => ({
   id: "reviewer_review",
   method: "PATCH",
   path: findingChatPath(worktree, findingId),
@@ -354,7 +345,7 @@ export const storeFindingMessage = (
 });
 
 /** Terminates a process that the gateway started. */
-export const killProcess = (pid: number): Operation<unknown> => ({
+export const killProcess = (pid: number): Operation<GatewayAnswer<"kill_process">> => ({
   id: "orchestrator_kill",
   method: "POST",
   path: "/api/gateway/orchestrator/kill",

@@ -17,7 +17,7 @@ import { sanitiseSvg } from "./sanitise-svg";
 // Narrower diagrams are not legible: below this width the diagram scrolls.
 const READABLE_WIDTH_PX = 560;
 
-export default function Diagram({ source }: { source: string }) {
+export function Diagram({ source }: { source: string }) {
   const theme = useTheme();
   const id = `diagram-${useId().replace(/[^\w-]/g, "")}`;
   const { data: features, isPending } = useQuery(featureFlagsQuery(useScope()));

@@ -8,7 +8,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { Scope } from "@/api/scope";
 
 import { CodeBlock } from "./code-block";
-import Diagram from "./diagram";
+import { Diagram } from "./diagram";
 import { Outline } from "./outline";
 
 const renderDiagram = vi.hoisted(() =>

@@ -1,18 +1,18 @@
 /** Renders Markdown. Raw HTML is shown as text, links open in a new tab, images are not loaded. */
-import { isValidElement, lazy, memo, type ReactElement, type ReactNode, Suspense } from "react";
+import { isValidElement, memo, type ReactElement, type ReactNode, Suspense } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
-import remarkGfm from "remark-gfm";
 
-import { loadChunk } from "@/api/load-chunk";
+import { lazyView } from "@/ui/lazy-view";
 
 import { changedBlocks } from "./changed-blocks";
 import { CodeBlock } from "./code-block";
+import { gfmSyntax } from "./gfm";
 import { headingIds } from "./heading-ids";
 import { textDirection } from "./text-direction";
 
-const Diagram = lazy(() => loadChunk(() => import("./diagram")));
+const Diagram = lazyView(() => import("./diagram"), "Diagram");
 
-const remarkPlugins = [remarkGfm];
+const remarkPlugins = [gfmSyntax];
 const NO_LINES: ReadonlySet<number> = new Set();
 
 const components: Components = {

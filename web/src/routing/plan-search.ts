@@ -6,13 +6,23 @@ export interface PlanSearch {
   compare?: number | undefined;
   /** Whether the text is edited. */
   edit?: boolean | undefined;
+  /** Id of the comment to show. */
+  comment?: string;
 }
 
-export function planSearch({ version, compare, edit }: Record<string, unknown>): PlanSearch {
+const COMMENT = /^[\w-]{1,100}$/;
+
+export function planSearch({
+  version,
+  compare,
+  edit,
+  comment,
+}: Record<string, unknown>): PlanSearch {
   return {
     ...(isVersion(version) && { version }),
     ...(isVersion(compare) && { compare }),
     ...(edit === true && { edit }),
+    ...(typeof comment === "string" && COMMENT.test(comment) && { comment }),
   };
 }
 

@@ -7,15 +7,15 @@ import { type Scope, useScope } from "@/api/scope";
 
 /**
  * Opens the log of a started loop on the page of its change request, or that of the existing loop when the server reports
- * a conflict.
+ * a conflict. `document`: slug of the loop's document. Without it, the loop is read first.
  */
-export function useOpenLoop(orgSlug: string) {
+export function useOpenLoop(orgSlug: string, document?: string) {
   const router = useRouter();
   const client = useQueryClient();
   const scope = useScope();
   const { pathname } = router.state.location;
   const open = async (loopId: string) => {
-    const slug = await changeRequestOf(client, scope, loopId).catch(() => undefined);
+    const slug = await changeRequestOf(client, scope, loopId, document).catch(() => undefined);
     // A person who has opened another page in the meantime stays there.
     if (router.state.location.pathname !== pathname) return;
     await (slug === undefined
@@ -40,12 +40,13 @@ async function changeRequestOf(
   client: QueryClient,
   scope: Scope,
   loopId: string,
+  known: string | undefined,
 ): Promise<string | undefined> {
-  const { document } = await client.query(loopDetailQuery(scope, loopId));
-  if (!document) return undefined;
+  const document = known ?? (await client.query(loopDetailQuery(scope, loopId))).document?.slug;
+  if (document === undefined) return undefined;
   // The page would show the loop before this one otherwise.
   const request = await client.query({
-    ...changeRequestQuery(scope, document.slug),
+    ...changeRequestQuery(scope, document),
     staleTime: 0,
   });
   const { slug } = request.document;

@@ -3,13 +3,6 @@ import { webcrypto } from "node:crypto";
 import { expect, it } from "vitest";
 
 import { signRequest } from "./sign";
-import { uuidV7 } from "./uuid-v7";
-
-it("UUIDs are ordered by time", () => {
-  const id = uuidV7(0x0123_4567_89ab);
-  expect(id).toMatch(/^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  expect(uuidV7(1) < uuidV7(2)).toBe(true);
-});
 
 it("signature covers the exact payload text", async () => {
   const pair = (await webcrypto.subtle.generateKey("Ed25519", false, ["sign", "verify"])) as {

@@ -1,7 +1,8 @@
 /** Signs commands for desktops that require signatures. */
+import { v7 as uuidV7 } from "uuid";
+
 import { base64Url, type BrowserKey, signText } from "./browser-key";
 import { canonicalJson } from "./canonical-json";
-import { uuidV7 } from "./uuid-v7";
 
 /** The signed parts of a request to a desktop's gateway. */
 export interface SignedRequest {
@@ -30,6 +31,8 @@ export async function signRequest(
     query: [],
     bodyHash: base64Url(await crypto.subtle.digest("SHA-256", body)),
     timestamp: Math.floor(Date.now() / 1000),
+    // Keys, like this function, exist in secure contexts only.
+    // eslint-disable-next-line no-restricted-properties
     nonce: crypto.randomUUID(),
   });
   return {

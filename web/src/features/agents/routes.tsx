@@ -1,7 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { settingsRoute } from "@/routing/parents";
 import { SettingsError } from "@/ui/route-states";
 
@@ -18,7 +18,7 @@ export const agentsRoute = createRoute({
   loader: ({ context: { scope }, location }) =>
     ensure(agentsQuery(scope, agentSearch(location.search).search ?? "")),
   errorComponent: SettingsError,
-  component: lazyPage(() => import("./views/agents"), "AgentsPage"),
+  component: lazyView(() => import("./views/agents"), "AgentsPage"),
 });
 
 export const agentRoute = createRoute({
@@ -27,5 +27,5 @@ export const agentRoute = createRoute({
   loader: ({ context: { scope }, params: { slug } }) =>
     Promise.all([ensure(agentQuery(scope, slug)), ensure(agentVersionsQuery(scope, slug))]),
   errorComponent: SettingsError,
-  component: lazyPage(() => import("./views/agent"), "AgentPage"),
+  component: lazyView(() => import("./views/agent"), "AgentPage"),
 });

@@ -1,7 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { settingsRoute } from "@/routing/parents";
 import { SettingsError } from "@/ui/route-states";
 
@@ -12,5 +12,5 @@ export const apiKeysRoute = createRoute({
   path: "/keys",
   loader: ({ context: { scope } }) => ensure(apiKeysQuery(scope)),
   errorComponent: SettingsError,
-  component: lazyPage(() => import("./views/api-keys"), "ApiKeysPage"),
+  component: lazyView(() => import("./views/api-keys"), "ApiKeysPage"),
 });

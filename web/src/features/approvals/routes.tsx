@@ -1,7 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { organizationRoute } from "@/routing/parents";
 
 import { approvalsQuery } from "./queries";
@@ -12,7 +12,7 @@ export const approvalsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/approvals",
   loader: ({ context: { scope } }) => ensure(approvalsQuery(scope)),
-  pendingComponent: lazyPage(view, "LoadingApprovals"),
-  errorComponent: lazyPage(view, "ApprovalsError"),
-  component: lazyPage(view, "ApprovalsPage"),
+  pendingComponent: lazyView(view, "LoadingApprovals"),
+  errorComponent: lazyView(view, "ApprovalsError"),
+  component: lazyView(view, "ApprovalsPage"),
 });

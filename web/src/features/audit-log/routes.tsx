@@ -1,7 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { settingsRoute } from "@/routing/parents";
 import { SettingsError } from "@/ui/route-states";
 
@@ -16,5 +16,5 @@ export const auditLogRoute = createRoute({
   loader: ({ context: { scope }, deps }) =>
     ensure(auditLogQuery(scope, deps.action, deps.pages?.at(-1))),
   errorComponent: SettingsError,
-  component: lazyPage(() => import("./views/audit-log"), "AuditLogPage"),
+  component: lazyView(() => import("./views/audit-log"), "AuditLogPage"),
 });

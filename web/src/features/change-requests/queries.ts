@@ -109,6 +109,24 @@ export function useChangeRequests(filters: ChangeRequestFilters) {
 /** What needs the person: the filters of the inbox and of all counts. */
 export const NEEDS_ME: ChangeRequestFilters = { attention: true, mine: true };
 
+/** All change requests of the person that wait for an approval. */
+export const heldQuery = (scope: Scope) =>
+  queryOptions({
+    queryKey: scope.key(KEY, "held"),
+    queryFn: async ({ signal }) => {
+      const filters = { ...NEEDS_ME, state: ["waiting_for_approval" as const] };
+      const held: ChangeRequest[] = [];
+      for (;;) {
+        const last = held.at(-1);
+        const { data } = last
+          ? await fetchAfter(scope, filters, last, signal)
+          : await fetchPage(scope, filters, signal);
+        held.push(...data);
+        if (data.length < PAGE_ROWS) return held;
+      }
+    },
+  });
+
 /** What happened to a change request, newest first. */
 export const historyQuery = ({ api, key }: Scope, idOrSlug: string) =>
   queryOptions({

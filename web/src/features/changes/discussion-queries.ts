@@ -1,5 +1,6 @@
 /** The conversation about a finding: stored by the gateway, and the part of it that is in progress. */
 import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
+import { v7 as uuidV7 } from "uuid";
 
 import { messageOf } from "@/api/errors";
 import { type Scope, useScope } from "@/api/scope";
@@ -59,7 +60,7 @@ export function useDiscussion(target: ReviewTarget, finding: Finding) {
   async function say(to: Recipient, text: string, onStarted: () => void): Promise<void> {
     if (client.getQueryData<LiveTurns>(liveKey)?.isRunning) return;
     const question = {
-      id: crypto.randomUUID(),
+      id: uuidV7(),
       sender: "person",
       text,
       isDebate: to !== "assistant",

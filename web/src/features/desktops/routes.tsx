@@ -2,7 +2,7 @@ import { createRoute } from "@tanstack/react-router";
 
 import { computeTargetsQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { settingsRoute } from "@/routing/parents";
 import { SettingsError } from "@/ui/route-states";
 
@@ -11,5 +11,5 @@ export const desktopsRoute = createRoute({
   path: "/desktops",
   loader: ({ context: { scope } }) => ensure(computeTargetsQuery(scope)),
   errorComponent: SettingsError,
-  component: lazyPage(() => import("./views/desktops"), "DesktopsPage"),
+  component: lazyView(() => import("./views/desktops"), "DesktopsPage"),
 });

@@ -1,4 +1,4 @@
-/** Reads documents, their versions and loops, stores versions, and starts loops on documents. */
+/** Reads documents, their versions and loops, and stores versions. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 
@@ -7,9 +7,7 @@ import { BACKSTOP_POLL_MS } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
 import type { operations } from "@/api/control-plane.gen";
 import type { Document, LoopStatus } from "@/api/types";
-import { type RequestKey, useKeyedMutation } from "@/api/use-keyed-mutation";
 import { isActive } from "@/model/status";
-import { type RunDocument, runLoop } from "@/signing/run-loop";
 
 const ACTIVE_STATUSES: LoopStatus[] = ["PENDING", "CLAIMED", "RUNNING"];
 /** Loops from which an estimate is derived. */
@@ -85,28 +83,6 @@ export const executionsQuery = ({ api, key }: Scope, repository: string) =>
     },
     staleTime: 60_000,
   });
-
-/**
- * Starts a loop on a document. Returns the id of the loop. `onStarted` is also called when the page has been left.
- */
-export function useRunDocument(requestKey: RequestKey, onStarted: () => void) {
-  const client = useQueryClient();
-  const scope = useScope();
-  return useKeyedMutation(
-    {
-      mutationFn: (input: RunDocument, key) => runLoop(scope, input, key),
-      onSuccess: onStarted,
-      // Also after an error: another version of the document may be current.
-      onSettled: () =>
-        Promise.all(
-          ["loops", "documents"].map((key) =>
-            client.invalidateQueries({ queryKey: scope.key(key) }),
-          ),
-        ),
-    },
-    requestKey,
-  );
-}
 
 /** Stores a text as the next version after `version`. Refused when another one is current. */
 export function useSaveVersion(documentId: string, onSaved: () => void) {

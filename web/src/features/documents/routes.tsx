@@ -1,25 +1,33 @@
 import { createRoute } from "@tanstack/react-router";
 
+import { loadChunk } from "@/api/load-chunk";
 import { documentQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
 import type { Scope } from "@/api/scope";
-import { lazyPage } from "@/routing/lazy-page";
 import { organizationRoute } from "@/routing/parents";
+import { planSearch, type PlanSearch } from "@/routing/plan-search";
+import { lazyView } from "@/ui/lazy-view";
 import { SubpageError } from "@/ui/route-states";
 
-import { planSearch, type PlanSearch } from "@/routing/plan-search";
 import { documentVersionQuery } from "./queries";
 import { LoadingDocument } from "./views/document-skeleton";
 
-/** Loads a document, and the texts of the other versions that the address names. */
+const view = () => import("./views/document");
+
+/** Loads a document with what displays it, and the texts of the other versions that the address names. */
 async function loadDocument(scope: Scope, slug: string, { version, compare }: PlanSearch) {
-  const { id, currentVersion } = await ensure(documentQuery(scope, slug));
+  const [document, { loadDocumentView }] = await Promise.all([
+    ensure(documentQuery(scope, slug)),
+    loadChunk(view),
+  ]);
+  const { id, currentVersion } = document;
   const others = [version, compare].filter((other) => other !== undefined);
-  await Promise.all(
-    others
+  await Promise.all([
+    loadDocumentView(scope, document),
+    ...others
       .filter((other) => other !== currentVersion)
       .map((other) => ensure(documentVersionQuery(scope, id, other))),
-  );
+  ]);
 }
 
 /** Options of both routes, which differ in their addresses only. */
@@ -29,7 +37,7 @@ const page = {
   loaderDeps: ({ search }: { search: PlanSearch }) => search,
   pendingComponent: LoadingDocument,
   errorComponent: SubpageError,
-  component: lazyPage(() => import("./views/document"), "DocumentPage"),
+  component: lazyView(view, "DocumentPage"),
 };
 
 export const documentRoute = createRoute({

@@ -2,7 +2,7 @@ import { createRoute } from "@tanstack/react-router";
 
 import { meQuery, membersQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { settingsRoute } from "@/routing/parents";
 import { SettingsError } from "@/ui/route-states";
 
@@ -20,5 +20,5 @@ export const membersRoute = createRoute({
     ]);
   },
   errorComponent: SettingsError,
-  component: lazyPage(() => import("./views/members"), "MembersPage"),
+  component: lazyView(() => import("./views/members"), "MembersPage"),
 });

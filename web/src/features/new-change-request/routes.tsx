@@ -1,7 +1,6 @@
 import { createRoute, redirect } from "@tanstack/react-router";
 
-import { documentQuery } from "@/api/queries";
-import { ensure } from "@/api/query-client";
+import { loadChunk } from "@/api/load-chunk";
 import { organizationRoute } from "@/routing/parents";
 
 export interface NewSearch {
@@ -17,7 +16,8 @@ export const newChangeRequestRoute = createRoute({
     typeof from === "string" && from !== "" ? { from } : {},
   loaderDeps: ({ search: { from } }) => ({ from }),
   loader: async ({ context: { scope }, deps: { from } }) => {
-    if (from !== undefined) await ensure(documentQuery(scope, from));
+    const { loadForm } = await loadChunk(() => import("./views/new-change-request"));
+    await loadForm(scope, from);
   },
 });
 

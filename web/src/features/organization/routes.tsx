@@ -2,7 +2,7 @@ import { createRoute } from "@tanstack/react-router";
 
 import { featureFlagsQuery, organizationSettingsQuery } from "@/api/queries";
 import { ensure } from "@/api/query-client";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { settingsRoute } from "@/routing/parents";
 import { SettingsError } from "@/ui/route-states";
 
@@ -12,5 +12,5 @@ export const organizationSettingsRoute = createRoute({
   loader: ({ context: { scope } }) =>
     Promise.all([ensure(featureFlagsQuery(scope)), ensure(organizationSettingsQuery(scope))]),
   errorComponent: SettingsError,
-  component: lazyPage(() => import("./views/organization"), "OrganizationPage"),
+  component: lazyView(() => import("./views/organization"), "OrganizationPage"),
 });

@@ -1,7 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { settingsRoute } from "@/routing/parents";
 import { SettingsError } from "@/ui/route-states";
 
@@ -12,5 +12,5 @@ export const profileRoute = createRoute({
   path: "/profile",
   loader: ({ context: { scope } }) => ensure(sessionsQuery(scope)),
   errorComponent: SettingsError,
-  component: lazyPage(() => import("./views/profile"), "ProfilePage"),
+  component: lazyView(() => import("./views/profile"), "ProfilePage"),
 });

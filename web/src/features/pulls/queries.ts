@@ -1,5 +1,6 @@
 /** Reads pull requests through the machine that opened them, and acts on them with its account. */
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { v7 as uuidV7 } from "uuid";
 
 import { storeCommentDraft } from "@/api/comment-drafts";
 import { ApiError } from "@/api/errors";
@@ -136,7 +137,7 @@ export function useAddress(loop: Loop | undefined) {
     mutationFn: async (chosen: readonly ChosenThread[], key: string) => {
       const ofFiles = chosen.filter(isOfFile).map((choice) => ({
         choice,
-        id: ids.value[choice.thread.id] ?? crypto.randomUUID(),
+        id: ids.value[choice.thread.id] ?? uuidV7(),
       }));
       const used = ofFiles.map(({ choice, id }) => [choice.thread.id, id] as const);
       ids.change((others) => ({ ...others, ...Object.fromEntries(used) }));

@@ -1,7 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { settingsRoute } from "@/routing/parents";
 import { SettingsError } from "@/ui/route-states";
 
@@ -12,5 +12,5 @@ export const repositoriesRoute = createRoute({
   path: "/repositories",
   loader: ({ context: { scope } }) => ensure(repositoriesQuery(scope)),
   errorComponent: SettingsError,
-  component: lazyPage(() => import("./views/repositories"), "RepositoriesPage"),
+  component: lazyView(() => import("./views/repositories"), "RepositoriesPage"),
 });

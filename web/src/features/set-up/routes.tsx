@@ -1,10 +1,10 @@
 import { createRoute } from "@tanstack/react-router";
 
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { settingsRoute } from "@/routing/parents";
 
 export const machineRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/machine",
-  component: lazyPage(() => import("./views/machine"), "MachinePage"),
+  component: lazyView(() => import("./views/machine"), "MachinePage"),
 });

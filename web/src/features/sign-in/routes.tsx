@@ -1,7 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { rootRoute } from "@/routing/parents";
 
 import { invitationQuery, signInMethodsQuery } from "./queries";
@@ -36,8 +36,8 @@ export const signInRoute = createRoute({
   // A link needs no other methods.
   loader: ({ deps: { token } }) => token === undefined && ensure(signInMethodsQuery),
   pendingComponent: () => <LoadingPage title="Sign in" />,
-  errorComponent: lazyPage(() => import("./views/sign-in"), "LinkOnly"),
-  component: lazyPage(() => import("./views/sign-in"), "SignIn"),
+  errorComponent: lazyView(() => import("./views/sign-in"), "LinkOnly"),
+  component: lazyView(() => import("./views/sign-in"), "SignIn"),
 });
 
 export const signedOutRoute = createRoute({
@@ -58,13 +58,13 @@ export const joinRoute = createRoute({
   loaderDeps: ({ search: { token } }) => ({ token }),
   loader: ({ deps: { token = "" } }) => ensure(invitationQuery(token)),
   pendingComponent: () => <LoadingPage title="Invitation" />,
-  errorComponent: lazyPage(() => import("./views/join"), "InvalidInvitation"),
-  component: lazyPage(() => import("./views/join"), "Join"),
+  errorComponent: lazyView(() => import("./views/join"), "InvalidInvitation"),
+  component: lazyView(() => import("./views/join"), "Join"),
 });
 
 export const resetPasswordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/reset-password",
   validateSearch: tokenSearch,
-  component: lazyPage(() => import("./views/reset-password"), "ResetPassword"),
+  component: lazyView(() => import("./views/reset-password"), "ResetPassword"),
 });

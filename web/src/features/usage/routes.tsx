@@ -1,7 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { settingsRoute } from "@/routing/parents";
 import { SettingsError } from "@/ui/route-states";
 
@@ -18,5 +18,5 @@ export const usageRoute = createRoute({
     return ensure(usageQuery(scope, since, until));
   },
   errorComponent: SettingsError,
-  component: lazyPage(() => import("./views/usage"), "UsagePage"),
+  component: lazyView(() => import("./views/usage"), "UsagePage"),
 });

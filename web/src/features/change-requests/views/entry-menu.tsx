@@ -2,7 +2,7 @@
 import { Suspense, useDeferredValue } from "react";
 
 import type { ChangeRequest } from "@/api/types";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 
 import type { EntryChange } from "../model/entry-actions";
 import { EntryMenuButton } from "./entry-menu-button";
@@ -16,7 +16,7 @@ export interface EntryMenuProps {
   onToggle?: () => void;
 }
 
-const Content = lazyPage(() => import("./entry-menu-content"), "EntryMenuContent");
+const Content = lazyView(() => import("./entry-menu-content"), "EntryMenuContent");
 
 export function EntryMenu(props: EntryMenuProps) {
   // The entry is displayed before the code is requested.

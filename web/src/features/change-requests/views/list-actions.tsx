@@ -2,13 +2,13 @@
 import { Suspense, useState } from "react";
 
 import type { ChangeRequest } from "@/api/types";
-import { lazyPage } from "@/routing/lazy-page";
+import { lazyView } from "@/ui/lazy-view";
 import { useSelectShortcuts } from "@/ui/list-shortcuts";
 
 import { useEntryActions } from "./entry-actions";
 
 // Not part of the first page.
-const SelectionBar = lazyPage(() => import("./selection-bar"), "SelectionBar");
+const SelectionBar = lazyView(() => import("./selection-bar"), "SelectionBar");
 
 export type ListActions = ReturnType<typeof useListActions>;
 

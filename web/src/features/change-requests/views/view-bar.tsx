@@ -1,9 +1,10 @@
 /** Views of the list: those that everybody has, and those that the person has saved. */
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 
 import { useScope } from "@/api/scope";
 import type { SavedView } from "@/api/types";
+import { useDraft } from "@/drafts/use-draft";
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { INPUT_CLASS } from "@/ui/field";
@@ -56,11 +57,16 @@ export function ViewBar({
           </Button>
         )}
         {!isKnown && (
-          <SaveView
-            taken={saved}
-            isSaving={save.isPending}
-            onSave={(name) => save.mutate([...saved, { name, search: current }])}
-          />
+          // The list stays visible until the draft is loaded.
+          <Suspense>
+            <SaveView
+              taken={saved}
+              isSaving={save.isPending}
+              onSave={(name, onSuccess) =>
+                save.mutate([...saved, { name, search: current }], { onSuccess })
+              }
+            />
+          </Suspense>
         )}
       </div>
       {save.error && <ActionError title="The view could not be saved" error={save.error} />}
@@ -75,12 +81,18 @@ function SaveView({
 }: {
   taken: SavedView[];
   isSaving: boolean;
-  onSave: (name: string) => void;
+  onSave: (name: string, onSuccess: () => void) => void;
 }) {
-  const [name, setName] = useState<string>();
-  if (name === undefined) {
+  // Null while the form is closed.
+  const { value: name, change, discard } = useDraft<string | null>("work", "name of a view", null);
+  const [isOpened, setIsOpened] = useState(false);
+  if (name === null) {
+    const open = () => {
+      setIsOpened(true);
+      change(() => "");
+    };
     return (
-      <Button size="sm" variant="quiet" onClick={() => setName("")}>
+      <Button size="sm" variant="quiet" onClick={open}>
         Save this view
       </Button>
     );
@@ -91,26 +103,26 @@ function SaveView({
       className="flex items-center gap-1.5"
       onSubmit={(event) => {
         event.preventDefault();
-        if (name.trim() !== "" && !isTaken) onSave(name.trim());
+        if (name.trim() !== "" && !isTaken) onSave(name.trim(), discard);
       }}
     >
       <input
-        // The user has just asked for the field.
+        // The user has just opened the form. Not after a reload.
         // eslint-disable-next-line jsx-a11y/no-autofocus
-        autoFocus
+        autoFocus={isOpened}
         dir="auto"
         aria-label="Name of the view"
         aria-invalid={isTaken}
         placeholder="Name"
         maxLength={NAME_LENGTH}
         value={name}
-        onChange={(event) => setName(event.target.value)}
+        onChange={(event) => change(() => event.target.value)}
         className={`${INPUT_CLASS} !h-7 !w-40 text-sm`}
       />
       <Button size="sm" busy={isSaving} disabled={name.trim() === "" || isTaken} type="submit">
         Save
       </Button>
-      <Button size="sm" variant="quiet" onClick={() => setName(undefined)}>
+      <Button size="sm" variant="quiet" onClick={discard}>
         Cancel
       </Button>
       {isTaken && (

@@ -4,13 +4,14 @@ import type { LineRange, SentComment, Side } from "./comments";
 import type { ShownFinding } from "./findings";
 import type { PatchState } from "./patch-loader";
 
-/** What is displayed below a line. */
-export type LineNote =
+/** A comment below a line, or the form for one. */
+export type CommentNote =
   | { kind: "draft"; comment: CommentDraft; isOutdated: boolean }
   | { kind: "sent"; comment: SentComment; isOutdated: boolean }
-  | { kind: "finding"; finding: ShownFinding }
-  | { kind: "form"; lines: LineRange | undefined }
-  | { kind: "image" };
+  | { kind: "form"; lines: LineRange | undefined };
+
+/** What is displayed below a line. */
+export type LineNote = CommentNote | { kind: "finding"; finding: ShownFinding } | { kind: "image" };
 
 /** A file as the diff displays it. */
 export interface DiffFile {

@@ -1,4 +1,6 @@
 /** The conversation about a finding: questions to the assistant, and debates with the reviewer. */
+import { v7 as uuidV7 } from "uuid";
+
 import type { ChatEvent, ChatMessage, DebateOutcome } from "@/api/types";
 
 export const ASSISTANT = "assistant";
@@ -89,7 +91,7 @@ const isEmptyTurnOf = ({ turns }: LiveTurns, sender: string) => {
 };
 
 const newTurn = (sender: string, { turns }: LiveTurns): Turn => ({
-  id: crypto.randomUUID(),
+  id: uuidV7(),
   sender,
   text: "",
   isDebate: turns.some(({ isDebate }) => isDebate),

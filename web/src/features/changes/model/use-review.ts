@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { v7 as uuidV7 } from "uuid";
 
 import type { CommentDraft } from "@/api/types";
 import { useDraft } from "@/drafts/use-draft";
@@ -46,7 +47,7 @@ export function useReview(loop: ReviewedLoop, page: string): Review {
   const { drafts, reviews } = useReviews(loop);
   const place = useDraft<OpenForm | null>(page, "form", null);
   const edited = useDraft<string[]>(page, "edited", []);
-  const open = (next: OpenPlace) => place.change(() => ({ ...next, id: crypto.randomUUID() }));
+  const open = (next: OpenPlace) => place.change(() => ({ ...next, id: uuidV7() }));
   return {
     drafts,
     sent: useMemo(() => displayedComments(reviews), [reviews]),

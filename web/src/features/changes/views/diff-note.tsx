@@ -1,9 +1,10 @@
 import { Suspense } from "react";
+import { v7 as uuidV7 } from "uuid";
 
 import type { ChangedFile } from "@/api/types";
 import { useDraft } from "@/drafts/use-draft";
 
-import type { LineNote } from "../model/diff-file";
+import type { CommentNote } from "../model/diff-file";
 import type { NoteFocus } from "../model/note-links";
 import type { OpenForm, Review } from "../model/use-review";
 import {
@@ -28,7 +29,7 @@ export function DiffNote({
   focus,
   onCommit,
 }: {
-  note: Exclude<LineNote, { kind: "image" | "finding" }>;
+  note: CommentNote;
   page: string;
   loop: ReviewedLoop;
   comparison: Comparison;
@@ -59,7 +60,7 @@ export function DiffNote({
           isOutdated={note.isOutdated}
           focus={focus}
           onCommit={onCommit}
-          onRepeat={() => store.mutate({ ...note.comment, id: crypto.randomUUID() })}
+          onRepeat={() => store.mutate({ ...note.comment, id: uuidV7() })}
         />
       );
     case "form":

@@ -40,7 +40,7 @@ const THEMES = { light: "github-light-high-contrast", dark: "github-dark-high-co
 const POOL = { workerFactory: () => new DiffWorker(), poolSize: 2 };
 const HIGHLIGHTER = { theme: THEMES, langs: [] };
 
-export default function DiffView({
+export function DiffView({
   files,
   isSplit,
   selected,

@@ -42,7 +42,7 @@ export function FinishReview({
   const [focused, setFocused] = useState<string>();
   const summary = useDraft(page, "summary", "");
   const send = useRequestChanges(loop, repositories, page);
-  const opening = useOpenLoop(orgSlug);
+  const opening = useOpenLoop(orgSlug, loop.document?.slug);
   const remove = useDeleteComment(loop);
   const store = useStoreDraft(loop);
   const post = useCommentOnly(loop, repositories);

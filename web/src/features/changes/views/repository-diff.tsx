@@ -1,16 +1,6 @@
 import { useParams } from "@tanstack/react-router";
-import {
-  lazy,
-  type ReactNode,
-  Suspense,
-  useCallback,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 
-import { loadChunk } from "@/api/load-chunk";
 import type { ChangedFile, LoopDetail, RepositoryChanges } from "@/api/types";
 import {
   type AddressChange,
@@ -18,6 +8,7 @@ import {
   lineOf,
   rangeOf,
 } from "@/routing/changes-address";
+import { lazyView } from "@/ui/lazy-view";
 import { Notice } from "@/ui/panel";
 
 import { useReportOpenFindings, useReviewOfChanges } from "../finding-queries";
@@ -39,9 +30,9 @@ import { FindingList } from "./finding-list";
 import { FinishReview } from "./finish-review";
 import { ImageNote } from "./image-note";
 
-const DiffView = lazy(() => loadChunk(() => import("./diff-view")));
-const FindingCard = lazy(() => loadChunk(() => import("./finding-card")));
-const ReviewerPanel = lazy(() => loadChunk(() => import("./reviewer-panel")));
+const DiffView = lazyView(() => import("./diff-view"), "DiffView");
+const FindingCard = lazyView(() => import("./finding-card"), "FindingCard");
+const ReviewerPanel = lazyView(() => import("./reviewer-panel"), "ReviewerPanel");
 
 /** Number of context lines with which a patch contains the whole file. */
 const WHOLE_FILE = 10_000_000;

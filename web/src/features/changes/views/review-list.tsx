@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { v7 as uuidV7 } from "uuid";
 
 import type { ChangeReview } from "@/api/types";
 import { ago, moment } from "@/model/format";
@@ -55,7 +56,7 @@ export function ReviewList({
                 comment={comment}
                 focus={{ focused, setFocused }}
                 onCommit={onCommit && ((commit) => onCommit(comment.repository, commit))}
-                onRepeat={() => store.mutate({ ...comment, id: crypto.randomUUID() })}
+                onRepeat={() => store.mutate({ ...comment, id: uuidV7() })}
               />
             ))}
           </details>

@@ -24,7 +24,7 @@ import {
   verdictQuery,
 } from "../finding-queries";
 
-export default function ReviewerPanel({
+export function ReviewerPanel({
   loop,
   repository,
   changes: { target, review, isUnknown, isLoading, error },

@@ -1,7 +1,10 @@
+import { v7 as uuidV7 } from "uuid";
+
 import { useDraft } from "@/drafts/use-draft";
 import { useRequestKey } from "@/drafts/use-request-key";
 
 import type { PlanComment, Review } from "./change-request";
+import { draftPage } from "./draft-page";
 import type { QuestionAnswer } from "./open-questions";
 import type { PassageAnchor } from "./text-anchor";
 
@@ -11,7 +14,7 @@ export type ReviewDraft = ReturnType<typeof useReview>;
 
 /** Unsent comments on a plan and answers to its questions. One component of a page may use it. */
 export function useReview(planId: string) {
-  const page = `plans/${planId}`;
+  const page = draftPage(planId);
   const draft = useDraft(page, "review", EMPTY);
   const requestKey = useRequestKey(page, "request changes");
   const change = (update: (review: Review) => Review) => {
@@ -26,7 +29,7 @@ export function useReview(planId: string) {
     review: draft.value,
     /** Adds an empty comment. Returns its id. */
     addComment: (anchor?: PassageAnchor): string => {
-      const id = crypto.randomUUID();
+      const id = uuidV7();
       changeComments((comments) => [...comments, { id, text: "", ...(anchor && { anchor }) }]);
       return id;
     },

@@ -6,6 +6,7 @@ import type { Document } from "@/api/types";
 
 import { documentVersionQuery } from "../queries";
 import type { PlanSearch } from "@/routing/plan-search";
+import { withChange } from "@/routing/search-change";
 
 /** The versions of a document that the address names, with their texts. See `PlanSearch`. */
 export function useVersions({ id, content, currentVersion }: Document) {
@@ -26,12 +27,14 @@ export function useVersions({ id, content, currentVersion }: Document) {
   const show = ({ version: shown, compare, edit }: PlanSearch) =>
     void navigate({
       to: ".",
-      search: (previous) => ({
-        ...previous,
-        version: shown === currentVersion ? undefined : shown,
-        compare,
-        edit,
-      }),
+      search: (previous) =>
+        withChange(previous, {
+          version: shown === currentVersion ? undefined : shown,
+          compare,
+          edit,
+          // What the person does next is not about the comment.
+          comment: undefined,
+        }),
       resetScroll: false,
     });
   return {

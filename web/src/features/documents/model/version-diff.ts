@@ -1,9 +1,10 @@
 /** Compares two versions of a Markdown text, by blocks and by words. Loaded on demand, because of the diff library. */
 import { diffArrays, diffWordsWithSpace } from "diff";
 import type { RootContent } from "mdast";
-import remarkGfm from "remark-gfm";
 import remarkParse from "remark-parse";
 import { unified } from "unified";
+
+import { gfmSyntax } from "@/markdown/gfm";
 
 /** A paragraph, heading, list item, table or block of code. */
 export interface Block {
@@ -26,7 +27,7 @@ export type BlockChange =
 // Blocks that share a smaller part of their words are different blocks.
 const MIN_SHARED = 0.4;
 
-const parser = unified().use(remarkParse).use(remarkGfm);
+const parser = unified().use(remarkParse).use(gfmSyntax);
 
 export function blocksOf(text: string): Block[] {
   const blockOf = ({ position }: RootContent): Block => {

@@ -1,22 +1,26 @@
 /** The comments that a version of a plan answers. */
-import { useQuery } from "@tanstack/react-query";
+import { CopyButton } from "@/ui/copy-button";
+import { cx } from "@/ui/cx";
 
-import { useScope } from "@/api/scope";
-
-import { answersToComments, sentComments } from "../model/change-request";
-import { loopRecordQuery } from "../queries";
+import { answersToComments, type SentComment } from "../model/change-request";
+import {
+  sentCommentId,
+  useCommentLink,
+  useLinkedComment,
+  useLinkFocus,
+} from "../model/comment-links";
 
 export function CommentAnswers({
-  loopId,
+  comments,
   content,
+  version,
 }: {
-  /** Loop that created the version. */
-  loopId: string;
+  comments: SentComment[];
   content: string;
+  version: number;
 }) {
-  const { data: loop } = useQuery(loopRecordQuery(useScope(), loopId));
-  if (loop?.command !== "REQUEST_CHANGES") return null;
-  const comments = sentComments(loop.prompt ?? "");
+  const link = useCommentLink(version);
+  const linked = useLinkedComment();
   if (comments.length === 0) return null;
   const answers = answersToComments(content);
   return (
@@ -25,26 +29,63 @@ export function CommentAnswers({
         Comments on the version before
       </h2>
       <ol className="mt-2 space-y-3">
-        {comments.map(({ number, quote, text }) => (
-          <li key={number} className="rounded-md border border-line bg-surface p-3 text-sm">
-            {quote && (
-              <blockquote
-                dir="auto"
-                className="line-clamp-3 border-s-2 border-line ps-2 wrap-anywhere text-ink-2"
-              >
-                {quote}
-              </blockquote>
-            )}
-            <p dir="auto" className="mt-1 wrap-anywhere whitespace-pre-line">
-              {text}
-            </p>
-            <p dir="auto" className="mt-2 wrap-anywhere whitespace-pre-line">
-              <span className="font-medium">Answer: </span>
-              {answers.get(number) ?? <span className="text-warn">none in this version</span>}
-            </p>
-          </li>
-        ))}
+        {comments.map((comment) => {
+          const id = sentCommentId(comment.number);
+          return (
+            <AnsweredComment
+              key={id}
+              comment={comment}
+              answer={answers.get(comment.number)}
+              isLinked={id === linked}
+              link={() => link(id)}
+            />
+          );
+        })}
       </ol>
     </section>
+  );
+}
+
+function AnsweredComment({
+  comment: { quote, text },
+  answer,
+  isLinked,
+  link,
+}: {
+  comment: SentComment;
+  answer: string | undefined;
+  isLinked: boolean;
+  link: () => string;
+}) {
+  return (
+    <li
+      ref={useLinkFocus<HTMLLIElement>(isLinked)}
+      tabIndex={-1}
+      className={cx(
+        "scroll-my-24 rounded-md border bg-surface p-3 text-sm",
+        isLinked ? "border-accent" : "border-line",
+      )}
+    >
+      <div className="flex items-start gap-2">
+        <div className="min-w-0 flex-1">
+          {quote && (
+            <blockquote
+              dir="auto"
+              className="line-clamp-3 border-s-2 border-line ps-2 wrap-anywhere text-ink-2"
+            >
+              {quote}
+            </blockquote>
+          )}
+          <p dir="auto" className="mt-1 wrap-anywhere whitespace-pre-line">
+            {text}
+          </p>
+        </div>
+        <CopyButton text={link} label="Copy link" />
+      </div>
+      <p dir="auto" className="mt-2 wrap-anywhere whitespace-pre-line">
+        <span className="font-medium">Answer: </span>
+        {answer ?? <span className="text-warn">none in this version</span>}
+      </p>
+    </li>
   );
 }

@@ -15,7 +15,7 @@ import {
 } from "../model/change-request";
 import { answerText, type OpenQuestion } from "../model/open-questions";
 import type { ReviewDraft } from "../model/use-review";
-import { useRunDocument } from "../queries";
+import { useRunDocument } from "../run-document";
 import { ExecutePlan } from "./execute-button";
 import { StartError } from "./start-error";
 
@@ -33,7 +33,7 @@ export function DecisionBar({
   review: ReviewDraft;
 }) {
   const run = useRunDocument(review.requestKey, review.discard);
-  const opening = useOpenLoop(orgSlug);
+  const opening = useOpenLoop(orgSlug, plan.slug);
   const prompt = changeRequestText(review.review, questions, plan.currentVersion);
   const isTooLong = prompt.length > MAX_REQUEST_CHARS;
   const requestChanges = () =>

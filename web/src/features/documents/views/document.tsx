@@ -4,11 +4,12 @@ import { Link, useParams } from "@tanstack/react-router";
 import { Suspense } from "react";
 
 import { documentQuery } from "@/api/queries";
-import { useScope } from "@/api/scope";
+import { type Scope, useScope } from "@/api/scope";
 import type { Document, Loop } from "@/api/types";
+import { loadDrafts } from "@/drafts/draft-store";
 import { ago } from "@/model/format";
 import { humanise } from "@/model/status";
-import { lazyPart } from "@/routing/lazy-page";
+import { lazyPart, loadView } from "@/ui/lazy-view";
 import { ChangeRequestLink } from "@/ui/change-request-link";
 import { useNow } from "@/ui/clock";
 import { DocumentLink } from "@/ui/document-link";
@@ -16,11 +17,19 @@ import { LoopsLink } from "@/ui/loops-link";
 import { usePageTitle } from "@/ui/page-title";
 import { Badge, StatusBadge } from "@/ui/status-badge";
 
+import { draftPage } from "../model/draft-page";
 import { TYPE_NAMES } from "../model/type-names";
 import { DocumentSkeleton } from "./document-skeleton";
 
 const DocumentText = lazyPart(() => import("./document-text"), "DocumentText");
 const PlanStage = lazyPart(() => import("./plan-stage"), "PlanStage");
+
+/** Loads what displays a document: its code, and the drafts on it. */
+export async function loadDocumentView(scope: Scope, { id, type }: Document): Promise<void> {
+  if (type === "IMPLEMENTATION_PLAN")
+    await Promise.all([loadView(PlanStage), loadDrafts(scope, draftPage(id))]);
+  else await loadView(DocumentText);
+}
 
 export function DocumentPage() {
   const scope = useScope();

@@ -7,18 +7,20 @@ import { documentQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { Document, RepoRef } from "@/api/types";
 import { useRequestKey } from "@/drafts/use-request-key";
+import { lazyPart } from "@/ui/lazy-view";
 import { useOpenLoop } from "@/routing/use-open-loop";
 import { Button } from "@/ui/button";
-import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { usePageActions } from "@/ui/page-actions";
 import { useShortcut } from "@/ui/shortcuts";
 
-import { answersText, writtenComments } from "../model/change-request";
-import { answerText, openQuestions } from "../model/open-questions";
+import { answersText } from "../model/change-request";
+import { draftPage } from "../model/draft-page";
+import { openQuestions } from "../model/open-questions";
 import { type ReviewDraft, useReview } from "../model/use-review";
-import { useRunDocument } from "../queries";
-import { LaunchSummary } from "./launch-summary";
+import { useRunDocument } from "../run-document";
 import { StartError } from "./start-error";
+
+const ExecuteConfirmation = lazyPart(() => import("./execute-confirmation"), "ExecuteConfirmation");
 
 /** For pages that do not show the plan: loads it. */
 export function ExecuteButton({
@@ -68,8 +70,8 @@ export function ExecutePlan({
   review: ReviewDraft;
 }) {
   const [confirming, setConfirming] = useState(false);
-  const run = useRunDocument(useRequestKey(`plans/${plan.id}`, "execute"), review.removeAnswers);
-  const opening = useOpenLoop(orgSlug);
+  const run = useRunDocument(useRequestKey(draftPage(plan.id), "execute"), review.removeAnswers);
+  const opening = useOpenLoop(orgSlug, plan.slug);
   const isExecuted = plan.loops.some(
     ({ command, status }) => command === "EXECUTE" && status === "COMPLETED",
   );
@@ -105,61 +107,20 @@ export function ExecutePlan({
         {!run.isPending && <Play aria-hidden />}
         {label}
       </Button>
-      <ConfirmDialog
-        open={confirming}
-        onOpenChange={setConfirming}
-        title={isExecuted ? "Execute this plan again?" : "Execute this plan?"}
-        confirm={label}
-        variant="primary"
-        busy={run.isPending}
-        onConfirm={execute}
-      >
-        {isExecuted && (
-          <p className="mb-2">
-            This plan has already been executed. Another loop applies it again on top of the
-            existing work, at the cost of a new loop.
-          </p>
+      <Suspense>
+        {confirming && (
+          <ExecuteConfirmation
+            plan={plan}
+            repo={repo}
+            review={review}
+            isExecuted={isExecuted}
+            label={label}
+            onCancel={() => setConfirming(false)}
+            onConfirm={execute}
+          />
         )}
-        <p>
-          Version {plan.currentVersion} of {plan.slug} is executed.
-        </p>
-        <Unsettled plan={plan} review={review} />
-        <LaunchSummary plan={plan} repo={repo} />
-      </ConfirmDialog>
+      </Suspense>
       {run.error && <StartError title="The plan was not executed" error={run.error} />}
-    </>
-  );
-}
-
-/** The questions that are still open, and comments that are not sent. */
-function Unsettled({ plan, review: { review } }: { plan: Document; review: ReviewDraft }) {
-  const open = openQuestions(plan.content).filter(
-    (question) => answerText(question, review.answers[question.id]) === undefined,
-  );
-  const comments = writtenComments(review).length;
-  return (
-    <>
-      {open.length > 0 && (
-        <div className="mt-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-ink">
-          <p className="font-medium">
-            {open.length === 1 ? "1 question is open" : `${open.length} questions are open`}; the
-            assistant decides:
-          </p>
-          <ul className="mt-1 space-y-1">
-            {open.map(({ id, text }) => (
-              <li key={id} dir="auto" className="wrap-anywhere">
-                {id}: {text}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      {comments > 0 && (
-        <p className="mt-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-ink">
-          {comments === 1 ? "1 comment is" : `${comments} comments are`} not sent with the
-          execution. Request changes sends comments.
-        </p>
-      )}
     </>
   );
 }

@@ -1,25 +1,20 @@
 /** The plan as Markdown. Its unsent text is kept, and stored as the next version. */
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 
 import { messageOf } from "@/api/errors";
-import { loadChunk } from "@/api/load-chunk";
 import type { Document } from "@/api/types";
 import { DraftNotice } from "@/drafts/draft-notice";
 import { useDraft } from "@/drafts/use-draft";
+import { lazyPart, lazyView } from "@/ui/lazy-view";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { Notice, Skeleton } from "@/ui/panel";
 
+import { draftPage } from "../model/draft-page";
 import { useSaveVersion } from "../queries";
 
-const MarkdownEditor = lazy(() =>
-  loadChunk(() => import("@/markdown/markdown-editor")).then(({ MarkdownEditor }) => ({
-    default: MarkdownEditor,
-  })),
-);
-const Comparison = lazy(() =>
-  loadChunk(() => import("./comparison")).then(({ Comparison }) => ({ default: Comparison })),
-);
+const MarkdownEditor = lazyPart(() => import("@/markdown/markdown-editor"), "MarkdownEditor");
+const Comparison = lazyView(() => import("./comparison"), "Comparison");
 
 interface TextDraft {
   text: string;
@@ -36,7 +31,7 @@ export function PlanEditor({
 }) {
   // That of the first render: the editor does not show a version that is created later.
   const [initial] = useState<TextDraft>({ text: content, base: currentVersion });
-  const draft = useDraft(`plans/${id}`, "text", initial);
+  const draft = useDraft(draftPage(id), "text", initial);
   const { text, base } = draft.value;
   // The editor starts again with another text.
   const [starts, setStarts] = useState(0);

@@ -1,22 +1,24 @@
 /** A plan to judge: its text with comments, questions, versions, judges, and the decision about it. */
 import { useQuery } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useCallback, useRef, useState } from "react";
+import { type ReactNode, Suspense, useCallback, useRef, useState } from "react";
 
-import { loadChunk } from "@/api/load-chunk";
 import { useScope } from "@/api/scope";
 import type { Document } from "@/api/types";
 import { DraftNotice } from "@/drafts/draft-notice";
 import { Outline } from "@/markdown/outline";
+import { lazyView } from "@/ui/lazy-view";
 import { Button } from "@/ui/button";
 import { CopyButton } from "@/ui/copy-button";
 import { Notice, Panel, Skeleton } from "@/ui/panel";
 
-import type { PlanComment } from "../model/change-request";
+import type { PlanComment, SentComment } from "../model/change-request";
+import { sentCommentId, useLinkedComment } from "../model/comment-links";
 import { openQuestions } from "../model/open-questions";
 import type { PassageAnchor } from "../model/text-anchor";
 import { useChangedLines } from "../model/use-changed-lines";
 import { useReview } from "../model/use-review";
+import { useSentComments } from "../model/use-sent-comments";
 import { useVersions } from "../model/use-versions";
 import { documentVersionQuery, useRefreshAfterLoops } from "../queries";
 import { CommentAnswers } from "./comment-answers";
@@ -24,14 +26,12 @@ import { CommentList } from "./comment-list";
 import { DecisionBar } from "./decision-bar";
 import { DocumentSkeleton } from "./document-skeleton";
 import { JudgesView } from "./judges-view";
-import { PlanEditor } from "./plan-editor";
 import { PlanText } from "./plan-text";
 import { QuestionFields } from "./question-fields";
 import { CompareSelect, VersionSelect } from "./version-select";
 
-const Comparison = lazy(() =>
-  loadChunk(() => import("./comparison")).then(({ Comparison }) => ({ default: Comparison })),
-);
+const PlanEditor = lazyView(() => import("./plan-editor"), "PlanEditor");
+const Comparison = lazyView(() => import("./comparison"), "Comparison");
 
 interface PlanStageProps {
   plan: Document;
@@ -67,6 +67,7 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
   const comment = (anchor?: PassageAnchor) => setAdded(review.addComment(anchor));
   const questions = isCurrent ? openQuestions(shown.content) : [];
   const createdBy = plan.versions.find(({ version }) => version === shown.version)?.loopId;
+  const sent = useSentComments(createdBy ?? undefined);
   const updateMissing = useCallback(
     (ids: string[]) => setMissing((known) => (known.join() === ids.join() ? known : ids)),
     [],
@@ -97,7 +98,9 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
             <CopyButton text={shown.content} label="Copy as Markdown" />
           </div>
           {isEdited ? (
-            <PlanEditor plan={plan} onClose={() => show({})} />
+            <Suspense fallback={<Skeleton className="m-4 h-96" />}>
+              <PlanEditor plan={plan} onClose={() => show({})} />
+            </Suspense>
           ) : compared ? (
             <Suspense fallback={<Skeleton className="m-4 h-96" />}>
               <Comparison
@@ -137,6 +140,7 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
               Comments and answers are about the current version.
             </Notice>
           )}
+          {sent && <MissingComment sent={sent} />}
           <DraftNotice draft={review.draft} />
           <QuestionFields questions={questions} review={review} />
           {isCurrent && (
@@ -148,7 +152,9 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
               onAddGeneral={() => comment()}
             />
           )}
-          {createdBy && <CommentAnswers loopId={createdBy} content={shown.content} />}
+          {sent && (
+            <CommentAnswers comments={sent} content={shown.content} version={shown.version} />
+          )}
           <JudgesView plan={plan} version={shown.version} />
           {aside}
           <Outline article={article} text={shown.content} />
@@ -158,6 +164,18 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
         <DecisionBar plan={plan} orgSlug={orgSlug} questions={questions} review={review} />
       )}
     </>
+  );
+}
+
+/** Says that the comment of the address is none of the displayed version. */
+function MissingComment({ sent }: { sent: SentComment[] }) {
+  const linked = useLinkedComment();
+  if (linked === undefined || sent.some(({ number }) => sentCommentId(number) === linked))
+    return null;
+  return (
+    <Notice title="The comment of this address cannot be shown">
+      This version answers no such comment.
+    </Notice>
   );
 }
 

@@ -10,14 +10,18 @@ import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { usePageActions } from "@/ui/page-actions";
 
-import { useCancelLoop, useResumeLoop } from "../queries";
+import { useCancelLoop, useResumeLoop } from "../actions";
 
 const RESUMABLE: readonly LoopStatus[] = ["FAILED", "CANCELLED", "TIMED_OUT"];
 
 /** Resumes a finished loop, and opens the new loop that continues it. */
-export function useResume(orgSlug: string, loopId: string, onResumed?: () => void) {
-  const { mutate, isPending, error } = useResumeLoop(loopId, onResumed);
-  const opening = useOpenLoop(orgSlug);
+export function useResume(
+  orgSlug: string,
+  { id, document }: Pick<LoopDetail, "id" | "document">,
+  onResumed?: () => void,
+) {
+  const { mutate, isPending, error } = useResumeLoop(id, onResumed);
+  const opening = useOpenLoop(orgSlug, document?.slug);
   return { start: (prompt?: string) => mutate(prompt, opening), isPending, error };
 }
 
@@ -43,7 +47,7 @@ export function ResumeButton(props: ResumeButtonProps) {
 }
 
 function LoadedResumeButton({ loop, orgSlug }: ResumeButtonProps) {
-  const resume = useResume(orgSlug, loop.id);
+  const resume = useResume(orgSlug, loop);
   return (
     <>
       <Button data-due variant="primary" busy={resume.isPending} onClick={() => resume.start()}>

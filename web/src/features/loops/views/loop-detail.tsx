@@ -11,7 +11,7 @@ import { usePullRequestHref } from "@/model/pull-request";
 import { humanise, isActive } from "@/model/status";
 import { loopTitle } from "@/model/title";
 import { buttonClass } from "@/ui/button";
-import { lazyPart } from "@/routing/lazy-page";
+import { lazyPart } from "@/ui/lazy-view";
 import { logSearch } from "@/routing/log-search";
 import { ChangeRequestLink } from "@/ui/change-request-link";
 import { cx } from "@/ui/cx";

@@ -1,11 +1,15 @@
 /** Why a loop does not continue: a question to the person, or its error. */
-import type { ReactNode } from "react";
+import { type ReactNode, Suspense } from "react";
 
 import type { LoopDetail } from "@/api/types";
+import { lazyView } from "@/ui/lazy-view";
+import { Skeleton } from "@/ui/panel";
 
 import { blockingQuestions } from "../model/open-parts";
-import { LoopError } from "./error-card";
 import { Question } from "./question";
+
+// Only failed loops need the advice about errors.
+const LoopError = lazyView(() => import("./error-card"), "LoopError");
 
 interface LoopProblemProps {
   loop: LoopDetail;
@@ -18,7 +22,7 @@ export function LoopProblem({ loop, orgSlug, setUp }: LoopProblemProps) {
   const { error, status } = loop;
   if (status === "AWAITING_USER") {
     return (
-      <Question loopId={loop.id} orgSlug={orgSlug}>
+      <Question loop={loop} orgSlug={orgSlug}>
         <p dir="auto" className="wrap-anywhere whitespace-pre-line">
           {error?.message}
         </p>
@@ -29,9 +33,11 @@ export function LoopProblem({ loop, orgSlug, setUp }: LoopProblemProps) {
   const questions = blockingQuestions(loop);
   return (
     <>
-      <LoopError error={error} diagnostics={loop.diagnostics} setUp={setUp} />
+      <Suspense fallback={<Skeleton className="mt-5 h-52" />}>
+        <LoopError error={error} diagnostics={loop.diagnostics} setUp={setUp} />
+      </Suspense>
       {questions.length > 0 && (
-        <Question loopId={loop.id} orgSlug={orgSlug}>
+        <Question loop={loop} orgSlug={orgSlug}>
           <ul className="space-y-1">
             {questions.map(({ id, text }) => (
               <li key={id} className="flex gap-3">

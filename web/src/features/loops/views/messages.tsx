@@ -5,26 +5,16 @@ import { Suspense, useMemo } from "react";
 import { meQuery } from "@/api/queries";
 import { useScope } from "@/api/scope";
 import type { LoopDetail } from "@/api/types";
-import { DraftNotice } from "@/drafts/draft-notice";
-import { useDraft } from "@/drafts/use-draft";
 import { moment } from "@/model/format";
 import { isActive } from "@/model/status";
-import { ActionError } from "@/ui/action-error";
-import { Button } from "@/ui/button";
 import { cx } from "@/ui/cx";
-import { Field, INPUT_CLASS } from "@/ui/field";
-import { isSubmitKey } from "@/ui/submit-key";
+import { lazyPart } from "@/ui/lazy-view";
 
 import type { Latest } from "../model/loop-stream";
-import {
-  byteLength,
-  type Delivery,
-  MAX_MESSAGE_BYTES,
-  type Message,
-  messagesOf,
-  receivesMessages,
-} from "../model/messages";
-import { messageEventsQuery, useSendMessage } from "../queries";
+import { type Delivery, type Message, messagesOf, receivesMessages } from "../model/messages";
+import { messageEventsQuery } from "../queries";
+
+const MessageForm = lazyPart(() => import("./message-form"), "MessageForm");
 
 export function LoopMessages({ loop, latest }: { loop: LoopDetail; latest: Latest }) {
   const scope = useScope();
@@ -50,7 +40,7 @@ export function LoopMessages({ loop, latest }: { loop: LoopDetail; latest: Lates
         </ol>
       )}
       {canSend && (
-        // The page stays visible until the draft is loaded.
+        // The page stays visible until the form and its draft are loaded.
         <Suspense>
           <MessageForm loopId={loop.id} />
         </Suspense>
@@ -97,52 +87,4 @@ function deliveryText(delivery: Delivery): string {
     case "not_delivered":
       return `Not delivered: ${delivery.reason}`;
   }
-}
-
-function MessageForm({ loopId }: { loopId: string }) {
-  const text = useDraft(`loops/${loopId}`, "message", "");
-  const send = useSendMessage(loopId);
-  const trimmed = text.value.trim();
-  const isTooLong = byteLength(trimmed) > MAX_MESSAGE_BYTES;
-  const submit = () => {
-    if (trimmed && !isTooLong) send.mutate(trimmed, { onSuccess: text.discard });
-  };
-  return (
-    <form
-      className="space-y-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
-      <Field
-        label="Message to the loop"
-        hint="The assistant receives it after its current step, and continues with its work."
-        error={
-          isTooLong
-            ? `The message is longer than ${MAX_MESSAGE_BYTES} bytes. Shorten it.`
-            : undefined
-        }
-      >
-        {(control) => (
-          <textarea
-            {...control}
-            rows={2}
-            readOnly={send.isPending}
-            value={text.value}
-            onChange={(event) => text.change(() => event.target.value)}
-            onKeyDown={(event) => {
-              if (isSubmitKey(event)) submit();
-            }}
-            className={cx(INPUT_CLASS, "h-auto resize-y py-2 leading-relaxed")}
-          />
-        )}
-      </Field>
-      <DraftNotice draft={text} />
-      <Button type="submit" busy={send.isPending} disabled={!trimmed || isTooLong}>
-        Send message
-      </Button>
-      {send.error && <ActionError title="The message could not be sent" error={send.error} />}
-    </form>
-  );
 }

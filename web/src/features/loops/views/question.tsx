@@ -2,23 +2,18 @@
 import { MessageCircleQuestion } from "lucide-react";
 import { type ReactNode, Suspense } from "react";
 
-import { DraftNotice } from "@/drafts/draft-notice";
-import { useDraft } from "@/drafts/use-draft";
-import { ActionError } from "@/ui/action-error";
-import { Button } from "@/ui/button";
-import { cx } from "@/ui/cx";
-import { Field, INPUT_CLASS } from "@/ui/field";
-import { isSubmitKey } from "@/ui/submit-key";
+import type { LoopDetail } from "@/api/types";
+import { lazyPart } from "@/ui/lazy-view";
 
-import { useResume } from "./loop-actions";
+const AnswerForm = lazyPart(() => import("./answer-form"), "AnswerForm");
 
 /** `children`: what the assistant asks. */
 export function Question({
-  loopId,
+  loop,
   orgSlug,
   children,
 }: {
-  loopId: string;
+  loop: LoopDetail;
   orgSlug: string;
   children: ReactNode;
 }) {
@@ -35,51 +30,11 @@ export function Question({
           The work so far is committed on the loop’s branch but not pushed. The loop continues from
           there with your answer.
         </p>
-        {/* The page stays visible until the draft is loaded. */}
+        {/* The page stays visible until the form and its draft are loaded. */}
         <Suspense>
-          <AnswerForm loopId={loopId} orgSlug={orgSlug} />
+          <AnswerForm loop={loop} orgSlug={orgSlug} />
         </Suspense>
       </div>
     </section>
-  );
-}
-
-function AnswerForm({ loopId, orgSlug }: { loopId: string; orgSlug: string }) {
-  const answer = useDraft(`loops/${loopId}`, "answer", "");
-  const resume = useResume(orgSlug, loopId, answer.remove);
-  const trimmed = answer.value.trim();
-  const send = () => {
-    if (trimmed) resume.start(trimmed);
-  };
-  return (
-    <form
-      className="mt-3 max-w-[70ch] space-y-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      <Field label="Your answer">
-        {(control) => (
-          <textarea
-            {...control}
-            data-due
-            rows={3}
-            maxLength={100_000}
-            value={answer.value}
-            onChange={(event) => answer.change(() => event.target.value)}
-            onKeyDown={(event) => {
-              if (isSubmitKey(event)) send();
-            }}
-            className={cx(INPUT_CLASS, "h-auto resize-y py-2 leading-relaxed")}
-          />
-        )}
-      </Field>
-      <DraftNotice draft={answer} />
-      <Button type="submit" variant="primary" busy={resume.isPending} disabled={!trimmed}>
-        Answer and resume
-      </Button>
-      {resume.error && <ActionError title="The loop could not be resumed" error={resume.error} />}
-    </form>
   );
 }

@@ -1,4 +1,5 @@
 /** Files for a request: images, and texts in UTF-8. */
+import { v7 as uuidV7 } from "uuid";
 
 export interface RequestFile {
   id: string;
@@ -31,7 +32,7 @@ export async function addFiles(files: RequestFile[], added: readonly File[]): Pr
     if (problem === undefined) {
       const type = IMAGE_TYPES.includes(file.type) ? file.type : TEXT_TYPE;
       const name = freeName(file.name, result.files);
-      result.files.push({ id: crypto.randomUUID(), name, type, content: file });
+      result.files.push({ id: uuidV7(), name, type, content: file });
     } else result.problems.push(`${file.name} was not attached: ${problem}`);
   }
   return result;

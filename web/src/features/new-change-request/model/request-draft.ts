@@ -1,4 +1,6 @@
 /** Unsent content of the form, apart from its files. */
+import { v7 as uuidV7 } from "uuid";
+
 import type { Document, LoopDetail } from "@/api/types";
 import type { RunSelection } from "@/signing/run-loop";
 
@@ -45,7 +47,7 @@ export const emptyRequest = (): RequestDraft => ({
 });
 
 export const newPeer = (repository = "", branch = ""): RepositoryDraft => ({
-  id: crypto.randomUUID(),
+  id: uuidV7(),
   repository,
   branch,
 });

@@ -4,7 +4,9 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 
 import { documentQuery, meQuery } from "@/api/queries";
-import { useScope } from "@/api/scope";
+import { ensure } from "@/api/query-client";
+import { type Scope, useScope } from "@/api/scope";
+import { loadDrafts } from "@/drafts/draft-store";
 import { usePageTitle } from "@/ui/page-title";
 import { Notice } from "@/ui/panel";
 
@@ -16,6 +18,16 @@ import { RequestForm } from "./request-form";
 const route = getRouteApi("/$orgSlug/new");
 
 const TITLE = "New change request";
+
+/** Loads the drafts of the form, and the change request whose values it gets. */
+export async function loadForm(scope: Scope, from: string | undefined): Promise<void> {
+  await Promise.all([loadDrafts(scope, "new"), from !== undefined && loadOrigin(scope, from)]);
+}
+
+async function loadOrigin(scope: Scope, slug: string): Promise<void> {
+  const { loops } = await ensure(documentQuery(scope, slug));
+  await ensure(selectedQuery(scope, loops.at(-1)?.id));
+}
 
 /** `setUp`: what the machine lacks for loops, if anything. */
 export function NewChangeRequest({ setUp }: { setUp: ReactNode }) {

@@ -25,7 +25,7 @@ export function AddressComments({
 }) {
   const [isOpen, setIsOpen] = useState(false);
   const start = useAddress(loop);
-  const opening = useOpenLoop(orgSlug);
+  const opening = useOpenLoop(orgSlug, loop?.document?.slug);
   if (!loop) return null;
   const isRunning = isActive(loop.status);
   const comments = chosen.length === 1 ? "1 comment" : `${chosen.length} comments`;

@@ -22,7 +22,7 @@ export function ResolveConflicts({
 }) {
   const [isOpen, setIsOpen] = useState(false);
   const start = useResolveConflicts(loop);
-  const opening = useOpenLoop(orgSlug);
+  const opening = useOpenLoop(orgSlug, loop?.document?.slug);
   if (!loop) return null;
   const isRunning = isActive(loop.status);
   return (

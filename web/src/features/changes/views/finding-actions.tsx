@@ -1,0 +1,209 @@
+/** What a person does with a finding: fix it in the review, talk about it, dismiss or restore it. */
+import { CircleSlash, MessagesSquare, Swords, Undo2, Wrench } from "lucide-react";
+import { type ReactNode, Suspense, useId } from "react";
+
+import { useDraft } from "@/drafts/use-draft";
+import { ActionError } from "@/ui/action-error";
+import { Button } from "@/ui/button";
+import { INPUT_CLASS } from "@/ui/field";
+
+import { useDecision } from "../finding-queries";
+import { commentText } from "../model/findings";
+import { useDeleteComment, useStoreComment } from "../review-queries";
+import type { FindingCardProps } from "./finding-card";
+import { FindingDiscussion } from "./finding-discussion";
+
+// The promise of a mutation also ends when the card was displayed in another state, without the button that started it.
+// Its error is displayed by the component.
+const ignore = () => undefined;
+
+/** Why a finding was dismissed, and its restoration. */
+export function Dismissed({ finding, findings, target }: FindingCardProps) {
+  const decide = useDecision(target);
+  const { declineReason } = finding.first;
+  return (
+    <div className="flex flex-wrap items-center gap-2 text-sm text-ink-2">
+      <span dir="auto" className="min-w-0 flex-1 wrap-anywhere">
+        {declineReason ?? "No reason was given."}
+      </span>
+      <Button
+        size="sm"
+        busy={decide.isPending}
+        onClick={() =>
+          void decide
+            .mutateAsync({ group: finding, decision: undefined })
+            .then(() => findings.setFocused(finding.id), ignore)
+        }
+      >
+        <Undo2 aria-hidden /> Restore
+      </Button>
+      {decide.error && (
+        <ActionError title="The finding could not be restored" error={decide.error} />
+      )}
+    </div>
+  );
+}
+
+export function FindingActions(props: FindingCardProps) {
+  const { finding, findings, loop, comparison } = props;
+  const store = useStoreComment(loop, comparison);
+  const remove = useDeleteComment(loop);
+  const part = findings.partOf(finding.id);
+  const toggle = (next: typeof part) =>
+    findings.setPart(finding.id, part === next ? undefined : next);
+  const focus = () => findings.setFocused(finding.id);
+  const fix = () => {
+    const { path, line, isOutdated } = finding.first;
+    const added = store.mutateAsync({
+      id: findings.commentId(finding),
+      // A finding about the whole change belongs to the root of the repository.
+      file: { path: path ?? "." },
+      lines:
+        path !== undefined && line !== undefined && !isOutdated
+          ? { side: "new", from: line, to: line }
+          : undefined,
+      body: commentText(finding),
+    });
+    void added.then(focus, ignore);
+  };
+  return (
+    <div className="space-y-2">
+      <div className="flex flex-wrap items-center gap-2">
+        {loop.document && finding.state === "open" && (
+          <Button
+            size="sm"
+            busy={store.isPending}
+            title="Adds the finding to your review. Request changes sends it with your comments."
+            onClick={fix}
+          >
+            <Wrench aria-hidden /> Fix
+          </Button>
+        )}
+        {finding.state === "added" && (
+          <Button
+            size="sm"
+            busy={remove.isPending}
+            onClick={() => void remove.mutateAsync(findings.commentId(finding)).then(focus, ignore)}
+          >
+            <Undo2 aria-hidden /> Remove from review
+          </Button>
+        )}
+        <Toggle
+          isOpen={part === "discussion"}
+          icon={<MessagesSquare aria-hidden />}
+          onToggle={() => toggle("discussion")}
+        >
+          Chat
+        </Toggle>
+        <Toggle
+          isOpen={part === "debate"}
+          icon={<Swords aria-hidden />}
+          onToggle={() => toggle("debate")}
+        >
+          Argue
+        </Toggle>
+        {finding.state === "open" && (
+          <Toggle
+            isOpen={part === "dismissal"}
+            icon={<CircleSlash aria-hidden />}
+            onToggle={() => toggle("dismissal")}
+          >
+            Dismiss
+          </Toggle>
+        )}
+        {remove.error && (
+          <ActionError
+            title="The finding could not be removed from your review"
+            error={remove.error}
+          />
+        )}
+        {store.error && (
+          <ActionError title="The finding could not be added to your review" error={store.error} />
+        )}
+      </div>
+      {part === "dismissal" && (
+        <Dismissal
+          {...props}
+          onClose={() => {
+            findings.setPart(finding.id, undefined);
+            focus();
+          }}
+        />
+      )}
+      {(part === "discussion" || part === "debate") && (
+        // Of its own: else the whole card would be replaced while the messages are loaded, and lose the focus.
+        <Suspense fallback={<div className="skeleton h-24" aria-hidden />}>
+          <FindingDiscussion
+            // The other button addresses another program.
+            key={part}
+            finding={finding.first}
+            target={props.target}
+            page={props.page}
+            isDebate={part === "debate"}
+          />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+function Toggle({
+  isOpen,
+  icon,
+  onToggle,
+  children,
+}: {
+  isOpen: boolean;
+  icon: ReactNode;
+  onToggle: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Button size="sm" variant="quiet" aria-expanded={isOpen} onClick={onToggle}>
+      {icon} {children}
+    </Button>
+  );
+}
+
+function Dismissal({ finding, target, page, onClose }: FindingCardProps & { onClose: () => void }) {
+  const id = useId();
+  const reason = useDraft(page, `dismissal ${finding.id}`, "");
+  const decide = useDecision(target);
+  const dismiss = () =>
+    void decide.mutateAsync({ group: finding, decision: { reason: reason.value } }).then(() => {
+      reason.discard();
+      onClose();
+    }, ignore);
+  return (
+    <form
+      className="flex flex-wrap items-end gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        dismiss();
+      }}
+    >
+      <div className="min-w-40 flex-1">
+        <label htmlFor={id} className="text-xs text-ink-2">
+          Reason (optional)
+        </label>
+        <input
+          id={id}
+          dir="auto"
+          // The person has just asked for this form.
+          // eslint-disable-next-line jsx-a11y/no-autofocus
+          autoFocus
+          value={reason.value}
+          onChange={({ target: { value } }) => reason.change(() => value)}
+          onKeyDown={({ key }) => key === "Escape" && onClose()}
+          className={INPUT_CLASS}
+        />
+      </div>
+      <Button size="sm" type="submit" busy={decide.isPending}>
+        Dismiss finding
+      </Button>
+      {decide.error && (
+        <ActionError title="The finding could not be dismissed" error={decide.error} />
+      )}
+    </form>
+  );
+}
