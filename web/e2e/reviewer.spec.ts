@@ -56,9 +56,15 @@ test("findings of the reviewer are decided one by one", async ({ page, demo }) =
   });
 
   await test.step("both sides argue about one, which is dismissed", async () => {
-    // By keyboard: the viewer ignores the pointer for a moment after it has scrolled.
-    await key.getByRole("button", { name: "Argue" }).press("Enter");
-    await key.getByRole("textbox").fill("Does another page write this key?");
+    const argument = key.getByRole("textbox");
+    await expect(async () => {
+      await goTo(page, key);
+      // By keyboard: the viewer ignores the pointer for a moment after it has scrolled.
+      if (!(await argument.isVisible()))
+        await key.getByRole("button", { name: "Argue" }).press("Enter");
+      await expect(argument).toBeVisible({ timeout: 1_000 });
+    }).toPass();
+    await argument.fill("Does another page write this key?");
     await key.getByRole("checkbox").check();
     await key.getByRole("button", { name: "Argue" }).last().press("Enter");
     const conversation = key.getByRole("list", { name: "Conversation" });

@@ -6,8 +6,6 @@ import { useDraft } from "@/drafts/use-draft";
 
 import { type ReviewedLoop, useReviews } from "../review-queries";
 import { displayedComments, type LineRange, type SentComment } from "./comments";
-import type { PatchState } from "./patch-loader";
-import { firstChange } from "./patch-lines";
 
 /** Place of the comment that the person writes: lines, or the whole file. */
 export interface OpenPlace {
@@ -33,8 +31,6 @@ export interface Review {
   /** Where the form for a new comment is open. */
   place: OpenForm | null;
   open: (place: OpenPlace) => void;
-  /** Opens the form at the first changed line, or for the file if it has none. */
-  openAtFirstChange: (repository: string, path: string, state: PatchState | undefined) => void;
   correctLines: (lines: LineRange) => void;
   close: () => void;
   /** Returns whether the person edits a stored comment. The text is a draft of its form. */
@@ -47,20 +43,11 @@ export function useReview(loop: ReviewedLoop, page: string): Review {
   const { drafts, reviews } = useReviews(loop);
   const place = useDraft<OpenForm | null>(page, "form", null);
   const edited = useDraft<string[]>(page, "edited", []);
-  const open = (next: OpenPlace) => place.change(() => ({ ...next, id: uuidV7() }));
   return {
     drafts,
     sent: useMemo(() => displayedComments(reviews), [reviews]),
     place: place.value,
-    open,
-    openAtFirstChange: (repository, path, state) => {
-      const first = state && "patch" in state ? firstChange(state.patch) : undefined;
-      open({
-        repository,
-        path,
-        ...(first && { lines: { side: first.side, from: first.line, to: first.line } }),
-      });
-    },
+    open: (next) => place.change(() => ({ ...next, id: uuidV7() })),
     correctLines: (correctedLines) => place.change((form) => form && { ...form, correctedLines }),
     close: place.discard,
     isEdited: (id) => edited.value.includes(id),

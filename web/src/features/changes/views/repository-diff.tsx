@@ -12,9 +12,12 @@ import { lazyView } from "@/ui/lazy-view";
 import { Notice } from "@/ui/panel";
 
 import { useReportOpenFindings, useReviewOfChanges } from "../finding-queries";
+import type { LineRange } from "../model/comments";
 import type { LineNote } from "../model/diff-file";
 import { diffFiles, placeOfNote } from "../model/diff-files";
 import { neighbour, type ShownFinding } from "../model/findings";
+import { firstChange } from "../model/patch-lines";
+import type { PatchState } from "../model/patch-loader";
 import { filesOf, fileTree } from "../model/tree";
 import { usePatches } from "../model/use-patches";
 import { useFindings } from "../model/use-findings";
@@ -176,6 +179,19 @@ export function RepositoryDiff({
       line: isAtLine ? `R${line}` : undefined,
     });
   };
+  const openForm = (path: string, lines?: LineRange) => {
+    review.open({ repository: repository.name, path, ...(lines && { lines }) });
+    if (!lines) return;
+    // Only what is in view is rendered, and can get the focus.
+    const side = lines.side === "old" ? "deletions" : "additions";
+    handle.current?.scrollTo({
+      type: "line",
+      id: path,
+      lineNumber: lines.to,
+      side,
+      align: "nearest",
+    });
+  };
   const renderFinding = (finding: ShownFinding) =>
     changes.target && (
       <Suspense fallback={<div className="skeleton h-24" aria-hidden />}>
@@ -277,7 +293,7 @@ export function RepositoryDiff({
                         canComment
                           ? () => {
                               setOpen(file, true);
-                              review.openAtFirstChange(repository.name, path, patchOf(file));
+                              openForm(path, firstLines(patchOf(file)));
                             }
                           : undefined
                       }
@@ -304,11 +320,7 @@ export function RepositoryDiff({
                   />
                 );
               }}
-              onComment={
-                canComment
-                  ? (path, lines) => review.open({ repository: repository.name, path, lines })
-                  : undefined
-              }
+              onComment={canComment ? openForm : undefined}
               onLine={(path, { side: lineSide, to }) =>
                 onAddress({
                   repo: repository.name,
@@ -357,4 +369,10 @@ function Toggle({
       {label}
     </label>
   );
+}
+
+/** Returns the first changed line of a file; undefined if it has none, or is not loaded. */
+function firstLines(state: PatchState | undefined): LineRange | undefined {
+  const first = state && "patch" in state ? firstChange(state.patch) : undefined;
+  return first && { side: first.side, from: first.line, to: first.line };
 }
