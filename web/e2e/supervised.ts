@@ -86,7 +86,7 @@ export const test = base.extend<{ loopgate: LoopgateProcess; demo: Demo }>({
     await rm(loopgate.folder, { recursive: true });
   },
   demo: async ({ loopgate }, use) => {
-    // The default port could be one that another demo releases before the restart.
+    // Another demo may release the default port before the restart.
     const origin = `http://127.0.0.1:${await freePort()}`;
     const demo = await Demo.start({
       program: loopgate.program,

@@ -76,7 +76,7 @@ impl MigratorTrait for Migrator {
             Box::new(work_list::WorkList),
             Box::new(document_attachments::DocumentAttachments),
             Box::new(change_reviews::CommentsOnChanges),
-            Box::new(open_findings::OpenFindings),
+            Box::new(open_findings::CreateOpenFindings),
         ]
     }
 }

@@ -6,16 +6,16 @@ use sea_orm_migration::schema::*;
 use super::schema::{references, table};
 
 /// Creates the table.
-pub struct OpenFindings;
+pub struct CreateOpenFindings;
 
-impl MigrationName for OpenFindings {
+impl MigrationName for CreateOpenFindings {
     fn name(&self) -> &'static str {
         "m0027_open_findings"
     }
 }
 
 #[async_trait::async_trait]
-impl MigrationTrait for OpenFindings {
+impl MigrationTrait for CreateOpenFindings {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let name = "open_findings";
         let mut findings = table(name, &["loop_id", "repository"]);

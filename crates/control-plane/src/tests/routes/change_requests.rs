@@ -154,9 +154,7 @@ async fn findings_of_a_review_need_a_person_until_they_are_decided() {
     let decided = as_standing("pull_request", "pull_request_open", Value::Null);
     assert_eq!(standing(&owner, "feature-1").await, decided);
 
-    for body in
-        [json!({"repository": "", "count": 1}), json!({"repository": "acme/shop", "count": 10_001})]
-    {
+    for body in [json!({"repository": "", "count": 1}), json!({"repository": "acme/shop", "count": 10_001})] {
         assert_eq!(owner.put(&path, body).await.status, 400);
     }
     let unknown = format!("/loops/{}/findings", Uuid::now_v7());
