@@ -92,7 +92,7 @@ async fn status_runs_one_git_process() -> Result<()> {
     status(&local, &repo).await?;
     let calls = std::fs::read_to_string(&log)?;
     // The calls after the status belong to the set-up of the file watcher.
-    let status_calls = calls.lines().take_while(|call| !call.starts_with("config --list --show-origin"));
+    let status_calls = calls.lines().take_while(|call| !call.starts_with("config --list --show-scope"));
     let status_calls: Vec<_> = status_calls.collect();
     let [status] = status_calls[..] else { bail!("{calls}") };
     ensure!(status.starts_with("status ") && status.ends_with("locks=0 prompt=0 lang=C"), "{calls}");
