@@ -118,22 +118,19 @@ const failWith = (route: Route, status: number, error: string) =>
     json: { success: false, error, code: "test" },
   });
 
-const useScheme = (page: Page, colorScheme: "light" | "dark") =>
-  // Emulated again if it has no effect: a page whose frame is loading may lose it.
-  expect(async () => {
-    await page.emulateMedia({ colorScheme: null });
-    await page.emulateMedia({ colorScheme });
-    const root = page.locator("html");
-    await expect(root).toHaveAttribute("data-theme", colorScheme, { timeout: 1_000 });
-  }).toPass();
-
 test("pages are accessible in both themes, and send no external requests", async ({ page }) => {
   const monitor = await start(page);
   await forEach(page, [...PAGES, ...OTHER_PAGES], async ({ ready }) => {
-    await useScheme(page, "light");
     await shown(page, ready);
     await expectAccessible(page);
-    await useScheme(page, "dark");
+  });
+  // On a page without a frame: while the frame of a diagram is loading, the emulation may be lost or not return.
+  await page.goto(new URL(NEUTRAL.path, page.url()).href);
+  await shown(page, NEUTRAL.ready);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await forEach(page, [...PAGES, ...OTHER_PAGES], async ({ ready }) => {
+    await shown(page, ready);
     await expectContrast(page);
   });
   monitor.expectClean();
