@@ -2,7 +2,7 @@
 import { expect, test } from "@playwright/test";
 
 import { useMock } from "./mock";
-import { expectAccessible } from "./quality";
+import { expectAccessible, selectDark } from "./quality";
 
 const { signIn } = useMock();
 
@@ -48,6 +48,6 @@ test("code of a plan keeps its text, and is highlighted in the colours of the th
   const colour = () => keyword.evaluate((token) => getComputedStyle(token).color);
   const light = await colour();
   expect(light).not.toBe(await code.evaluate((text) => getComputedStyle(text).color));
-  await page.emulateMedia({ colorScheme: "dark" });
+  await selectDark(page);
   await expect.poll(colour).not.toBe(light);
 });

@@ -8,7 +8,13 @@ import { expect as anyExpect, type Page, type Route, test } from "@playwright/te
 
 import { type Mock, openSignedIn, startMock } from "./mock";
 import { type AppPage, OTHER_PAGES, PAGES } from "./pages";
-import { expectAccessible, expectContrast, expectNoHorizontalScroll, PageMonitor } from "./quality";
+import {
+  expectAccessible,
+  expectContrast,
+  expectNoHorizontalScroll,
+  PageMonitor,
+  selectDark,
+} from "./quality";
 
 // A page is loaded again in some states, while other tests use the same cores.
 const expect = anyExpect.configure({ timeout: 20_000 });
@@ -124,11 +130,8 @@ test("pages are accessible in both themes, and send no external requests", async
     await shown(page, ready);
     await expectAccessible(page);
   });
-  // On a page without a frame: while the frame of a diagram is loading, the emulation may be lost or not return.
   await page.goto(new URL(NEUTRAL.path, page.url()).href);
-  await shown(page, NEUTRAL.ready);
-  await page.emulateMedia({ colorScheme: "dark" });
-  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await selectDark(page);
   await forEach(page, [...PAGES, ...OTHER_PAGES], async ({ ready }) => {
     await shown(page, ready);
     await expectContrast(page);

@@ -57,6 +57,17 @@ export async function expectNoHorizontalScroll(page: Page): Promise<void> {
   expect(overflow, "the page scrolls horizontally").toBeLessThanOrEqual(0);
 }
 
+/**
+ * Selects the dark theme. For pages with diagrams: while the frame of a diagram is loading, the browser may lose a colour
+ * scheme that is emulated.
+ */
+export async function selectDark(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /^More/ }).click();
+  await page.getByText("Dark", { exact: true }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await page.keyboard.press("Escape");
+}
+
 /** Checks the contrast of the dark theme, and the widths of phones. */
 export async function expectDarkAndNarrow(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: "dark" });
