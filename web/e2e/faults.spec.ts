@@ -52,6 +52,23 @@ test("double click sends one request, whatever it starts", async ({ page }) => {
   }
 });
 
+for (const width of [1280, 390]) {
+  test(`double click on Resume does not hit Cancel loop, ${width} px wide`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 860 });
+    await signIn(page, `/acme/loops/${id(13)}`);
+    const start = page.getByRole("button", { name: "Resume" });
+    // Waits until the button no longer moves.
+    await start.hover();
+    const from = await start.boundingBox();
+    await start.click();
+    const to = await page.getByRole("button", { name: "Cancel loop" }).boundingBox();
+    if (!from || !to) throw new Error("both buttons must be visible");
+    const horizontallyApart = from.x + from.width <= to.x || to.x + to.width <= from.x;
+    const verticallyApart = from.y + from.height <= to.y || to.y + to.height <= from.y;
+    expect(horizontallyApart || verticallyApart, JSON.stringify({ from, to })).toBe(true);
+  });
+}
+
 test("every action has a visible response before the server responds", async ({ page }) => {
   test.setTimeout(300_000);
   await signIn(page);
