@@ -17,7 +17,7 @@ const GROUPS = {
   person: ({ user }) => [user.email, `${user.firstName} ${user.lastName}`],
 };
 
-// State, stage, attention and details of a change request.
+// State, stage, attention, details and deployment of a change request.
 const STATES = [
   ["plan_ready", "plan", "plan", { questions: 2 }],
   ["question", "execute", "question", { code: "AWAITING_USER" }],
@@ -29,7 +29,7 @@ const STATES = [
   ["failed", "plan", "failure", { code: "PROCESS_FAILED" }],
   ["running", "execute", null, {}],
   ["queued", "execute", null, { activity: { kind: "queue", place: 2, waiting: 4 } }],
-  ["pull_request_open", "pull_request", null, {}],
+  ["pull_request_open", "pull_request", null, {}, "running"],
   ["stopped", "plan", null, {}],
 ];
 
@@ -63,7 +63,7 @@ function standingOf({ status, command }) {
 export function changeRequests({ me, plan, documents, loops }, opened, further = 0) {
   const feature = documents.find(({ slug }) => slug === "feature-1");
   const numbered = (n) => String(n).padStart(12, "0");
-  const entry = (n, [state, stage, attention, details]) => ({
+  const entry = (n, [state, stage, attention, details, deployment = null]) => ({
     document: {
       ...record(feature),
       id: `01980000-0000-7000-b000-${numbered(n)}`,
@@ -72,10 +72,14 @@ export function changeRequests({ me, plan, documents, loops }, opened, further =
     },
     stage,
     // Delivered without a review.
-    stages: REACHED.slice(0, REACHED.indexOf(stage) + 1).filter(
-      (name) => name !== "review" || stage === "review",
-    ),
+    stages: [
+      ...REACHED.slice(0, REACHED.indexOf(stage) + 1).filter(
+        (name) => name !== "review" || stage === "review",
+      ),
+      ...(deployment ? ["deploy"] : []),
+    ],
     tasks: stage === "execute" ? { completed: 3, total: 7, current: "T-4" } : null,
+    deployment,
     state,
     attention,
     details,

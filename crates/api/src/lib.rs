@@ -10,6 +10,7 @@ pub mod chat;
 pub mod chat_event;
 pub mod command;
 pub mod debate;
+pub mod deployment;
 pub mod error;
 pub mod event;
 pub mod event_body;

@@ -274,6 +274,9 @@ pub const ACTS: &[Act] = {
         Act { name: "report the pull requests of a desktop's loops", role: Desktop, audit: &[], ways: &[
             Route("POST", "/compute-targets/{id}/pull-requests"),
         ] },
+        Act { name: "report the deployments of a desktop's loops", role: Desktop, audit: &[], ways: &[
+            Route("PUT", "/compute-targets/{id}/deployments"),
+        ] },
         Act { name: "change the approval policies of a desktop", role: Desktop, audit: &[Audit::ApprovalPoliciesReported], ways: &[
             Frame("telemetry"),
         ] },

@@ -20,10 +20,10 @@ use crate::error::not_implemented;
 use crate::extract::RouteBodyLimit;
 use crate::routes::{
     agent_proposals, agents, api_keys, audit_log, auth, bootstrap, change_requests, commands,
-    compute_preference, compute_targets, documents, events, execution_credentials, feature_flags, findings,
-    github_token, health, health_checks, invitations, link, list_changes, local_auth, loop_messages, loops,
-    manual_loops, members, oidc, onboarding, organization, organizations, public_keys, pull_requests,
-    repositories, reviews, runner, sessions, storage, tickets, usage,
+    compute_preference, compute_targets, deployments, documents, events, execution_credentials,
+    feature_flags, findings, github_token, health, health_checks, invitations, link, list_changes,
+    local_auth, loop_messages, loops, manual_loops, members, oidc, onboarding, organization, organizations,
+    public_keys, pull_requests, repositories, reviews, runner, sessions, storage, tickets, usage,
 };
 use crate::storage::OBJECT_LIMIT;
 use crate::{conditional, middleware, web};
@@ -135,6 +135,7 @@ fn table() -> Vec<RouteRow> {
         ("POST", "/compute-targets/{id}/commands/{command_id}/cancel", Person, NONE, routes!(commands::cancel)),
         ("POST", "/compute-targets/{id}/loops/{loop_id}/execution-credentials", ApiKey, FORM, routes!(execution_credentials::create)),
         ("POST", "/compute-targets/{id}/pull-requests", ApiKey, REPORT, routes!(pull_requests::report)),
+        ("PUT", "/compute-targets/{id}/deployments", ApiKey, REPORT, routes!(deployments::put)),
         ("GET", "/public-keys", Person, NONE, routes!(public_keys::list)),
         ("POST", "/public-keys", Session, FORM, routes!(public_keys::register)),
         ("DELETE", "/public-keys", Session, NONE, routes!(public_keys::delete)),

@@ -13,6 +13,7 @@ use loopgate_tools::process::{ProcessStart, StartError, identity};
 use loopgate_tools::programs::Programs;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -197,6 +198,8 @@ pub(crate) struct Inner {
     monitors: Mutex<HashMap<Uuid, Monitor>>,
     // Held while a run starts, so that two concurrent starts do not choose the same port.
     starting: tokio::sync::Mutex<()>,
+    // Wakes subscribers after each change of a record.
+    changed: watch::Sender<()>,
 }
 
 #[derive(Default)]
@@ -218,6 +221,7 @@ impl Deploys {
             notes: data_dir.join("deploys"),
             monitors: Mutex::default(),
             starting: tokio::sync::Mutex::default(),
+            changed: watch::Sender::default(),
         }))
     }
 
@@ -228,6 +232,12 @@ impl Deploys {
     /// Returns whether a container engine is on the PATH. Its daemon may not be running.
     pub async fn has_engine(&self) -> bool {
         engine::find(&self.0.programs).await.is_some()
+    }
+
+    /// Subscribes to changes of the runs' [states](Self::states).
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.0.changed.subscribe()
     }
 
     /// Monitors the runs that a previous Loopgate process has started.
@@ -380,6 +390,7 @@ impl Inner {
             }
             Ok::<_, JsonFileError>(())
         });
+        self.changed.send_replace(());
         if let Err(error) = result {
             tracing::warn!(%error, "failed to record the phase of a deployment");
         }
@@ -476,11 +487,13 @@ impl Inner {
 
     /// Records a run, which replaces the previous one of the worktree. Performs blocking I/O.
     fn record(&self, run: &DeployRun) -> Result<(), JsonFileError> {
-        self.records.update(|records| {
+        let recorded = self.records.update(|records| {
             let runs = &mut records.get_or_insert_default().runs;
             runs.insert(run.worktree.clone(), run.clone());
             Ok(())
-        })
+        });
+        self.changed.send_replace(());
+        recorded
     }
 
     /// Returns the preferred port, or another free port. Ports that are allocated to other runs are not

@@ -1,7 +1,8 @@
 //! The status of a worktree's deployment.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use loopgate_api::deployment::DeploymentState;
 use loopgate_tools::process::{alive, identity};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -86,9 +87,29 @@ impl Deploys {
         DeployStatus { status, logs, pid, deployed_url, service_id, error, reason }
     }
 
+    /// Returns the worktrees with a deployment, and its state. A stopped deployment, or one whose command has ended
+    /// without an error, is none. Performs blocking I/O.
+    #[must_use]
+    pub fn states(&self) -> Vec<(PathBuf, DeploymentState)> {
+        let state = |run: DeployRun| {
+            let state = match run.phase {
+                DeployPhase::Starting => DeploymentState::Starting,
+                DeployPhase::Up => DeploymentState::Running,
+                DeployPhase::Failed => DeploymentState::Failed,
+                DeployPhase::Ended => {
+                    Markers::of(&run.worktree).failure()?;
+                    DeploymentState::Failed
+                }
+                DeployPhase::Stopped => return None,
+            };
+            Some((run.worktree, state))
+        };
+        self.inner().all().into_iter().filter_map(state).collect()
+    }
+
     /// Returns the worktrees whose runs have one of these process ids. Performs blocking I/O.
     #[must_use]
-    pub fn worktrees_of(&self, pids: &[u32]) -> Vec<std::path::PathBuf> {
+    pub fn worktrees_of(&self, pids: &[u32]) -> Vec<PathBuf> {
         // The leader of a run may have exited while its server runs in the background.
         let is_running = |run: &DeployRun| run.phase < DeployPhase::Ended || run.is_alive();
         let runs = self.inner().all().into_iter().filter(|run| pids.contains(&run.pid) && is_running(run));

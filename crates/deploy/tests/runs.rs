@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use loopgate_api::deployment::DeploymentState;
 use loopgate_deploy::{
     DeployError, DeployHandle, DeployRequest, DeployTimeouts, Deployment, Deploys, EngineError, KillOutcome,
     Teardown, TeardownOutcome, candidates,
@@ -235,6 +236,34 @@ async fn server_with_error_status_is_healthy() {
 }
 
 // DL-10
+/// Returns the states of all deployments.
+async fn states(fixture: &DeployFixture) -> Vec<DeploymentState> {
+    let deploys = fixture.deploys.clone();
+    let states = tokio::task::spawn_blocking(move || deploys.states()).await.unwrap();
+    states.into_iter().map(|(_, state)| state).collect()
+}
+
+#[tokio::test]
+async fn every_change_of_a_state_is_announced() {
+    let fixture = DeployFixture::new();
+    let (site, broken) = (fixture.tree("site", &[("index.html", "<p>")]), fixture.tree("broken", &[]));
+    let mut changes = fixture.deploys.changes();
+    let mut reached = async |expected: &[DeploymentState]| {
+        let reached = async {
+            while states(&fixture).await != expected {
+                changes.changed().await.unwrap();
+            }
+        };
+        tokio::time::timeout(TIMEOUT, reached).await.expect("the state was not announced");
+    };
+    fixture.start(&broken, running("exit 3")).await.unwrap();
+    reached(&[DeploymentState::Failed]).await;
+    fixture.start(&site, detected(&site)).await.unwrap();
+    reached(&[DeploymentState::Failed, DeploymentState::Running]).await;
+    fixture.tear_down(&site).await;
+    reached(&[DeploymentState::Failed]).await;
+}
+
 #[tokio::test]
 async fn failed_command_is_reported_with_its_exit_code() {
     let fixture = DeployFixture::new();

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use axum::body::Body;
 use http::{Request, Response};
 use loopgate_api::link::Telemetry;
+use loopgate_deploy::Deploys;
 use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
@@ -100,6 +101,12 @@ impl Gateway {
     #[must_use]
     pub fn blocked(&self) -> watch::Receiver<u64> {
         self.0.pipeline.blocked.subscribe()
+    }
+
+    /// Returns the deployments of this machine.
+    #[must_use]
+    pub fn deploys(&self) -> Deploys {
+        self.0.pipeline.app.deploys.clone()
     }
 
     /// Subscribes to telemetry about the assistant's health.

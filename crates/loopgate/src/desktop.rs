@@ -229,6 +229,12 @@ impl Desktop {
             tasks.spawn(until(stop.clone(), browser_keys.clone().run(client.state())));
             let pull_requests = reports::pull_requests(self.runtime.pull_requests.clone(), client.state());
             tasks.spawn(until(stop.clone(), pull_requests));
+            let deployments = reports::deployments(
+                self.runtime.deployments.clone(),
+                self.gateway.deploys(),
+                client.state(),
+            );
+            tasks.spawn(until(stop.clone(), deployments));
             let presence =
                 presence::run(self.gateway.clone(), executor.clone(), client.clone(), failed_shutdown);
             tasks.spawn(until(stop.clone(), presence));

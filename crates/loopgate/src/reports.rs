@@ -1,20 +1,27 @@
 //! Reports of this desktop to the control plane, in addition to the events of its loops.
 //!
 //! Forwards telemetry and analytics of the components to the link, which buffers or drops them. Components
-//! never wait for it. Pull requests are reported while the link is online.
+//! never wait for it. Pull requests and deployments are reported while the link is online.
 
+use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use loopgate_api::link::{Analytics, Telemetry};
 use loopgate_api::time::now_iso;
+use loopgate_deploy::Deploys;
 use loopgate_gateway::{ApprovalEvent, Decision, ResolvedApproval};
 use loopgate_link::client::{Client, LinkState};
 use loopgate_link::executor::Executor;
-use loopgate_runtime::PullRequestReports;
+use loopgate_runtime::{DeploymentReports, PullRequestReports};
 use serde_json::{Value, json};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::sync::watch;
+use uuid::Uuid;
+
+/// Wait after a report that the control plane has not stored.
+const RETRY: Duration = Duration::from_secs(30);
 
 /// Forwards the telemetry of a component until its sender is dropped.
 pub async fn telemetry(mut events: Receiver<Telemetry>, executor: Arc<Executor>) {
@@ -57,7 +64,37 @@ pub async fn approvals(mut events: Receiver<ApprovalEvent>, client: Arc<Client>)
 }
 
 /// Reports the standing of pull requests while the link is online, until the link has ended.
-pub async fn pull_requests(reports: PullRequestReports, mut link: watch::Receiver<LinkState>) {
+pub async fn pull_requests(reports: PullRequestReports, link: watch::Receiver<LinkState>) {
+    while_online(link, |target_id| reports.run(target_id)).await;
+}
+
+/// Reports the deployments of this machine while the link is online, until the link has ended.
+pub async fn deployments(reports: DeploymentReports, deploys: Deploys, link: watch::Receiver<LinkState>) {
+    while_online(link, |target_id| report_deployments(&reports, &deploys, target_id)).await;
+}
+
+/// Reports the deployments at once, because they may have changed while the desktop was offline, and after each change.
+async fn report_deployments(reports: &DeploymentReports, deploys: &Deploys, target_id: Uuid) {
+    let mut changes = deploys.changes();
+    loop {
+        let read = deploys.clone();
+        let states = tokio::task::spawn_blocking(move || read.states()).await.unwrap_or_default();
+        match reports.report(target_id, states).await {
+            // The sender lives as long as `deploys`.
+            Ok(()) => drop(changes.changed().await),
+            Err(error) => {
+                tracing::debug!(%error, "cannot report deployments to the control plane");
+                let _ = tokio::time::timeout(RETRY, changes.changed()).await;
+            }
+        }
+    }
+}
+
+/// Runs reports for the compute target of this desktop while the link is online, until the link has ended.
+async fn while_online<Reports: Future<Output = ()>>(
+    mut link: watch::Receiver<LinkState>,
+    run: impl Fn(Uuid) -> Reports,
+) {
     loop {
         let online = match *link.borrow_and_update() {
             LinkState::Online { target_id, .. } => Some(target_id),
@@ -65,7 +102,7 @@ pub async fn pull_requests(reports: PullRequestReports, mut link: watch::Receive
         };
         let reporting = async {
             match online {
-                Some(target_id) => reports.run(target_id).await,
+                Some(target_id) => run(target_id).await,
                 None => std::future::pending().await,
             }
         };

@@ -30,6 +30,7 @@ pub use notifications::{ApprovalNotice, Notifications};
 pub use process::stall_detection::{Activity, ActivityState, StallDetector};
 pub use recovery::Recovery;
 pub use reporting::control_plane::{CallError, ControlPlaneClient};
+pub use reporting::deployments::DeploymentReports;
 pub use reporting::pull_requests::PullRequestReports;
 pub use reporting::telemetry::TelemetrySender;
 pub use request::LoopHeaders;

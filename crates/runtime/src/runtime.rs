@@ -27,6 +27,7 @@ use crate::notifications::Notifications;
 use crate::process::stall_detection::{Activities, StallDetector};
 use crate::recovery::Recovery;
 use crate::reporting::control_plane::ControlPlaneClient;
+use crate::reporting::deployments::DeploymentReports;
 use crate::reporting::ended_loops::{EndedLoops, stop_ended};
 use crate::reporting::heartbeat::HeartbeatSender;
 use crate::reporting::outbox::Outbox;
@@ -124,6 +125,8 @@ pub struct Runtime {
     pub telemetry: TelemetrySender,
     /// Reports the standing of the loops' pull requests.
     pub pull_requests: PullRequestReports,
+    /// Reports deployments of the loops' worktrees.
+    pub deployments: DeploymentReports,
     /// Detects the MCP servers that loops expect; clones share its cache.
     pub mcp: Detector,
     /// Starts and finds programs, for services other than loops.
@@ -218,6 +221,7 @@ impl Runtime {
             git.clone(),
             code_host.clone(),
         );
+        let deployments = DeploymentReports::new(cloud.clone(), jobs.clone());
         let workspaces = Workspaces::new(Worktrees::new(
             jobs.clone(),
             git.clone(),
@@ -393,6 +397,7 @@ impl Runtime {
             tickets,
             telemetry,
             pull_requests,
+            deployments,
             mcp,
             process_services,
             tasks,

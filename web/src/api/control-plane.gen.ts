@@ -669,6 +669,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/compute-targets/{id}/deployments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Replaces the deployments of a desktop, which pages show at the change requests of their loops. Only the desktop itself
+         *     reports them: it authenticates with the API key that is bound to its public key.
+         */
+        put: operations["compute_targets_report_deployments"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/compute-targets/{id}/health-check": {
         parameters: {
             query?: never;
@@ -2258,6 +2278,7 @@ export interface components {
              * @description Cost of all loops in US dollars, as far as it is known; null without a report.
              */
             cost?: number | null;
+            deployment?: components["schemas"]["DeploymentState"] | null;
             /** @description What the state is about. */
             details: components["schemas"]["StateDetails"];
             /** @description The document that the change request begins with. */
@@ -2318,7 +2339,7 @@ export interface components {
          * @description Stage of a change request.
          * @enum {string}
          */
-        ChangeStage: "request" | "plan" | "execute" | "review" | "pull_request";
+        ChangeStage: "request" | "plan" | "execute" | "review" | "pull_request" | "deploy";
         /**
          * @description State of a change request.
          * @enum {string}
@@ -3919,6 +3940,19 @@ export interface components {
             success: boolean;
         };
         /** @description Response envelope `{"success": true, "data": …}`. */
+        Data_StoredDeployments: {
+            /** @description Response to a stored report. */
+            data: {
+                /** @description Number of the reported deployments. */
+                count: number;
+            };
+            /**
+             * @description Always `true` in a successful response.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Response envelope `{"success": true, "data": …}`. */
         Data_StoredEvent: {
             /** @description A stored event in flat form. */
             data: components["schemas"]["EventBody"] & {
@@ -4550,6 +4584,21 @@ export interface components {
             /** @description Text of the request. */
             request: string;
         };
+        /** @description Report of a desktop about the deployment of a loop's worktree. */
+        DeploymentReport: {
+            /**
+             * Format: uuid
+             * @description The newest loop that worked in the worktree.
+             */
+            loopId: string;
+            /** @description State of the deployment. */
+            state: components["schemas"]["DeploymentState"];
+        };
+        /**
+         * @description State of a deployment.
+         * @enum {string}
+         */
+        DeploymentState: "starting" | "running" | "failed";
         /** @description A file of a document. */
         DocumentAttachment: {
             /** @description File name as uploaded. */
@@ -6058,6 +6107,11 @@ export interface components {
             /** @description Full name of the repository, `<org>/<repo>`. */
             fullName: string;
         };
+        /** @description All deployments of a desktop. */
+        ReportedDeployments: {
+            /** @description At most 100. Those of loops of other desktops are ignored. Deployments that are not among them have ended. */
+            deployments: components["schemas"]["DeploymentReport"][];
+        };
         /** @description What a desktop has read at the code host. */
         ReportedPullRequests: {
             /** @description At most 100. Those that no loop of the desktop opened are ignored. */
@@ -6586,6 +6640,11 @@ export interface components {
              * @description Number of comments of a review without an answer; absent in other states.
              */
             unanswered?: number | null;
+        };
+        /** @description Response to a stored report. */
+        StoredDeployments: {
+            /** @description Number of the reported deployments. */
+            count: number;
         };
         /** @description A stored event in flat form. */
         StoredEvent: components["schemas"]["EventBody"] & {
@@ -10782,6 +10841,85 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Failure"];
                     "text/plain": string;
+                };
+            };
+            /** @description The request conflicts with the current state of the resource. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Internal error; `details.requestId` identifies its log entry. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    compute_targets_report_deployments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportedDeployments"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_StoredDeployments"];
+                };
+            };
+            /** @description The request is invalid; `code` and `details` say why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Credentials are missing, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks the required role or scope. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description The request conflicts with the current state of the resource. */

@@ -44,6 +44,7 @@ export type SavedView = Schemas["SavedView"];
 export type ChangeRequestGroup = Schemas["ChangeRequestGroup"];
 export type ChangeState = Schemas["ChangeState"];
 export type ChangeStage = Schemas["ChangeStage"];
+export type DeploymentState = Schemas["DeploymentState"];
 export type Attention = Schemas["Attention"];
 export type ChangeReview = Schemas["ChangeReview"];
 export type ChangeReviews = Schemas["ChangeReviews"];

@@ -4,6 +4,7 @@
 //! counted by it, and derived again in each transaction that changes one of them.
 
 pub mod deletion;
+pub mod deployments;
 pub mod findings;
 pub mod history;
 pub mod list;
@@ -122,7 +123,12 @@ pub async fn refresh(tx: &DatabaseTransaction, document_id: Uuid) -> Result<(), 
         tasks: parse_json(row.tasks.as_ref()),
     };
     let progress: Vec<LoopProgress> = loops.iter().map(progress).collect();
-    let progress = WorkProgress::of(family.plan().is_some(), has_pull_request, &progress);
+    let progress = WorkProgress::of(
+        family.plan().is_some(),
+        has_pull_request,
+        deployments::state(tx, &loops).await?,
+        &progress,
+    );
     let costs: Vec<f64> = loops.iter().filter_map(|row| row.reported_cost.or(row.estimated_cost)).collect();
     let json = |error: serde_json::Error| DbErr::Json(error.to_string());
     let row = change_request::Model {

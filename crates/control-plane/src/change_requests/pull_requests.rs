@@ -8,8 +8,10 @@ use sea_orm::{IntoActiveModel as _, QueryOrder as _, QuerySelect as _, QueryTrai
 
 use super::refresh;
 use super::standing::is_open;
+use crate::app::ControlPlaneState;
+use crate::bus::Topic;
 use crate::store::entity::{agent_loop, compute_target, pull_request};
-use crate::store::{Store, now, parse_json};
+use crate::store::{now, parse_json};
 
 // Open pull requests that a desktop watches, the newest ones: it sends a query for each.
 const WATCHED: usize = 50;
@@ -17,10 +19,11 @@ const WATCHED: usize = 50;
 /// Stores what a desktop reports about pull requests of its loops, and derives the states of their change requests.
 /// Ignores other pull requests. Returns those of its loops that are not known to be merged or closed.
 pub async fn report(
-    store: &Store,
+    app: &ControlPlaneState,
     target: &compute_target::Model,
     reports: Vec<PullRequestReport>,
 ) -> Result<Vec<WatchedPullRequest>, DbErr> {
+    let store = &app.store;
     if !reports.is_empty() {
         let tx = store.begin().await?;
         let names: BTreeSet<_> = reports.iter().map(|report| report.full_name.clone()).collect();
@@ -47,6 +50,7 @@ pub async fn report(
             refresh(&tx, document).await?;
         }
         tx.commit().await?;
+        app.bus.publish(Topic::Organization(target.organization_id));
     }
     let newest = of_target(target).order_by_desc(pull_request::Column::CreatedAt).all(store.writer()).await?;
     let watched =

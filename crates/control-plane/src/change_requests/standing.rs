@@ -1,6 +1,7 @@
 //! Derives the state of a change request, and what a person has to do, from its loops, its plan and its pull requests.
 
 use loopgate_api::command::LoopCommand;
+use loopgate_api::deployment::DeploymentState;
 use loopgate_api::event::{code, subcode, warning};
 use loopgate_api::event_body::TaskCounts;
 use loopgate_api::job::LoopStatus;
@@ -25,6 +26,8 @@ pub enum ChangeStage {
     Review,
     /// A pull request contains the changes.
     PullRequest,
+    /// The changes are deployed on the machine that made them.
+    Deploy,
 }
 
 /// State of a change request.
@@ -148,11 +151,19 @@ pub struct WorkProgress {
     pub stages: Vec<ChangeStage>,
     /// Tasks of the execution of the current plan.
     pub tasks: Option<TaskCounts>,
+    /// State of the deployment of the changes. Rows of earlier versions have none.
+    #[serde(default)]
+    pub deployment: Option<DeploymentState>,
 }
 
 impl WorkProgress {
     /// Derives the progress from the loops on a change request, newest first.
-    pub fn of(has_plan: bool, has_pull_request: bool, loops: &[LoopProgress]) -> Self {
+    pub fn of(
+        has_plan: bool,
+        has_pull_request: bool,
+        deployment: Option<DeploymentState>,
+        loops: &[LoopProgress],
+    ) -> Self {
         use LoopCommand::{CodeReview, Execute, Plan, RequestChanges};
         let any = |commands: &[LoopCommand]| loops.iter().any(|row| commands.contains(&row.command));
         let reached = [
@@ -161,6 +172,7 @@ impl WorkProgress {
             (ChangeStage::Execute, any(&[Execute])),
             (ChangeStage::Review, any(&[CodeReview])),
             (ChangeStage::PullRequest, has_pull_request),
+            (ChangeStage::Deploy, deployment.is_some()),
         ];
         // The tasks of an execution belong to its plan, which these commands replace.
         let of_plan = loops.iter().take_while(|row| !matches!(row.command, Plan | RequestChanges));
@@ -171,6 +183,7 @@ impl WorkProgress {
                 .map(|(stage, _)| stage)
                 .collect(),
             tasks: of_plan.filter(|row| row.command == Execute).find_map(|row| row.tasks.clone()),
+            deployment,
         }
     }
 }

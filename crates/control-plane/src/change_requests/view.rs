@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use loopgate_api::command::LoopCommand;
+use loopgate_api::deployment::DeploymentState;
 use loopgate_api::event_body::TaskCounts;
 use sea_orm::ConnectionTrait;
 use sea_orm::QuerySelect as _;
@@ -32,6 +33,8 @@ pub struct ChangeRequestRecord {
     pub stages: Vec<ChangeStage>,
     /// Tasks of the execution of the current plan, as its runner last reported them; null without a report.
     pub tasks: Option<TaskCounts>,
+    /// State of the deployment of the changes on the machine that made them, as it last reported it; null without one.
+    pub deployment: Option<DeploymentState>,
     /// State of the work.
     pub state: ChangeState,
     /// What the state is about.
@@ -98,12 +101,14 @@ pub async fn change_requests(
     let view = |(row, document): (change_request::Model, Option<document::Model>)| {
         let mark = marks.get(&row.document_id);
         let command = row.loop_id.and_then(|id| commands.get(&id).copied());
-        let WorkProgress { stages, tasks } = parse_json(row.progress.as_ref()).unwrap_or_default();
+        let WorkProgress { stages, tasks, deployment } =
+            parse_json(row.progress.as_ref()).unwrap_or_default();
         Some(ChangeRequestRecord {
             document: document?.into(),
             stage: row.state.0.stage(command),
             stages,
             tasks,
+            deployment,
             state: row.state.0,
             details: parse_json(Some(&row.details)).unwrap_or_default(),
             attention: row.attention.map(|attention| attention.0),

@@ -36,6 +36,7 @@ pub async fn cancel(
     tx.commit().await?;
     // Published after the commit, so that a stream that wakes up reads the new status.
     app.bus.publish(Topic::Loop(row.id));
+    app.bus.publish(Topic::Organization(row.organization_id));
     if let Some(kill) = kill {
         kill::send(app, kill).await?;
     }

@@ -118,6 +118,7 @@ async fn time_out(app: &ControlPlaneState, row: &agent_loop::Model, reason: &str
     tx.commit().await?;
     if timed_out {
         app.bus.publish(Topic::Loop(row.id));
+        app.bus.publish(Topic::Organization(row.organization_id));
     }
     Ok(timed_out)
 }

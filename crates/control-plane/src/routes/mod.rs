@@ -10,6 +10,7 @@ pub mod change_requests;
 pub mod commands;
 pub mod compute_preference;
 pub mod compute_targets;
+pub mod deployments;
 pub mod documents;
 pub mod events;
 pub mod execution_credentials;

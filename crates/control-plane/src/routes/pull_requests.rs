@@ -47,9 +47,7 @@ pub async fn report(
     }
     let stored = async {
         let target = target::find_of_desktop(&app.store, &caller, id.or_unknown("Compute target")?).await?;
-        Ok(WatchedPullRequests {
-            open: pull_requests::report(&app.store, &target, body.pull_requests).await?,
-        })
+        Ok(WatchedPullRequests { open: pull_requests::report(&app, &target, body.pull_requests).await? })
     };
     stored.await.context("Failed to store pull requests").map(Data::new)
 }

@@ -78,6 +78,8 @@ struct OpenConnections {
     by_network: HashMap<IpAddr, usize>,
     next: u64,
     spare: Vec<File>,
+    /// Whether the process has run out of descriptors since the last accepted connection.
+    exhausted: bool,
 }
 
 #[derive(Debug)]
@@ -131,6 +133,7 @@ impl Connections {
         let network = address.and_then(|address| self.limited_network(address));
         let replaced = {
             let mut state = self.lock();
+            state.exhausted = false;
             state.refill();
             if !self.has_room_for(&state, network) {
                 state.close_oldest(network)
@@ -190,12 +193,18 @@ impl Connections {
     /// Returns when accepting may be retried after an error. When the process has run out of descriptors,
     /// releases the spare ones and closes the oldest idle connection.
     pub(crate) async fn recover(&self, error: &io::Error) {
-        if !is_exhausted(error) {
+        if is_exhausted(error) {
+            let mut state = self.lock();
+            // Once, not with each attempt to accept a connection.
+            if !std::mem::replace(&mut state.exhausted, true) {
+                tracing::warn!(%error, "out of file descriptors; closing idle connections");
+            }
+            if state.release_spares() {
+                // Descriptors have been released, so accepting can continue at once.
+                return;
+            }
+        } else {
             tracing::warn!(%error, "failed to accept a connection");
-        } else if self.lock().release_spares() {
-            // Descriptors have been released, so accepting can continue at once.
-            tracing::warn!(%error, "out of file descriptors; closing idle connections");
-            return;
         }
         tokio::time::sleep(ACCEPT_PAUSE).await;
     }

@@ -90,7 +90,6 @@ async fn listeners_recover_when_descriptors_are_available_again() -> Result<()> 
     owner.write_all(b"{\"id\":1,\"verb\":\"approvals.list\"}\n")?;
     let mut page = TcpStream::connect(gateway_address(&loopgate)?)?;
     page.write_all(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")?;
-    // One listener warns. The other one may have no spare descriptor to release, and then waits without a warning.
     let has_warned = || loopgate.output().contains("out of file descriptors");
     wait::until(home.path(), async || has_warned().then_some(())).await?;
     set_limit(&loopgate, "--nofile=1024:")?;

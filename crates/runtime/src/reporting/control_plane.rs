@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use loopgate_api::deployment::DeploymentReport;
 use loopgate_api::ids::LoopId;
 use loopgate_api::link::BrowserPublicKey;
 use loopgate_api::names::EVENT_NONCE_HEADER;
@@ -32,7 +33,7 @@ const STATUS_TIME: Duration = Duration::from_secs(5);
 const CREDENTIALS_TIME: Duration = Duration::from_secs(30);
 const KEYS_TIME: Duration = Duration::from_secs(10);
 const LIST_TIME: Duration = Duration::from_secs(10);
-const PULL_REQUESTS_TIME: Duration = Duration::from_secs(10);
+const REPORT_TIME: Duration = Duration::from_secs(10);
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// Limit of a response body in bytes; responses are small documents.
 const MAX_RESPONSE: usize = 1024 * 1024;
@@ -301,8 +302,21 @@ impl ControlPlaneClient {
         let key = self.managed_key()?;
         let request = self.signed(Method::POST, &path, &key.secret)?;
         let body = json!({"pullRequests": reports}).to_string();
-        let answer = send(json_body(request, body), PULL_REQUESTS_TIME).await?;
+        let answer = send(json_body(request, body), REPORT_TIME).await?;
         serde_json::from_value(answer["open"].clone()).map_err(|_| CallError::Malformed)
+    }
+
+    /// Reports all deployments of this desktop; those that are not among them have ended.
+    pub(crate) async fn report_deployments(
+        &self,
+        target_id: Uuid,
+        deployments: &[DeploymentReport],
+    ) -> Result<(), CallError> {
+        let path = format!("/compute-targets/{target_id}/deployments");
+        let key = self.managed_key()?;
+        let request = self.signed(Method::PUT, &path, &key.secret)?;
+        let body = json!({"deployments": deployments}).to_string();
+        send(json_body(request, body), REPORT_TIME).await.map(|_| ())
     }
 
     fn managed_key(&self) -> Result<Arc<ApiKey>, CallError> {

@@ -1,7 +1,8 @@
-//! Reporting to the control plane: its client, the outbox, runner tokens, heartbeats, pull requests and
-//! telemetry.
+//! Reporting to the control plane: its client, the outbox, runner tokens, heartbeats, pull requests,
+//! deployments and telemetry.
 
 pub(crate) mod control_plane;
+pub(crate) mod deployments;
 pub(crate) mod ended_loops;
 pub(crate) mod failure_streak;
 pub(crate) mod heartbeat;

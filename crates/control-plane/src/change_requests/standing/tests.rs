@@ -1,3 +1,4 @@
+use loopgate_api::deployment::DeploymentState;
 use loopgate_api::event_body::ApprovalDetails;
 
 use super::*;
@@ -126,12 +127,15 @@ fn evaluation_determines_the_state_while_it_runs() {
 #[test]
 fn stage_without_a_loop_of_its_own_is_not_reached() {
     let row = |command| LoopProgress { command, tasks: None };
-    let delivered = WorkProgress::of(true, true, &[row(LoopCommand::Execute), row(LoopCommand::Plan)]);
-    use ChangeStage::{Execute, Plan, PullRequest, Request};
+    let delivered = WorkProgress::of(true, true, None, &[row(LoopCommand::Execute), row(LoopCommand::Plan)]);
+    use ChangeStage::{Deploy, Execute, Plan, PullRequest, Request};
     assert_eq!(delivered.stages, [Request, Plan, Execute, PullRequest], "there was no review");
-    assert_eq!(WorkProgress::of(false, false, &[]).stages, [Request]);
-    let planning = WorkProgress::of(false, false, &[row(LoopCommand::Plan)]);
+    assert_eq!(WorkProgress::of(false, false, None, &[]).stages, [Request]);
+    let planning = WorkProgress::of(false, false, None, &[row(LoopCommand::Plan)]);
     assert_eq!(planning.stages, [Request, Plan]);
+    let failed = Some(DeploymentState::Failed);
+    let deployed = WorkProgress::of(true, false, failed, &[row(LoopCommand::Execute)]);
+    assert_eq!((deployed.stages, deployed.deployment), (vec![Request, Plan, Execute, Deploy], failed));
 }
 
 #[test]
@@ -144,12 +148,12 @@ fn tasks_are_those_of_the_last_execution_of_the_current_plan() {
         row(LoopCommand::Plan, counts(0)),
     ];
     assert_eq!(
-        WorkProgress::of(true, false, &executions).tasks,
+        WorkProgress::of(true, false, None, &executions).tasks,
         counts(3),
         "the newest has not reported any"
     );
     let replaced = [row(LoopCommand::RequestChanges, counts(0)), row(LoopCommand::Execute, counts(7))];
-    assert_eq!(WorkProgress::of(true, false, &replaced).tasks, None);
+    assert_eq!(WorkProgress::of(true, false, None, &replaced).tasks, None);
 }
 
 #[test]

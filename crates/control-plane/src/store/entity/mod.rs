@@ -14,6 +14,7 @@ pub mod change_request;
 pub mod change_request_mark;
 pub mod change_review;
 pub mod compute_target;
+pub mod deployment;
 pub mod desktop_command;
 pub mod desktop_command_event;
 pub mod document;

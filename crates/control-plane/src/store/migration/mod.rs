@@ -9,6 +9,7 @@ mod bound_links;
 mod change_requests;
 mod change_reviews;
 mod claimed_gateways;
+mod deployments;
 mod desktop_grants;
 mod diagnostics;
 mod document_attachments;
@@ -77,6 +78,7 @@ impl MigratorTrait for Migrator {
             Box::new(document_attachments::DocumentAttachments),
             Box::new(change_reviews::CommentsOnChanges),
             Box::new(open_findings::CreateOpenFindings),
+            Box::new(deployments::CreateDeployments),
         ]
     }
 }

@@ -133,6 +133,68 @@ async fn state_follows_the_reports_about_the_pull_request() {
     assert_eq!(listed(&owner, "attention=true").await.1, 0);
 }
 
+/// Reports the deployments of a desktop with its key.
+async fn report_deployments(
+    plane: &TestApp,
+    desktop: &LinkedDesktop,
+    deployments: &[(Uuid, &str)],
+) -> TestResponse {
+    let report = |(loop_id, state): &(Uuid, &str)| json!({"loopId": loop_id, "state": state});
+    let body = json!({"deployments": deployments.iter().map(report).collect::<Vec<_>>()});
+    let path = format!("/compute-targets/{}/deployments", desktop.target_id);
+    desktop.identity.client(plane, "PUT", &path, 0).put(&path, body).await
+}
+
+#[tokio::test]
+async fn change_request_names_the_state_of_its_deployment() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    deliver(&plane, &mut desktop, &owner).await;
+    let shown = async || {
+        let shown = owner.get("/change-requests/feature-1").await;
+        (shown.data("deployment").clone(), shown.data("stages").as_array().unwrap().last().unwrap().clone())
+    };
+    assert_eq!(shown().await, (Value::Null, json!("pull_request")));
+    let loops = owner.get("/change-requests/feature-1").await;
+    let id: Uuid = loops.data("loops")[0]["id"].as_str().unwrap().parse().unwrap();
+
+    for state in ["starting", "running", "failed"] {
+        // The machine may run loops of other installations.
+        let report = report_deployments(&plane, &desktop, &[(Uuid::new_v4(), "running"), (id, state)]).await;
+        assert_eq!(report.status, 200);
+        assert_eq!(shown().await, (json!(state), json!("deploy")));
+    }
+    assert_eq!(owner.get("/change-requests").await.json["data"][0]["deployment"], "failed");
+    report_deployments(&plane, &desktop, &[]).await;
+    assert_eq!(shown().await, (Value::Null, json!("pull_request")), "it was stopped");
+}
+
+#[tokio::test]
+async fn deployments_are_reported_by_their_desktop_only() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    deliver(&plane, &mut desktop, &owner).await;
+    let loops = owner.get("/change-requests/feature-1").await;
+    let id: Uuid = loops.data("loops")[0]["id"].as_str().unwrap().parse().unwrap();
+    let path = format!("/compute-targets/{}/deployments", desktop.target_id);
+    assert_eq!(
+        owner.put(&path, json!({"deployments": []})).await.status,
+        401,
+        "a page reported a deployment"
+    );
+    let other = plane.desktop().await;
+    assert_eq!(report_deployments(&plane, &other, &[(id, "running")]).await.status, 200);
+    assert_eq!(*owner.get("/change-requests/feature-1").await.data("deployment"), Value::Null);
+    let as_desktop =
+        other.identity.client(&plane, "PUT", &path, 0).put(&path, json!({"deployments": []})).await;
+    assert_eq!(as_desktop.refused(), (404, "Compute target not found"));
+    let many = vec![(id, "running"); 101];
+    let refused = report_deployments(&plane, &desktop, &many).await;
+    assert_eq!(refused.refused(), (400, "deployments: must have at most 100 items"));
+}
+
 #[tokio::test]
 async fn findings_of_a_review_need_a_person_until_they_are_decided() {
     let plane = TestApp::start().await;

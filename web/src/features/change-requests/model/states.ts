@@ -1,5 +1,11 @@
 /** Display of the states of change requests, and of what they need from a person. */
-import type { Attention, ChangeRequest, ChangeStage, ChangeState } from "@/api/types";
+import type {
+  Attention,
+  ChangeRequest,
+  ChangeStage,
+  ChangeState,
+  DeploymentState,
+} from "@/api/types";
 import type { Tone } from "@/model/status";
 
 export const STAGES: readonly ChangeStage[] = [
@@ -8,6 +14,7 @@ export const STAGES: readonly ChangeStage[] = [
   "execute",
   "review",
   "pull_request",
+  "deploy",
 ];
 
 export const STAGE_NAMES: Record<ChangeStage, string> = {
@@ -16,6 +23,7 @@ export const STAGE_NAMES: Record<ChangeStage, string> = {
   execute: "Execute",
   review: "Review",
   pull_request: "Pull request",
+  deploy: "Deploy",
 };
 
 interface StateFacts {
@@ -80,6 +88,13 @@ export function stateLabel({ state, details }: Pick<ChangeRequest, "state" | "de
 /** Returns the progress of an execution: "3 of 7 tasks". */
 export const tasksText = ({ completed, total }: NonNullable<ChangeRequest["tasks"]>): string =>
   `${completed} of ${total} ${total === 1 ? "task" : "tasks"}`;
+
+/** Texts about the deployment of the changes on a machine. */
+export const DEPLOYMENT_TEXTS: Record<DeploymentState, string> = {
+  starting: "Deployment starting",
+  running: "Deployed",
+  failed: "Deployment failed",
+};
 
 /** What a person has to do: a sentence, and the label of the link that leads there. */
 export interface Need {

@@ -11,7 +11,7 @@ import { usePageActions } from "@/ui/page-actions";
 
 import { entryActions, isSnoozed, SHOW_NOW } from "../model/entry-actions";
 import { type MainAction, mainAction } from "../model/main-action";
-import { isActiveState, needOf, tasksText } from "../model/states";
+import { DEPLOYMENT_TEXTS, isActiveState, needOf, tasksText } from "../model/states";
 import type { ChangeRequestTab } from "../model/tabs";
 import { type EntryActions, UndoBar } from "./entry-actions";
 import { EntryMenu } from "./entry-menu";
@@ -32,7 +32,7 @@ export function ChangeRequestHeader({
   onOpen: (tab: ChangeRequestTab) => Promise<void>;
   stopButton: (loopId: string) => ReactNode;
 }) {
-  const { document, attention, cost, changedAt, tasks, snoozedUntil, loopId } = request;
+  const { document, attention, cost, changedAt, deployment, tasks, snoozedUntil, loopId } = request;
   const now = useNow(isActiveState(request.state) ? 1_000 : 30_000);
   const mayDelete = actions.mayDelete(request);
   usePageActions([
@@ -61,6 +61,7 @@ export function ChangeRequestHeader({
             {document.repo && <span>{document.repo.fullName}</span>}
             <span title={moment(changedAt)}>{ago(changedAt, now)}</span>
             {tasks && <span className="tabular-nums">{tasksText(tasks)}</span>}
+            {deployment && <span>{DEPLOYMENT_TEXTS[deployment]}</span>}
             {cost != null && <span className="tabular-nums">{money(cost)}</span>}
           </div>
         </div>

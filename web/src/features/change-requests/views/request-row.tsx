@@ -6,7 +6,7 @@ import type { ChangeRequest } from "@/api/types";
 import { ago, moment, money } from "@/model/format";
 import { cx } from "@/ui/cx";
 
-import { tasksText } from "../model/states";
+import { DEPLOYMENT_TEXTS, tasksText } from "../model/states";
 import { StageTrack } from "./stage-track";
 import { StateBadge } from "./state-badge";
 
@@ -32,7 +32,7 @@ export function RequestRow({
   note?: ReactNode;
   actions: ReactNode;
 }) {
-  const { document, changedAt, cost, isUnread, attention, tasks } = request;
+  const { document, changedAt, cost, isUnread, attention, tasks, deployment } = request;
   const name = [request.user?.firstName, request.user?.lastName].filter(Boolean).join(" ");
   return (
     <div
@@ -100,6 +100,12 @@ export function RequestRow({
             <>
               <span aria-hidden>·</span>
               <span className="tabular-nums">{tasksText(tasks)}</span>
+            </>
+          )}
+          {deployment && (
+            <>
+              <span aria-hidden>·</span>
+              <span>{DEPLOYMENT_TEXTS[deployment]}</span>
             </>
           )}
           {cost != null && (
