@@ -5,7 +5,7 @@ import { BROWSER_ARGS, BROWSER_PATH } from "./e2e/browser.mjs";
 // Generous, because other checks may run on the same machine.
 const PAGE_TIMEOUT_MS = 60_000;
 // These tests run real programs; the story includes two runs of the assistant.
-const STORY_TIMEOUT_MS = 180_000;
+const STORY_TIMEOUT_MS = 300_000;
 
 export default defineConfig({
   testDir: "e2e",

@@ -7,7 +7,7 @@ import { PageMonitor } from "./quality";
 
 // Includes a run of the real assistant.
 export const LOOP_LIMIT_MS = 120_000;
-export const NEAR_LIMIT_MS = 20_000;
+export const NEAR_LIMIT_MS = 60_000;
 
 /** Address of a change request at the stage Live. */
 export const LIVE = /\/work\/[^/]+\?tab=live$/;
