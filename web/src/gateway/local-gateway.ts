@@ -34,7 +34,11 @@ export class GatewayError extends Error {
   constructor(
     problem: GatewayProblem,
     message: string,
-    { status, code, ...options }: ErrorOptions & { status?: number; code?: string | undefined } = {},
+    {
+      status,
+      code,
+      ...options
+    }: ErrorOptions & { status?: number; code?: string | undefined } = {},
   ) {
     super(message, options);
     this.problem = problem;
