@@ -61,8 +61,10 @@ const textOf = (members: object | null | undefined, name: string): string | unde
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 };
 
-const directoryOf = (path: string | null | undefined) =>
-  path?.trim().replace(/^(\.\/+)+|\/+$/g, "") || undefined;
+const directoryOf = (path: string | null | undefined): string | undefined => {
+  const relative = path?.trim().replace(/^(\.\/+)+|\/+$/g, "");
+  return relative === "" || relative === "." ? undefined : relative;
+};
 
 /** Returns the commands that the settings of a repository name, which replace those that are detected. */
 export function storedCommands(stored: ListedRepo["deployment"]): DeployCommands | undefined {
