@@ -25,7 +25,7 @@ export function ChangeError({
   const consent = isRefused ? consentCommand(messageOf(error)) : undefined;
   if (consent === undefined) return <ActionError title={title} error={error} />;
   return (
-    <div className="order-last basis-full">
+    <div className="order-last min-w-0 basis-full">
       <Notice tone="warn" title="The commands need the consent of the owner of the machine">
         <div className="space-y-2">
           <p>
