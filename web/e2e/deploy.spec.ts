@@ -165,14 +165,14 @@ test("state is read every 2 seconds during the start, every 10 afterwards, and n
   expect(((await reads())[4] ?? 0) - third).toBeGreaterThanOrEqual(10_000);
   await page.evaluate(() => {
     Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
-    document.dispatchEvent(new Event("visibilitychange"));
+    document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
   });
   const whileHidden = await count();
   await page.clock.runFor(60_000);
   expect(await count()).toBe(whileHidden);
   await page.evaluate(() => {
     Reflect.deleteProperty(document, "visibilityState");
-    document.dispatchEvent(new Event("visibilitychange"));
+    document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
   });
   await expect.poll(count).toBeGreaterThan(whileHidden);
   await button(page, "Stop").click();
