@@ -236,3 +236,38 @@ test("change request without an execution says what comes first", async ({ page 
   await expect(page.getByRole("heading", { name: "Nothing to deploy yet" })).toBeVisible();
   await expectAccessible(page);
 });
+
+test("each repository has a card; one that the machine cannot address says why", async ({
+  page,
+}) => {
+  await page.route("**/git/loop-changes/**", async (route) => {
+    const response = await route.fetch();
+    const { repositories } = (await response.json()) as { repositories: object[] };
+    const unlisted = { ...repositories[0], name: "acme/docs", worktree: "/src/worktrees/other" };
+    const removed = { ...repositories[0], name: "acme/old", worktree: null };
+    return route.fulfill({
+      response,
+      json: { repositories: [...repositories, unlisted, removed] },
+    });
+  });
+  await open(page);
+  await expect(button(page, "Deploy")).toBeVisible();
+  const other = page.getByRole("article", { name: "acme/docs" });
+  await expect(other).toContainText("the machine does not list the clone");
+  await expect(page.getByRole("article")).toHaveCount(2);
+  await expectAccessible(page);
+});
+
+test("server that could not be stopped is named, and keeps its state", async ({ page }) => {
+  const error = "Could not stop the server - process 4243 is still running";
+  await page.route("**/deploy/teardown", async (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    const headers = { "access-control-allow-origin": "*" };
+    return route.fulfill({ headers, json: { success: false, error } });
+  });
+  await open(page, "running");
+  await button(page, "Stop").click();
+  await expect(card(page).getByRole("alert")).toContainText(error);
+  await expect(card(page).getByText("Running", { exact: true })).toBeVisible();
+  await expect(button(page, "Stop")).toBeEnabled();
+});

@@ -110,6 +110,7 @@ export const PAGES: AppPage[] = [
     isLive: true,
     ready: "npm run dev",
     data: /\/git\/(loop-changes|repo-path)|\/deploy\/status\//,
+    isSingle: true,
   },
   {
     name: "change request, history",
