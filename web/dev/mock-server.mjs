@@ -8,6 +8,7 @@ import { gzipSync } from "node:zlib";
 import { changeRequests } from "./change-requests.mjs";
 import { amended, judgesOf } from "./amended-plan.mjs";
 import { changes, versionsOf } from "./changes.mjs";
+import { deployments } from "./deploy.mjs";
 import { listed, readEvents, store } from "./events.mjs";
 import { fixtures } from "./fixtures.mjs";
 import { pulls } from "./pulls.mjs";
@@ -32,6 +33,7 @@ const work = changeRequests(state, opened, Number(process.env.FINISHED_LOOPS ?? 
 const changed = changes(Number(process.env.CHANGED_FILES ?? 0));
 const reviews = reviewStore({ me: state.me, statusOf: (id) => byId(id)?.record.status ?? null });
 const review = reviewer();
+const deployment = deployments(process.env.DEPLOYMENT);
 const flags = { "mermaid-enhancements": false };
 const streams = new Map();
 
@@ -928,11 +930,11 @@ const gateway = http.createServer(async (request, response) => {
   const input = await readBody(request);
   const { searchParams: query } = new URL(request.url, "http://mock");
   const git = pathname.replace("/api/gateway/git/", "");
-  const pull =
+  const answered =
     git === "diff"
       ? versionsOf(input)
       : git === pathname
-        ? undefined
+        ? deployment(pathname, query, input)
         : opened.answer(git, query, input);
   const reviewed = await review(request.method, pathname, query, input);
   if (reviewed?.events) {
@@ -952,8 +954,8 @@ const gateway = http.createServer(async (request, response) => {
     response.writeHead(status, headersFor(request)).end(JSON.stringify(present(body)));
     return;
   }
-  if (pull) {
-    const { status, body } = checked(shapes.gateway, request, pathname, pull);
+  if (answered) {
+    const { status, body } = checked(shapes.gateway, request, pathname, answered);
     response.writeHead(status, headersFor(request)).end(JSON.stringify(present(body)));
     return;
   }

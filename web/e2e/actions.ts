@@ -27,6 +27,7 @@ export interface Action {
 const PLAN = "/acme/implementation-plans/plan-1";
 const CHANGES = `/acme/loops/${id(11)}?tab=changes`;
 const PULL = "/acme/work/feature-110?tab=pull-request";
+const DEPLOY = "/acme/work/feature-110?tab=deploy";
 const REPLY = (page: Page) => page.getByRole("textbox", { name: /^Reply on src\/webhooks/ });
 export const DRAFT_TEXT = "Keep this text";
 
@@ -187,6 +188,22 @@ export const ACTIONS: Action[] = [
     control: inDialog("Merge"),
     method: "POST",
     request: /\/git\/pr\/merge$/,
+    isOfGateway: true,
+  },
+  {
+    name: "deploy",
+    path: DEPLOY,
+    control: button(/^Deploy/),
+    method: "POST",
+    request: /\/api\/gateway\/deploy$/,
+    isOfGateway: true,
+  },
+  {
+    name: "stop a deployment",
+    path: DEPLOY,
+    control: button(/^Stop/),
+    method: "POST",
+    request: /\/deploy\/teardown$/,
     isOfGateway: true,
   },
   {

@@ -10,8 +10,9 @@ const RESPONSE_LIMIT_MS = 800;
 // Repetitions of a key that is held for two seconds.
 const REPETITIONS = 60;
 
-// With findings, and with loops that do not end during a test: a plan with another version is another request.
-const mock = useMock({ REVIEWED: "1", LOOP_EVENT_MS: "60000" });
+// With findings and a deployment, and with loops that do not end during a test: a plan with another version is another
+// request.
+const mock = useMock({ REVIEWED: "1", DEPLOYMENT: "running", LOOP_EVENT_MS: "60000" });
 const { open, signIn } = mock;
 const starts = ACTIONS.filter(({ startsLoop }) => startsLoop);
 

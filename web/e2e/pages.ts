@@ -105,6 +105,14 @@ export const PAGES: AppPage[] = [
     data: /^\/api\/gateway\/git\/pr\/(standing|comments)$/,
   },
   {
+    name: "change request, deploy",
+    path: `${DELIVERED}?tab=deploy`,
+    isLive: true,
+    ready: "npm run dev",
+    data: /\/git\/(loop-changes|repo-path)|\/deploy\/status\//,
+    isSingle: true,
+  },
+  {
     name: "change request, history",
     path: `${CHANGE_REQUEST}?tab=history`,
     ready: "wrote the request",

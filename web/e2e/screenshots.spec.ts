@@ -42,6 +42,7 @@ const PAGES = {
   changes: { path: `${DELIVERED}?tab=changes`, ready: "Doubles with each attempt" },
   evidence: { path: `${DELIVERED}?tab=evidence`, ready: "Pull request opened" },
   "pull-request": { path: `${DELIVERED}?tab=pull-request`, ready: "1 of 2 checks failed" },
+  deploy: { path: `${DELIVERED}?tab=deploy`, ready: "The server responds at" },
   history: { path: "/acme/work/feature-1?tab=history", ready: "wrote the request" },
 };
 
@@ -50,7 +51,11 @@ test.use({ viewport: { width: 1280, height: 800 }, timezoneId: "UTC", locale: "e
 let mock: Mock;
 test.beforeAll(async () => {
   const clock = pathToFileURL(new URL("../dev/fixed-time.mjs", import.meta.url).pathname).href;
-  mock = await startMock(undefined, 0, 0, { MOCK_TIME: TIME, NODE_OPTIONS: `--import ${clock}` });
+  mock = await startMock(undefined, 0, 0, {
+    MOCK_TIME: TIME,
+    NODE_OPTIONS: `--import ${clock}`,
+    DEPLOYMENT: "running",
+  });
 });
 test.afterAll(() => mock.stop());
 

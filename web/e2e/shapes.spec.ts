@@ -14,6 +14,12 @@ const CHANGES = `/api/gateway/git/loop-changes/${id(11)}`;
 
 const REVIEWER = "/api/gateway/reviewer";
 const SESSION = { repoPath: "~/src/shop", sessionId: "s", provider: "reviewer" };
+const DEPLOY = "/api/gateway/deploy";
+const DEPLOYED = {
+  repoPath: "/home/sam/src/acme/shop",
+  worktreePath: "/home/sam/src/worktrees/shop-loop-plan-7",
+};
+const DEPLOY_STATUS = `${DEPLOY}/status/loop-plan-7?repo=${DEPLOYED.repoPath}`;
 const FINDING_CHAT = `${REVIEWER}/finding-chat/f?ticketId=t&repo=~/src/shop`;
 
 type Sent = [method: string, path: string, body?: object];
@@ -145,6 +151,12 @@ const GATEWAY: Sent[] = [
   ["PATCH", FINDING_CHAT, { message: { id: "1", role: "user", content: "m" } }],
   ["GET", FINDING_CHAT],
   ["POST", "/api/gateway/orchestrator/kill", { pid: 4300 }],
+  ["POST", `${DEPLOY}/detect`, { repoPath: DEPLOYED.worktreePath }],
+  ["GET", DEPLOY_STATUS],
+  ["POST", DEPLOY, {}],
+  ["POST", DEPLOY, { ...DEPLOYED, ticketId: "loop-plan-7" }],
+  ...[1, 2, 3].map((): Sent => ["GET", DEPLOY_STATUS]),
+  ["POST", `${DEPLOY}/teardown`, DEPLOYED],
 ];
 
 const headers = { cookie: "session=mock", "x-session-key": "mock" };

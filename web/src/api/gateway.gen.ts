@@ -22,6 +22,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/deploy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deploy a worktree
+         * @description Returns without waiting for the server. The install command and the start command run in the background;
+         *     `deploy/status` reports their progress. A previous deployment of the same worktree is stopped first.
+         */
+        post: operations["deploy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/deploy/detect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Detect how to run a repository
+         * @description Stores the best candidate if the repository is managed. A stored `directory` is searched first. Stored members
+         *     that detection does not set are unchanged.
+         */
+        post: operations["detect_deployment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/deploy/status/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Report the status of a ticket's deployment */
+        get: operations["deploy_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/deploy/teardown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tear down the deployment of a worktree
+         * @description Terminates its processes and any process of the worktree that listens on its ports, and runs the teardown
+         *     command of the settings. Idempotent. The error names the processes that are still running.
+         */
+        post: operations["tear_down_deploy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/files/search": {
         parameters: {
             query?: never;
@@ -1031,6 +1111,188 @@ export interface components {
             pendingIssues?: components["schemas"]["DebateIssue"][];
             /** @description Points that both sides settled. */
             resolvedIssues?: components["schemas"]["DebateIssue"][];
+        };
+        /**
+         * @description The worktree to deploy.
+         * @example {
+         *       "ticketId": "AB-1",
+         *       "repoPath": "~/src/shop",
+         *       "worktreePath": "~/src/worktrees/shop-AB-1"
+         *     }
+         */
+        DeployBody: components["schemas"]["DeployedWorktree"] & {
+            /** @description Id of the worktree's ticket. */
+            ticketId: string;
+        };
+        /** @description One way to run a repository. */
+        DeployCandidate: {
+            config: components["schemas"]["Deployment"];
+            /**
+             * @description Evidence for this candidate, with the file that contains it.
+             * @example package.json has a `dev` script and depends on next; no lock file, so npm runs it
+             */
+            reason: string;
+        };
+        /**
+         * @description The repository that a request is about.
+         * @example {
+         *       "repoPath": "~/src/shop"
+         *     }
+         */
+        DeployedRepository: {
+            /** @description Clone of the repository, inside the sandbox. */
+            repoPath: string;
+        };
+        /**
+         * @description The worktree that a request is about, and its repository.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "worktreePath": "~/src/worktrees/shop-AB-1"
+         *     }
+         */
+        DeployedWorktree: {
+            /** @description Clone of the repository, inside the sandbox. */
+            repoPath: string;
+            /** @description Working directory of the deployment, inside the sandbox. */
+            worktreePath: string;
+        };
+        /**
+         * @description Deployment settings of a repository. All members are optional.
+         * @example {
+         *       "framework": "next",
+         *       "command": "pnpm dev",
+         *       "startCommand": "pnpm dev",
+         *       "installCommand": "pnpm install",
+         *       "type": "next",
+         *       "port": 3100,
+         *       "healthEndpoint": "/",
+         *       "healthCheckUrl": "http://localhost:3100"
+         *     }
+         */
+        Deployment: {
+            /** @description Additional ports that the server listens on; a teardown frees them as well. */
+            additionalPorts?: number[];
+            /** @description Shell command that starts the server. */
+            command?: string | null;
+            /**
+             * Format: int32
+             * @description Port from the detection. While it equals `port` and the user has set no `healthCheckUrl`, the port is a
+             *     hint: a server that listens on another port is found as well.
+             */
+            detectedPort?: number | null;
+            /**
+             * @description Directory in which the commands run, relative to the worktree, for example `apps/web`; the worktree when
+             *     absent.
+             */
+            directory?: string | null;
+            /** @description Detected framework, such as `next` or `django`. */
+            framework?: string | null;
+            /** @description Loopback URL of the health check. `tcp://localhost:<port>` checks for a TCP connection only. */
+            healthCheckUrl?: string | null;
+            /** @description URL path of the health check. */
+            healthEndpoint?: string | null;
+            /**
+             * @description Regular expression that matches a line of the log once the server is up; replaces the HTTP health
+             *     check.
+             */
+            healthLogPattern?: string | null;
+            /** @description Shell command that runs before the start command. */
+            installCommand?: string | null;
+            /** @description `packageManager` of `package.json`, for example `pnpm@9.1.0`. */
+            packageManager?: string | null;
+            /**
+             * Format: int32
+             * @description Preferred port; another port is allocated when it is in use.
+             */
+            port?: number | null;
+            /** @description Same as `command`; stored when a repository is added to the list. */
+            startCommand?: string | null;
+            /** @description Shell command that stops what signals do not, such as containers. */
+            teardownCommand?: string | null;
+            /**
+             * @description Framework or kind of project: `node`, `procfile`, `python`, `cargo`, `compose`, `dockerfile`, `make`,
+             *     `static`.
+             */
+            type?: string | null;
+        };
+        /**
+         * @description A deployment that was started.
+         * @example {
+         *       "success": true,
+         *       "pid": 4242,
+         *       "logFile": "/home/sam/src/worktrees/shop-AB-1/.loopgate/work/deploy.log",
+         *       "deployCommand": "pnpm dev",
+         *       "deployType": "next",
+         *       "repoName": "shop",
+         *       "port": 3000
+         *     }
+         */
+        DeployStarted: {
+            /** @description Other ways to run the worktree that this request has detected; absent when the settings are stored. */
+            alternatives?: components["schemas"]["DeployCandidate"][];
+            /** @description Start command that is run. */
+            deployCommand: string;
+            /** @description `type` of the deployment settings; absent when unset. */
+            deployType?: string | null;
+            /** @description Directory of the commands, relative to the worktree; absent when it is the worktree. */
+            directory?: string | null;
+            /** @description Absolute path of the log file. */
+            logFile: string;
+            /**
+             * Format: int32
+             * @description Pid of the server's process, which leads its process group.
+             */
+            pid: number;
+            /**
+             * Format: int32
+             * @description Allocated port; absent when the server has none. The server may listen on another one, which
+             *     `deploy/status` reports.
+             */
+            port?: number | null;
+            /** @description Directory name of the clone. */
+            repoName: string;
+            success: boolean;
+        };
+        /**
+         * @description Status of a deployment.
+         * @example {
+         *       "status": "running",
+         *       "logs": "> next dev\n",
+         *       "pid": 4242,
+         *       "reason": "nothing accepts connections on port 3000"
+         *     }
+         */
+        DeployStatus: {
+            /** @description URL at which the server responds; absent until a health check succeeds. */
+            deployedUrl?: string | null;
+            /** @description Error message; present when `status` is `failed`. */
+            error?: string | null;
+            /** @description Last 256 KiB of the output, without terminal escapes; null when there is no output. */
+            logs?: string | null;
+            /**
+             * Format: int32
+             * @description Process id from the request.
+             */
+            pid?: number | null;
+            /** @description Reason why the last health check failed; present only while `status` is `running`. */
+            reason?: string | null;
+            /** @description Id at an external service, from `deploy-result.json`. */
+            serviceId?: string | null;
+            /** @description `running` (installing or starting), `completed` (the server responds), `failed` or `not-started`. */
+            status: string;
+        };
+        /**
+         * @description Result of a detection.
+         * @example {
+         *       "detected": false
+         *     }
+         */
+        Detected: {
+            /** @description All candidates, best first; absent when nothing was detected. */
+            candidates?: components["schemas"]["DeployCandidate"][];
+            config?: components["schemas"]["Deployment"] | null;
+            /** @description Whether a way to run the repository was detected. */
+            detected: boolean;
         };
         /**
          * @description Old and new content of a file.
@@ -2460,12 +2722,43 @@ export interface components {
         SuccessResponse: {
             success: boolean;
         };
+        /**
+         * @description The worktree whose deployment is torn down.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "worktreePath": "~/src/worktrees/shop-AB-1",
+         *       "pid": 4242,
+         *       "port": 3000
+         *     }
+         */
+        TeardownBody: components["schemas"]["DeployedWorktree"] & {
+            /**
+             * Format: int32
+             * @description `pid` from the response of `deploy`; a number or a string of digits.
+             */
+            pid?: number | null;
+            /**
+             * Format: int32
+             * @description Port of the server; used when none is stored.
+             */
+            port?: number | null;
+        };
         Tools: {
             assistant: boolean;
             codeHost: boolean;
             git: boolean;
             python3: boolean;
             reviewer: boolean;
+        };
+        /**
+         * @description Result of tearing down a deployment.
+         * @example {
+         *       "success": true
+         *     }
+         */
+        TornDown: {
+            error?: string | null;
+            success: boolean;
         };
         /**
          * @description A verdict of a reviewer with its reason.
@@ -2572,6 +2865,404 @@ export interface operations {
                      * @example {
                      *       "error": "not available over relay",
                      *       "code": "not_available_over_relay"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deploy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeployBody"];
+            };
+        };
+        responses: {
+            /** @description The deployment was started */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployStarted"];
+                };
+            };
+            /** @description Member missing, not a worktree of the repository, or no start command stored or detected */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "No deployment configuration detected for this repository: looked at its root, in the packages of its workspaces, and in apps/*, packages/*, frontend, web, client, backend, server for package.json, Procfile, manage.py, main.py, app.py, server.py, Cargo.toml, Makefile or index.html, and at the root for a Compose file or a Dockerfile. Set `command` of its `deployment` in ~/src/.loopgate/config/repos.json, and `directory` if the command does not run at the root; see \"Start command\" in docs/deployments.md",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Path outside the sandbox, or the user has not agreed to the commands (`command_not_trusted`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The worktree does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Worktree not found: /home/sam/src/worktrees/shop-AB-1",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deployment could not be started */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to start deployment: no port of this machine is free",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox directory is configured */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    detect_deployment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeployedRepository"];
+            };
+        };
+        responses: {
+            /** @description Result of the detection, which may be empty */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detected"];
+                };
+            };
+            /** @description Repository path missing */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repoPath is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Path outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox directory is configured */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deploy_status: {
+        parameters: {
+            query: {
+                /**
+                 * @description `pid` from the response of `deploy`
+                 * @example 4242
+                 */
+                pid?: string;
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the ticket
+                 * @example AB-1
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Status of the deployment; also when it was never started */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployStatus"];
+                };
+            };
+            /** @description Repository path missing */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repo query param is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Path outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox directory is configured */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tear_down_deploy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TeardownBody"];
+            };
+        };
+        responses: {
+            /** @description Whether the server was stopped */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TornDown"];
+                };
+            };
+            /** @description Member missing, or nothing to stop */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "No port, PID, or teardown command available to stop the server",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Path outside the sandbox, or the user has not agreed to the teardown command (`command_not_trusted`) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The record of the deployment cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to stop the server: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox directory is configured */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];

@@ -12,6 +12,7 @@ import {
   type StageViews,
 } from "@/features/change-requests/views/change-request";
 import { LoadingChanges } from "@/features/changes/views/loading-changes";
+import { LoadingDeploy } from "@/features/deploy/views/loading-deploy";
 import { DocumentSkeleton } from "@/features/documents/views/document-skeleton";
 import { loopQuery } from "@/features/loops/queries";
 import { CancelButton } from "@/features/loops/views/loop-actions";
@@ -27,6 +28,7 @@ import { Loaded } from "@/ui/loaded";
 import { NotificationOffer } from "./notification-offer";
 import {
   ChangesStage,
+  DeployStage,
   DocumentText,
   EvidenceStage,
   executionsOf,
@@ -105,6 +107,11 @@ export function ChangeRequestWithStages() {
       "pull-request": (
         <Suspense fallback={<LoadingPull />}>
           <PullsStage request={changeRequest} orgSlug={orgSlug} />
+        </Suspense>
+      ),
+      deploy: (
+        <Suspense fallback={<LoadingDeploy />}>
+          <DeployStage key={executed?.id} loop={executed} />
         </Suspense>
       ),
     };

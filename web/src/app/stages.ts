@@ -30,6 +30,10 @@ export const PullsStage = lazyPart(
   () => import("@/features/pulls/views/pulls-stage"),
   "PullsStage",
 );
+export const DeployStage = lazyPart(
+  () => import("@/features/deploy/views/deploy-stage"),
+  "DeployStage",
+);
 
 /** The executions of a change request, the newest first. */
 export const executionsOf = ({ loops }: ChangeRequestDetail) =>
@@ -68,6 +72,9 @@ export async function loadStage(
       break;
     case "pull-request":
       await loadView(PullsStage);
+      break;
+    case "deploy":
+      await loadView(DeployStage);
       break;
     case "history":
   }

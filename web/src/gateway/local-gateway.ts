@@ -28,15 +28,22 @@ export class GatewayError extends Error {
   readonly problem: GatewayProblem;
   /** HTTP status of the response to an operation. */
   readonly status: number | undefined;
+  /** Code of that response, which is stable for each kind of error. */
+  readonly code: string | undefined;
 
   constructor(
     problem: GatewayProblem,
     message: string,
-    { status, ...options }: ErrorOptions & { status?: number } = {},
+    {
+      status,
+      code,
+      ...options
+    }: ErrorOptions & { status?: number; code?: string | undefined } = {},
   ) {
     super(message, options);
     this.problem = problem;
     this.status = status;
+    this.code = code;
   }
 }
 
@@ -240,7 +247,7 @@ export class LocalGateway {
       body: JSON.stringify({ challengeToken }),
       signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
     });
-    if (!response.ok) throw new GatewayError("refused", await errorText(response));
+    if (!response.ok) throw new GatewayError("refused", (await errorOf(response)).message);
     const { sessionToken, expiresAt } = (await response.json()) as GatewaySession;
     return { origin, gatewayId, token: sessionToken, expiresAt: Date.parse(expiresAt) };
   }
@@ -249,15 +256,19 @@ export class LocalGateway {
 /** Returns the error of an unsuccessful response: "refused" if the session has ended. */
 async function refusalOf(response: Response): Promise<GatewayError> {
   const { status } = response;
-  const error = await errorText(response);
+  const { message, code } = await errorOf(response);
   // The code host's program also has a 401, for an account that is not signed in.
-  const isSessionEnded = status === 401 && error === "unauthorized";
-  return new GatewayError(isSessionEnded ? "refused" : "failed", error, { status });
+  const isSessionEnded = status === 401 && message === "unauthorized";
+  return new GatewayError(isSessionEnded ? "refused" : "failed", message, { status, code });
 }
 
-async function errorText(response: Response): Promise<string> {
-  const body = (await response.json().catch(() => ({}))) as { error?: unknown };
-  return typeof body.error === "string"
-    ? body.error
-    : `The gateway returned status ${response.status}.`;
+async function errorOf(response: Response): Promise<{ message: string; code: string | undefined }> {
+  const body = (await response.json().catch(() => ({}))) as { error?: unknown; code?: unknown };
+  return {
+    message:
+      typeof body.error === "string"
+        ? body.error
+        : `The gateway returned status ${response.status}.`,
+    code: typeof body.code === "string" ? body.code : undefined,
+  };
 }

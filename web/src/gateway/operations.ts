@@ -168,10 +168,10 @@ export const reviewerAvailability = read<GatewayAnswer<"reviewer_available">>(
 );
 
 /**
- * A worktree, as the operations of reviews name it: the clone, and the rest of the worktree's name after that of the
- * clone.
+ * A worktree, as the operations on the worktree of a ticket name it: the clone, and the rest of the worktree's name after
+ * that of the clone. For the worktree of a loop, this is the only id that also names those of further repositories.
  */
-export interface ReviewedWorktree {
+export interface TicketWorktree {
   repo: string;
   ticket: string;
 }
@@ -181,7 +181,7 @@ const reviewPath = (action: string, ticket: string) =>
 
 const reviewer = <Result>(
   action: string,
-  { repo, ticket }: ReviewedWorktree,
+  { repo, ticket }: TicketWorktree,
   body: object,
 ): Operation<Result> => ({
   id: "reviewer_review",
@@ -190,10 +190,10 @@ const reviewer = <Result>(
   body: { repoPath: repo, ...body },
 });
 
-const findingsPath = ({ repo, ticket }: ReviewedWorktree, provider: string) =>
+const findingsPath = ({ repo, ticket }: TicketWorktree, provider: string) =>
   `${reviewPath("review-findings", ticket)}?${new URLSearchParams({ repo, provider })}`;
 
-export const reviewStatus = ({ repo, ticket }: ReviewedWorktree, provider: string) =>
+export const reviewStatus = ({ repo, ticket }: TicketWorktree, provider: string) =>
   read<GatewayAnswer<"review_status">>(
     "reviewer_review",
     `reviewer/status/${encodeURIComponent(ticket)}?${new URLSearchParams({ repo, provider })}`,
@@ -201,7 +201,7 @@ export const reviewStatus = ({ repo, ticket }: ReviewedWorktree, provider: strin
 
 /** Reviews the changes since the base branch. Without one, since the default branch of the repository. */
 export const startReview = (
-  worktree: ReviewedWorktree,
+  worktree: TicketWorktree,
   provider: string,
   baseBranch: string | undefined,
 ): Operation<GatewayAnswer<"start_review">> => ({
@@ -211,7 +211,7 @@ export const startReview = (
 });
 
 export const stopReview = (
-  { repo, ticket }: ReviewedWorktree,
+  { repo, ticket }: TicketWorktree,
   provider: string,
 ): Operation<GatewayAnswer<"stop_review">> => ({
   id: "reviewer_review",
@@ -222,7 +222,7 @@ export const stopReview = (
 
 /** The stored findings, at their lines in the current files. */
 export const reviewFindings = (
-  worktree: ReviewedWorktree,
+  worktree: TicketWorktree,
   provider: string,
 ): Operation<GatewayAnswer<"review_findings">> => ({
   id: "reviewer_review",
@@ -232,7 +232,7 @@ export const reviewFindings = (
 
 /** Replaces the stored findings. */
 export const storeFindings = (
-  worktree: ReviewedWorktree,
+  worktree: TicketWorktree,
   provider: string,
   { model, findings }: { model: string | undefined; findings: readonly ReviewFinding[] },
 ): Operation<GatewayAnswer<"change_review_findings">> => ({
@@ -244,7 +244,7 @@ export const storeFindings = (
 
 /** Records that a person declines a finding or, without a decision, restores it. */
 export const declineFinding = (
-  worktree: ReviewedWorktree,
+  worktree: TicketWorktree,
   provider: string,
   { index, message }: { index: number; message: string },
   decision: { reason: string } | undefined,
@@ -262,7 +262,7 @@ export const declineFinding = (
 
 /** The findings in the log of a review. */
 export const extractFindings = (
-  worktree: ReviewedWorktree,
+  worktree: TicketWorktree,
   provider: string,
   sessionId: string,
 ): Operation<GatewayAnswer<"extract_findings">> =>
@@ -270,7 +270,7 @@ export const extractFindings = (
 
 /** Pairs of indexes of findings that two reviews have in common. */
 export const duplicateFindings = (
-  worktree: ReviewedWorktree,
+  worktree: TicketWorktree,
   [providerA, findingsA]: [string, readonly ReviewFinding[]],
   [providerB, findingsB]: [string, readonly ReviewFinding[]],
 ): Operation<GatewayAnswer<"review_duplicates">> =>
@@ -280,7 +280,7 @@ export const duplicateFindings = (
 const VERDICT_TIMEOUT_MS = 630_000;
 
 export const reviewVerdict = (
-  worktree: ReviewedWorktree,
+  worktree: TicketWorktree,
   provider: string,
   sessionId: string,
 ): Operation<GatewayAnswer<"review_verdict">> => ({
@@ -290,7 +290,7 @@ export const reviewVerdict = (
 
 /** An argument against a finding. With `rounds`, the assistant replies to the reviewer in turn. */
 export const argueFinding = (
-  worktree: ReviewedWorktree,
+  worktree: TicketWorktree,
   argument: {
     findingSummary: string;
     assistantArgument: string;
@@ -306,11 +306,11 @@ export const argueFinding = (
   isStream: true,
 });
 
-const findingChatPath = ({ repo, ticket }: ReviewedWorktree, findingId: string) =>
+const findingChatPath = ({ repo, ticket }: TicketWorktree, findingId: string) =>
   `${reviewPath("finding-chat", findingId)}?${new URLSearchParams({ ticketId: ticket, repo })}`;
 
 export const findingChat = (
-  worktree: ReviewedWorktree,
+  worktree: TicketWorktree,
   findingId: string,
 ): Operation<GatewayAnswer<"finding_chat_history">> => ({
   id: "reviewer_review",
@@ -320,7 +320,7 @@ export const findingChat = (
 
 /** Asks the assistant about a finding. */
 export const askAboutFinding = (
-  worktree: ReviewedWorktree,
+  worktree: TicketWorktree,
   findingId: string,
   body: { message: string; findingContext: FindingContext },
 ): Operation<GatewayAnswer<"finding_chat">> => ({
@@ -334,7 +334,7 @@ export const askAboutFinding = (
 
 /** Adds a message of a debate to the chat about a finding. */
 export const storeFindingMessage = (
-  worktree: ReviewedWorktree,
+  worktree: TicketWorktree,
   findingId: string,
   message: ChatMessage,
 ): Operation<GatewayAnswer<"change_finding_chat">> => ({
@@ -351,3 +351,46 @@ export const killProcess = (pid: number): Operation<GatewayAnswer<"kill_process"
   path: "/api/gateway/orchestrator/kill",
   body: { pid },
 });
+
+/** State and output of the deployment of a worktree. */
+export const deployStatus = ({ repo, ticket }: TicketWorktree) =>
+  read<GatewayAnswer<"deploy_status">>(
+    "deploy",
+    `deploy/status/${encodeURIComponent(ticket)}?${new URLSearchParams({ repo })}`,
+  );
+
+/** Detects how to run a directory. Stores the result if it is a managed repository, but not for its worktrees. */
+export const detectDeployment = (
+  repoPath: string,
+): Operation<GatewayAnswer<"detect_deployment">> => ({
+  id: "deploy",
+  method: "POST",
+  path: "/api/gateway/deploy/detect",
+  body: { repoPath },
+});
+
+// The owner of the machine has two minutes to approve a request, and a teardown command runs for up to one.
+const DEPLOY_TIMEOUT_MS = 180_000;
+
+const changeDeployment = <Result>(path: string, body: object): Operation<Result> => ({
+  id: "deploy",
+  method: "POST",
+  path: `/api/gateway/${path}`,
+  body,
+  isChange: true,
+  timeoutMs: DEPLOY_TIMEOUT_MS,
+});
+
+/** Starts the server of a worktree, and first ends the one that runs. */
+export const startDeployment = ({ repo, ticket }: TicketWorktree, worktreePath: string) =>
+  changeDeployment<GatewayAnswer<"deploy">>("deploy", {
+    ticketId: ticket,
+    repoPath: repo,
+    worktreePath,
+  });
+
+export const stopDeployment = ({ repo }: TicketWorktree, worktreePath: string) =>
+  changeDeployment<GatewayAnswer<"tear_down_deploy">>("deploy/teardown", {
+    repoPath: repo,
+    worktreePath,
+  });

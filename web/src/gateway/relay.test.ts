@@ -62,6 +62,19 @@ test("error event of the desktop is thrown with its message", async () => {
   await expect(get()).rejects.toThrow("gateway returned 403");
 });
 
+test("error response of the gateway has the status, the code and the message of its body", async () => {
+  const gatewayError = { statusCode: 403, error: "not agreed", code: "command_not_trusted" };
+  stubDesktop({
+    eventType: "error",
+    data: { terminal: true, error: 'gateway returned 403: {"error":"not agreed"}', gatewayError },
+  });
+  await expect(get()).rejects.toMatchObject({
+    message: "not agreed",
+    status: 403,
+    code: "command_not_trusted",
+  });
+});
+
 test("command that ends without a result is an error", async () => {
   stubDesktop({ eventType: "done", data: { type: "done", cancelled: true } });
   await expect(get()).rejects.toThrow("without a result");

@@ -9,6 +9,7 @@ import type { Scope } from "@/api/scope";
 import { readEvents } from "@/api/sse";
 import { signatureFor } from "@/signing/commands";
 
+import { GatewayError } from "./local-gateway";
 import type { Operation } from "./operations";
 
 // Timeout of the command at the desktop, and of the whole exchange at the page.
@@ -19,7 +20,14 @@ const STREAM_TIMEOUT_MS = 3_600_000;
 interface CommandEvent {
   commandId: string;
   eventType: string;
-  data: { data?: unknown; error?: string } | null;
+  data: { data?: unknown; error?: string; gatewayError?: GatewayResponse } | null;
+}
+
+/** An unsuccessful response of the gateway. */
+interface GatewayResponse {
+  statusCode: number;
+  error?: string;
+  code?: string;
 }
 
 /**
@@ -35,10 +43,17 @@ export async function relay<Result>(
 ): Promise<Result> {
   for await (const event of commandEvents(scope, targetId, operation, signal)) {
     if (event.eventType === "result") return event.data?.data as Result;
-    if (event.eventType === "error")
-      throw new Error(event.data?.error ?? "The machine rejected the command.");
+    if (event.eventType === "error") throw errorOf(event);
   }
   throw new Error("The machine ended the command without a result.");
+}
+
+/** Returns the same error as the gateway of this machine for the same response. */
+function errorOf({ data }: CommandEvent): Error {
+  const message = data?.error ?? "The machine rejected the command.";
+  if (!data?.gatewayError) return new Error(message);
+  const { statusCode: status, error, code } = data.gatewayError;
+  return new GatewayError("failed", error ?? message, { status, code });
 }
 
 /** Sends an operation whose response is a stream, and yields its events. */

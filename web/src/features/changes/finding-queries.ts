@@ -17,8 +17,6 @@ import {
   duplicateFindings,
   extractFindings,
   type Operation,
-  repositoryPath,
-  type ReviewedWorktree,
   reviewerAvailability,
   reviewFindings,
   reviewStatus,
@@ -26,8 +24,10 @@ import {
   startReview,
   stopReview,
   storeFindings,
+  type TicketWorktree,
 } from "@/gateway/operations";
 import { follow, request } from "@/gateway/request";
+import { ticketWorktreeQuery } from "@/gateway/ticket-worktree";
 import { isActive } from "@/model/status";
 
 import { ASSISTANT, REVIEWER } from "./model/discussion";
@@ -39,7 +39,6 @@ import {
   groupFindings,
   indexesOf,
   newFindings,
-  reviewedWorktree,
   type ShownFinding,
   type StoredFinding,
 } from "./model/findings";
@@ -52,7 +51,7 @@ const RELAYED_POLL_MS = 5_000;
 /** A worktree that can be reviewed, and the machine that has it. */
 export interface ReviewTarget {
   loop: ChangesLoop;
-  worktree: ReviewedWorktree;
+  worktree: TicketWorktree;
 }
 
 export const reviewKey = (scope: Scope, target: ReviewTarget | undefined, ...parts: unknown[]) =>
@@ -64,22 +63,6 @@ export const send = <Result>(
   operation: Operation<Result>,
   signal = new AbortController().signal,
 ) => request(scope, loop.computeTargetId ?? undefined, operation, signal);
-
-/** Returns the worktree of a loop as reviews name it; null if the machine lists no clone to which it belongs. */
-const targetQuery = (
-  scope: Scope,
-  loop: ChangesLoop,
-  { name, worktree }: Pick<RepositoryChanges, "name" | "worktree">,
-) =>
-  queryOptions({
-    queryKey: scope.key("gateway", "reviewed-worktree", loop.computeTargetId, name, worktree),
-    queryFn: async ({ signal }): Promise<ReviewedWorktree | null> => {
-      const { path } = (await send(scope, loop, repositoryPath(name), signal)).data;
-      return reviewedWorktree(path ?? "", worktree ?? "") ?? null;
-    },
-    staleTime: Infinity,
-    retry: false,
-  });
 
 export const availabilityQuery = (scope: Scope, loop: ChangesLoop) =>
   queryOptions({
@@ -109,7 +92,7 @@ const NONE: FindingGroup[] = [];
 /** What is known of the reviews of a repository's worktree. */
 export function useReviewOfChanges(loop: ChangesLoop, repository: RepositoryChanges) {
   const scope = useScope();
-  const named = useQuery(targetQuery(scope, loop, repository));
+  const named = useQuery(ticketWorktreeQuery(scope, loop.computeTargetId ?? undefined, repository));
   const target = named.data ? { loop, worktree: named.data } : undefined;
   const answer = useQuery(statusQuery(scope, target));
   const status = answer.data?.data;

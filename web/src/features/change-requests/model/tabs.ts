@@ -8,6 +8,7 @@ export const TABS = [
   "changes",
   "evidence",
   "pull-request",
+  "deploy",
   "history",
 ] as const;
 
@@ -20,6 +21,7 @@ export const TAB_NAMES: Record<ChangeRequestTab, string> = {
   changes: "Changes",
   evidence: "Evidence",
   "pull-request": "Pull request",
+  deploy: "Deploy",
   history: "History",
 };
 

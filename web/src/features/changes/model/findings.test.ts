@@ -13,7 +13,6 @@ import {
   indexesOf,
   neighbour,
   newFindings,
-  reviewedWorktree,
   severityTone,
   shownFindings,
   type StoredFinding,
@@ -35,17 +34,6 @@ const finding = (message: string, more: Partial<StoredFinding> = {}, provider = 
   findingOf(provider, stored(message, more));
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-
-test("worktree is named by what follows the name of its clone", () => {
-  expect(reviewedWorktree("~/src/shop", "/home/sam/worktrees/shop-loop-plan-7")).toEqual({
-    repo: "~/src/shop",
-    ticket: "loop-plan-7",
-  });
-  expect(reviewedWorktree("/src/shop/", "/src/shop-AB-1/")?.ticket).toBe("AB-1");
-  for (const worktree of ["/src/shop", "/src/shop-", "/src/shopping-1", ""])
-    expect(reviewedWorktree("/src/shop", worktree)).toBeUndefined();
-  expect(reviewedWorktree("", "-1")).toBeUndefined();
-});
 
 test("finding is read leniently", () => {
   expect(finding("The sum overflows\nLarge carts wrap.\n", { confidence: 0.9 })).toMatchObject({

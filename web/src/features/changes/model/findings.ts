@@ -1,6 +1,5 @@
 /** Findings of reviews of a worktree, as the diff displays them. */
 import type { CommentDraft, ReviewFinding } from "@/api/types";
-import type { ReviewedWorktree } from "@/gateway/operations";
 import type { Tone } from "@/model/status";
 
 import type { SentComment } from "./comments";
@@ -48,15 +47,6 @@ export type FindingState = "open" | "added" | "sent" | "posted" | "dismissed";
 /** A group with its state for the person. */
 export interface ShownFinding extends FindingGroup {
   state: FindingState;
-}
-
-/** Returns the name under which a gateway knows a worktree; undefined if it does not belong to the clone. */
-export function reviewedWorktree(clone: string, worktree: string): ReviewedWorktree | undefined {
-  const nameOf = (path: string) => path.split("/").filter(Boolean).at(-1) ?? "";
-  const prefix = `${nameOf(clone)}-`;
-  const name = nameOf(worktree);
-  if (prefix === "-" || !name.startsWith(prefix) || name === prefix) return undefined;
-  return { repo: clone, ticket: name.slice(prefix.length) };
 }
 
 const textOr = (value: unknown) =>
