@@ -102,6 +102,16 @@ export class Demo {
     });
   }
 
+  /** Runs a command that a page shows, for example one that agrees to other commands. */
+  async runShown(command: string): Promise<void> {
+    const { freshLink, home } = this.ready;
+    const [program, , ...homeOptions] = freshLink;
+    const script = command.replace(/^loopgate (\S+)/, 'exec "$0" $1 "$@"');
+    await execFile("sh", ["-c", script, program, ...homeOptions], {
+      env: { ...process.env, HOME: home },
+    });
+  }
+
   /** Holds the next run of a program in a loop. Returns the function that lets it continue. */
   async holdNext(program: string): Promise<() => Promise<void>> {
     const script = join(this.ready.home, "bin", program);

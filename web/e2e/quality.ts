@@ -36,11 +36,18 @@ async function expectNoFindings(page: Page, options: RunOptions): Promise<void> 
 /** The only frame of the app renders diagrams and is hidden. */
 async function check(page: Page, options: RunOptions): Promise<Result[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
-  return page.evaluate(
-    async (chosen) =>
-      (await window.axe.run({ ...chosen, iframes: false, resultTypes: ["violations"] })).violations,
-    options,
-  );
+  return page.evaluate(async (chosen) => {
+    // A text that fades in has too little contrast until then.
+    const ending = document
+      .getAnimations()
+      .filter(
+        ({ playState, effect }) =>
+          playState === "running" && effect?.getComputedTiming().endTime !== Infinity,
+      );
+    await Promise.allSettled(ending.map(({ finished }) => finished));
+    const run = { ...chosen, iframes: false, resultTypes: ["violations" as const] };
+    return (await window.axe.run(run)).violations;
+  }, options);
 }
 
 declare global {

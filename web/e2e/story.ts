@@ -210,16 +210,34 @@ export async function completeStory(page: Page, demo: Demo, input: Input): Promi
     await expect(page.getByText("Nothing needs you")).toBeVisible();
   });
 
-  const openPull = async () => {
+  const openTab = async (name: string) => {
     await visit(page, "Work");
     await press(item.getByRole("link", { name: request }));
-    await press(tab("Pull request"));
+    await press(tab(name));
   };
+
+  await test.step("the result is tried on the machine, with the consent of its owner", async () => {
+    await openTab("Deploy");
+    await pressTwice(page.getByRole("button", { name: /^Deploy / }));
+    const consent = page.getByText(/^loopgate trust .* --deploy /);
+    await demo.runShown((await consent.textContent()) ?? "");
+    await press(button("Try again"));
+    const opened = page.getByRole("link", { name: /^Open / });
+    await expect(opened).toBeVisible({ timeout: NEAR_LIMIT_MS });
+    const served = await page.request.get((await opened.getAttribute("href")) ?? "");
+    expect(await served.text()).toContain('id="theme"');
+    // The machine has reported it, which lists show as well.
+    await expect(main.getByText("Deployed", { exact: true })).toBeVisible();
+    await check(page);
+    await press(page.getByRole("button", { name: /^Stop / }));
+    await expect(main.getByText("Not deployed", { exact: true })).toBeVisible();
+    await expect(main.getByText("Deployed", { exact: true })).toHaveCount(0);
+  });
 
   await test.step("a colleague's comment is answered in place, and by a loop", async () => {
     const comment = { body: "Can it be reached by keyboard?", path: "index.html", line: 12 };
     await demo.codeHost(`/repos/${repository}/pulls/${number}/comments`, comment);
-    await openPull();
+    await openTab("Pull request");
     const thread = page.getByRole("article", { name: "Comments on index.html, line 12" });
     await expect(thread).toContainText(comment.body);
     await press(thread.getByRole("button", { name: /^Reply/ }));
@@ -242,7 +260,7 @@ export async function completeStory(page: Page, demo: Demo, input: Input): Promi
   });
 
   await test.step("the pull request is merged, and the change request archived", async () => {
-    await openPull();
+    await openTab("Pull request");
     await press(button("Merge"));
     await press(page.getByRole("alertdialog").getByRole("button", { name: "Merge" }));
     // The pull request, and the change request after the machine has reported it.
