@@ -18,6 +18,7 @@ use agent_client_protocol::v1::schema::{
 };
 use agent_client_protocol::{Agent, ByteStreams, Client, Error};
 use loopgate_api::chat_event::ChatEvent;
+use loopgate_home::trust_command;
 use loopgate_tools::programs::find_on_path;
 use serde_json::Value;
 use thiserror::Error as ThisError;
@@ -61,13 +62,16 @@ pub struct AcpTurn {
 pub enum AcpTurnError {
     /// The repository is not trusted: its settings may make the agent start programs.
     #[error(
-        "this agent runs in trusted repositories only; to trust this one, run: loopgate trust {}", .0.display()
+        "this agent runs in trusted repositories only; to trust this one, run: {}",
+        trust_command(.0)
     )]
     NotTrusted(PathBuf),
     /// Instructions lead out of the working directory.
     #[error(
-        "instructions in {} lead out of it, and this agent cannot leave them out. Review them with: loopgate trust {}. \
-         Without a repository, remove them", .0.display(), .0.display()
+        "instructions in {} lead out of it, and this agent cannot leave them out. Review them with: {}. \
+         Without a repository, remove them",
+        .0.display(),
+        trust_command(.0)
     )]
     LeavingInstructions(PathBuf),
     /// The program does not exist.

@@ -38,6 +38,7 @@ pub mod repos;
 pub mod review;
 pub mod review_comments;
 pub mod run_phase;
+pub mod shell;
 pub mod spend;
 pub mod terminal_text;
 pub mod test_evidence;

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use loopgate_home::{Directory, JsonFile, JsonFileError, SandboxedPath, TrustStore, copy_environment_files};
+use loopgate_api::shell::quoted;
+use loopgate_home::{
+    Directory, JsonFile, JsonFileError, SandboxedPath, TrustStore, copy_environment_files, trust_command,
+};
 use loopgate_tools::process::{ProcessStart, StartError, identity};
 use loopgate_tools::programs::Programs;
 use serde::{Deserialize, Serialize};
@@ -170,9 +173,8 @@ pub struct NotAgreed {
 /// Returns the command with which the user agrees to commands of a repository.
 #[must_use]
 pub fn agreement(clone: &Path, commands: &[String]) -> String {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
     let options: String = commands.iter().map(|command| format!(" --deploy {}", quoted(command))).collect();
-    format!("loopgate trust {}{options}", clone.display())
+    trust_command(clone) + &options
 }
 
 /// The content of `deploys.json`.

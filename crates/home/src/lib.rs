@@ -57,5 +57,5 @@ pub use sessions::{Session, SessionNote, Sessions};
 pub use settings::{
     AgentProgram, LogFormat, Overrides, Settings, SettingsError, SettingsStore, WorktreeRetention,
 };
-pub use trust::{TrustStore, TrustedRepository};
+pub use trust::{TrustStore, TrustedRepository, trust_command};
 pub use watches::{EventKind, EventsLost, WatchEvent, WatchId, WatchLimits, WatchMask, Watches};

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use loopgate_api::shell::quoted;
 use loopgate_api::time::now_iso;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,6 +16,12 @@ use serde_json::{Map, Value};
 use crate::json_file::{JsonFile, JsonFileError};
 
 const FILE_NAME: &str = "trust.json";
+
+/// Returns the command that shows the programs of a clone and asks for consent.
+#[must_use]
+pub fn trust_command(clone: &Path) -> String {
+    format!("loopgate trust {}", quoted(&clone.to_string_lossy()))
+}
 
 /// A clone, and its parts that the user agreed to run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

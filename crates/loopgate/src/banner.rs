@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use loopgate_home::Program;
+use loopgate_home::{Program, trust_command};
 use owo_colors::OwoColorize as _;
 use serde::Serialize;
 
@@ -98,8 +98,10 @@ impl Banner {
             let path = escape_control(&repository.path.to_string_lossy());
             row(text, label, &format!("{}  {}", repository.full_name, path.dimmed()));
             if repository.untrusted {
-                let hint =
-                    format!("  untrusted programs in it do not run; review them: loopgate trust {path}");
+                let hint = format!(
+                    "  untrusted programs in it do not run; review them: {}",
+                    escape_control(&trust_command(&repository.path))
+                );
                 row(text, "", &hint.yellow().to_string());
             }
         }

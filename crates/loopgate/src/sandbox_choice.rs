@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
+use loopgate_api::shell::quoted;
 use loopgate_home::DataDir;
 
 use crate::args::DesktopArgs;
@@ -25,7 +26,7 @@ pub fn configured(dir: &DataDir, args: &DesktopArgs) -> anyhow::Result<Option<Pa
         Err(error) if error.kind() == io::ErrorKind::NotFound => bail!(
             "the sandbox {} does not exist\nhint: create it with: mkdir -p {}",
             base.display(),
-            shell_quoted(&base)
+            quoted(&base.to_string_lossy())
         ),
         Err(error) => {
             return Err(error).with_context(|| format!("cannot use the sandbox {}", base.display()));
@@ -97,13 +98,6 @@ fn contains_home(base: &Path, home: Option<&Path>) -> bool {
     home.is_some_and(|home| real(home).starts_with(real(base))) || real(base) == Path::new("/")
 }
 
-/// Quotes a path for a POSIX shell, if necessary.
-fn shell_quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@:,".contains(c);
-    if text.chars().all(is_plain) { text.into_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,11 +134,5 @@ mod tests {
             assert_eq!(contains_home(&base, Some(&home)), expected, "{}", base.display());
         }
         assert!(contains_home(Path::new("/"), None));
-    }
-
-    #[test]
-    fn path_with_blanks_and_quotes_is_quoted() {
-        assert_eq!(shell_quoted(Path::new("/home/dev/src")), "/home/dev/src");
-        assert_eq!(shell_quoted(Path::new("/it's here")), r"'/it'\''s here'");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use loopgate_api::shell::quoted;
 use uuid::Uuid;
 
 /// Length of the id suffix that the command accepts. UUIDv7 starts with a timestamp, so the end distinguishes
@@ -33,16 +34,6 @@ impl ApprovalsCommand {
     pub(crate) fn approve(&self, id: Uuid) -> String {
         let id = id.to_string();
         format!("{} approve {}", self.0, &id[id.len() - SHORT_ID..])
-    }
-}
-
-/// Quotes one word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@%:,".contains(&byte);
-    if !word.is_empty() && word.bytes().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

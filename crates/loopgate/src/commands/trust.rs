@@ -8,9 +8,10 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use loopgate_api::shell::quoted;
 use loopgate_evidence::test_command;
 use loopgate_home::files::create_private_dir;
-use loopgate_home::{Directory, Overrides, Sandbox, SettingsStore, TrustStore};
+use loopgate_home::{Directory, Overrides, Sandbox, SettingsStore, TrustStore, trust_command};
 use loopgate_tools::git::{ExecutableContent, Git, GitError, instruction_part};
 use loopgate_tools::instructions::Instructions;
 use loopgate_tools::programs::Programs;
@@ -152,7 +153,7 @@ fn confirm_tests(content: &ExecutableContent, store: &TrustStore, data_dir: &Pat
     if let Some(definition) = &detected.definition {
         println!("    {}", terminal::escape_control(definition));
     }
-    let hint = format!("loopgate trust {} --tests '{}'", content.root.display(), detected.command);
+    let hint = format!("{} --tests {}", trust_command(&content.root), quoted(&detected.command));
     match terminal::confirm("Let loops run it, at their base commit and at their result?")? {
         Some(true) => {
             create_private_dir(data_dir)?;

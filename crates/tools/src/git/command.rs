@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loopgate_home::{Directory, Program, Repository, RepositoryError, expand_home};
+use loopgate_home::{Directory, Program, Repository, RepositoryError, expand_home, trust_command};
 
 use super::config::{self, ALWAYS, NO_HOOKS, OUTPUT};
 use super::submodules::untrusted;
@@ -207,8 +207,8 @@ impl Git {
                 variables.retain(|variable| !variable.is_filter());
             } else if let Some(reason) = config::not_overridable(&variables, writes) {
                 return Err(GitError::Repository(RepositoryError::Refused(format!(
-                    "{reason}; review it with: loopgate trust {}",
-                    repository.root.display()
+                    "{reason}; review it with: {}",
+                    trust_command(&repository.root)
                 ))));
             }
         }

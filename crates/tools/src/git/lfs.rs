@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use loopgate_api::ids::BranchName;
+use loopgate_home::trust_command;
 
 use super::outgoing::{OutgoingFile, listing};
 use super::{DropPolicy, Git, GitError, checked, finish, time};
@@ -85,8 +86,8 @@ impl Git {
         if !is_own && !self.trusts(directory).await {
             return Ok(Some(LfsGap::NotUploaded(format!(
                 "the content of {names} was not uploaded to Git LFS, because only this repository configures git-lfs and you \
-                 have not trusted it. Review it with: loopgate trust {}",
-                repository.clone_root().display()
+                 have not trusted it. Review it with: {}",
+                trust_command(repository.clone_root())
             ))));
         }
         let remote = self.remotes(directory).await?.push;

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use loopgate_home::{EntryKind, Repository, RepositoryError};
+use loopgate_home::{EntryKind, Repository, RepositoryError, trust_command};
 use sha2::{Digest as _, Sha256};
 
 use super::{DropPolicy, Git, GitError, checked, config, finish, time};
@@ -234,10 +234,9 @@ impl KnownSubmodules {
 /// Returns the error for a submodule whose configuration names programs that the user has not trusted.
 pub(super) fn untrusted(path: &Path, place: &Path) -> RepositoryError {
     RepositoryError::Refused(format!(
-        "the configuration of its submodule {} names programs that you have not trusted; review it with: loopgate trust \
-         {}",
+        "the configuration of its submodule {} names programs that you have not trusted; review it with: {}",
         path.display(),
-        place.display()
+        trust_command(place)
     ))
 }
 

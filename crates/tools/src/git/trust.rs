@@ -10,7 +10,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loopgate_home::{Directory, EntryKind, Repository, RepositoryError, Sandbox, TrustStore, expand_home};
+use loopgate_home::{
+    Directory, EntryKind, Repository, RepositoryError, Sandbox, TrustStore, expand_home, trust_command,
+};
 use sha2::{Digest as _, Sha256};
 
 use super::config::{self, ConfigVariable};
@@ -156,9 +158,9 @@ impl Git {
         {
             let _ = write!(
                 stderr,
-                "\nNot run, because you have not trusted this repository: {}. Review it with: loopgate trust {}",
+                "\nNot run, because you have not trusted this repository: {}. Review it with: {}",
                 content.names(),
-                content.root.display()
+                trust_command(&content.root)
             );
         }
         Err(GitError::Failed { command, code, stdout, stderr })

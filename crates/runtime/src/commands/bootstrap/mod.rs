@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::bootstrap::{BootstrapOrder, BootstrapRepo};
 use loopgate_api::mcp::McpRecord;
+use loopgate_api::shell::quoted;
 use loopgate_home::{Repos, Repository, Sandbox, expand_home};
 use serde::{Deserialize, Serialize};
 
@@ -178,11 +179,6 @@ pub(crate) fn script(
 
 fn agents_dir(number: usize) -> String {
     format!("repo-{number}-agents")
-}
-
-/// Quotes a word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

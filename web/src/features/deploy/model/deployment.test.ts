@@ -84,10 +84,13 @@ test("consent is the command of the error", () => {
   expect(consentCommand("Path outside the sandbox")).toBeUndefined();
 });
 
-test("path of a clone with other characters is one word of the shell", () => {
-  expect(consentCommand(refusal("/home/Ada O/src; x", "make run"))).toBe(
+test("command that is not composed of words of the shell is not offered", () => {
+  expect(consentCommand(refusal("'/home/Ada O/src; x'", "make run"))).toBe(
     "loopgate trust '/home/Ada O/src; x' --deploy 'make run'",
   );
+  expect(consentCommand(refusal("/home/Ada O/src; x", "make run"))).toBeUndefined();
+  const unlisted = refusal("/src/shop", "make") + " --deploy 'make run'";
+  expect(consentCommand(unlisted)).toBeUndefined();
 });
 
 test("command of a repository that resembles the advice does not become the command to run", () => {

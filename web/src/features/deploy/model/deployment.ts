@@ -97,38 +97,31 @@ export function detectedCommands(
 }
 
 const REFUSAL = "you have not agreed to ";
-const ADVICE = "; review it, and agree with: loopgate trust ";
-const OPTION = / --deploy '((?:[^']|'\\'')*)'/g;
+const ADVICE = "; review it, and agree with: ";
+// A word of the shell, quoted if necessary.
+const WORD = String.raw`(?:[\p{L}\p{N}/._+@:,%-]+|'(?:[^']|'\\'')*')`;
+const COMMAND = new RegExp(`^loopgate trust ${WORD}((?: --deploy ${WORD})+)$`, "u");
+const OPTION = new RegExp(` --deploy (${WORD})`, "gu");
 
-const shellQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+const unquoted = (word: string) =>
+  word.startsWith("'") ? word.slice(1, -1).replaceAll("'\\''", "'") : word;
 
 /**
  * Returns the command that consents to the commands of a deployment, from the error of a refused request; undefined if the
  * error has another form.
  *
- * The commands are texts of the repository, and a person will paste the result into a shell: it is composed from its
- * parts, and only if the error lists exactly these commands.
+ * The commands are texts of the repository, and a person will paste the result into a shell: it must consist of words of
+ * the shell, and consent to exactly the commands that the error lists.
  */
 export function consentCommand(message: string): string | undefined {
   const refusal = message.indexOf(REFUSAL);
   if (refusal < 0) return undefined;
   const text = message.slice(refusal + REFUSAL.length);
   for (let at = text.indexOf(ADVICE); at >= 0; at = text.indexOf(ADVICE, at + 1)) {
-    const listed = text.slice(0, at);
-    const rest = text.slice(at + ADVICE.length);
-    const options = rest.indexOf(" --deploy '");
-    if (options <= 0) continue;
-    const clone = rest.slice(0, options);
-    const quoted = rest.slice(options);
-    const commands = [...quoted.matchAll(OPTION)].map(([, command = ""]) =>
-      command.replaceAll("'\\''", "'"),
-    );
-    const composed = commands.map((command) => ` --deploy ${shellQuoted(command)}`).join("");
-    const isWhole = composed === quoted;
-    const isListed = commands.map((command) => `\`${command}\``).join(", ") === listed;
-    if (!isWhole || !isListed) continue;
-    const path = /^[\w./@+-]+$/.test(clone) ? clone : shellQuoted(clone);
-    return `loopgate trust ${path}${composed}`;
+    const command = text.slice(at + ADVICE.length);
+    const options = COMMAND.exec(command)?.[1] ?? "";
+    const agreed = [...options.matchAll(OPTION)].map(([, word = ""]) => `\`${unquoted(word)}\``);
+    if (agreed.length > 0 && agreed.join(", ") === text.slice(0, at)) return command;
   }
   return undefined;
 }
