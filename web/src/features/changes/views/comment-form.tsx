@@ -3,6 +3,7 @@ import { useId, useState } from "react";
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { INPUT_CLASS } from "@/ui/field";
+import { focusAtEnd } from "@/ui/focus-at-end";
 import { isSubmitKey } from "@/ui/submit-key";
 
 import type { LineRange, Side } from "../model/comments";
@@ -62,9 +63,7 @@ export function CommentForm({
         id={id}
         dir="auto"
         rows={3}
-        // The person has just asked for this form.
-        // eslint-disable-next-line jsx-a11y/no-autofocus
-        autoFocus
+        ref={focusAtEnd}
         value={body}
         placeholder="What should change here?"
         onChange={(event) => onBody(event.target.value)}

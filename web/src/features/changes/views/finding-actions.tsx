@@ -6,6 +6,7 @@ import { useDraft } from "@/drafts/use-draft";
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { INPUT_CLASS } from "@/ui/field";
+import { focusAtEnd } from "@/ui/focus-at-end";
 
 import { useDecision } from "../finding-queries";
 import { commentText } from "../model/findings";
@@ -189,9 +190,7 @@ function Dismissal({ finding, target, page, onClose }: FindingCardProps & { onCl
         <input
           id={id}
           dir="auto"
-          // The person has just asked for this form.
-          // eslint-disable-next-line jsx-a11y/no-autofocus
-          autoFocus
+          ref={focusAtEnd}
           value={reason.value}
           onChange={({ target: { value } }) => reason.change(() => value)}
           onKeyDown={({ key }) => key === "Escape" && onClose()}

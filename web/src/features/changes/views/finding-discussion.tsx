@@ -6,6 +6,7 @@ import { Markdown } from "@/markdown/markdown";
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { INPUT_CLASS } from "@/ui/field";
+import { focusAtEnd } from "@/ui/focus-at-end";
 import { Notice } from "@/ui/panel";
 import { ProgressDot } from "@/ui/status-badge";
 import { isSubmitKey } from "@/ui/submit-key";
@@ -135,9 +136,7 @@ function Composer({
         id={id}
         dir="auto"
         rows={2}
-        // The person has just asked for this form.
-        // eslint-disable-next-line jsx-a11y/no-autofocus
-        autoFocus
+        ref={focusAtEnd}
         value={value}
         onChange={(event) => change(() => event.target.value)}
         onKeyDown={(event) => {
