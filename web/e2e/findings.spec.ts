@@ -66,6 +66,34 @@ test("discussion that is opened before the lines are loaded stays in view", asyn
   await expect(text).toHaveValue("It does.");
 });
 
+test("cards of findings are as the person left them when they were out of view", async ({
+  page,
+}) => {
+  await open(page, { REVIEWED: "1" }, 3);
+  const overflow = finding(page, OVERFLOW);
+  const group = finding(page, /asserts nothing/);
+  const files = page.getByRole("navigation", { name: "Changed files" });
+  const show = (path: string) => files.getByTitle(path, { exact: true }).press("Enter");
+  const assistantArgues = overflow.getByRole("checkbox", { name: /The assistant continues/ });
+  await page.route("**/comments/*", (route) => route.fulfill({ status: 500, json: {} }));
+  await show("src/webhooks/retry.ts");
+  await overflow.getByRole("button", { name: "Fix" }).press("Enter");
+  await expect(overflow.getByText("could not be added to your review")).toBeVisible();
+  await overflow.getByRole("button", { name: "Argue" }).press("Enter");
+  await assistantArgues.uncheck();
+  await show("test/retry.test.ts");
+  await expect(overflow).toHaveCount(0);
+  const others = group.getByText("Also reported by the assistant");
+  await others.press("Enter");
+  await expect(group.getByText("asserts nothing about the delay of a retry")).toBeVisible();
+  await show("src/webhooks/retry.ts");
+  await expect(group).toHaveCount(0);
+  await expect(assistantArgues).not.toBeChecked();
+  await expect(overflow.getByText("could not be added to your review")).toBeVisible();
+  await show("test/retry.test.ts");
+  await expect(group.getByText("asserts nothing about the delay of a retry")).toBeVisible();
+});
+
 test.describe("after a review", () => {
   test.beforeEach(({ page }) => open(page, { REVIEWED: "1" }));
 

@@ -1,5 +1,5 @@
 import { Square } from "lucide-react";
-import { useId, useState } from "react";
+import { useId } from "react";
 
 import { useDraft } from "@/drafts/use-draft";
 import { Markdown } from "@/markdown/markdown";
@@ -13,6 +13,7 @@ import { isSubmitKey } from "@/ui/submit-key";
 
 import { type Recipient, ROUNDS, useDiscussion } from "../discussion-queries";
 import type { ReviewTarget } from "../finding-queries";
+import { useCardState } from "../model/card-state";
 import { displayedText, ASSISTANT, OUTCOMES, providerName, type Turn } from "../model/discussion";
 import type { Finding } from "../model/findings";
 
@@ -113,7 +114,10 @@ function Composer({
   const { value, change, discard } = useDraft(page, `discussion ${finding.id}`, "");
   // The assistant cannot argue with itself.
   const canDebate = finding.provider !== ASSISTANT;
-  const [letsAssistantArgue, setLetsAssistantArgue] = useState(canDebate);
+  const [letsAssistantArgue, setLetsAssistantArgue] = useCardState(
+    `${finding.id}: debate`,
+    canDebate,
+  );
   const send = () => {
     const text = value.trim();
     const to = !isDebate ? "assistant" : letsAssistantArgue ? "debate" : "reviewer";

@@ -12,6 +12,7 @@ import { lazyView } from "@/ui/lazy-view";
 import { Notice } from "@/ui/panel";
 
 import { useReportOpenFindings, useReviewOfChanges } from "../finding-queries";
+import { CardStates, CardStateStore } from "../model/card-state";
 import type { LineRange } from "../model/comments";
 import type { LineNote } from "../model/diff-file";
 import { diffFiles, placeOfNote } from "../model/diff-files";
@@ -67,6 +68,7 @@ export function RepositoryDiff({
   const canComment = loop.document != null;
   const [isWhole, setIsWhole] = useState(false);
   const [ignoresSpace, setIgnoresSpace] = useState(false);
+  const [cardStates] = useState(() => new CardStateStore());
   // Files that the person opened or closed. The others are open unless they were viewed or are generated.
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
 
@@ -173,7 +175,8 @@ export function RepositoryDiff({
   };
   const renderFinding = (finding: ShownFinding) =>
     changes.target && (
-      <Suspense fallback={<div className="skeleton h-24" aria-hidden />}>
+      // The viewer numbers the notes of a file: without the key, the next finding would get the state of a removed one.
+      <Suspense key={finding.id} fallback={<div className="skeleton h-24" aria-hidden />}>
         <FindingCard
           finding={finding}
           findings={findings}
@@ -196,7 +199,7 @@ export function RepositoryDiff({
   const viewedCount = ordered.filter(viewed.isViewed).length;
 
   return (
-    <>
+    <CardStates value={cardStates}>
       <Suspense fallback={<div className="skeleton h-11 rounded-md" aria-hidden />}>
         <ReviewerPanel loop={loop} repository={repository} changes={changes} />
       </Suspense>
@@ -294,6 +297,7 @@ export function RepositoryDiff({
                 if (note.kind === "finding") return renderFinding(note.finding);
                 return (
                   <DiffNote
+                    key={note.kind === "form" ? review.place?.id : note.comment.id}
                     note={note}
                     page={page}
                     loop={loop}
@@ -317,7 +321,7 @@ export function RepositoryDiff({
           </Suspense>
         </div>
       </div>
-    </>
+    </CardStates>
   );
 }
 
