@@ -142,6 +142,83 @@ for (const isReloaded of [false, true]) {
   });
 }
 
+test("request that is repeated in another tab before a response arrived starts one loop", async ({
+  page,
+  context,
+}) => {
+  test.setTimeout(180_000);
+  await signIn(page);
+  const other = await context.newPage();
+  // Each tab creates other comments of the threads: the request of the second one is refused as another one.
+  for (const action of starts.filter(({ name }) => name !== "address comments")) {
+    await test.step(action.name, async () => {
+      const before = await loopCount(page);
+      // Both tabs are open before the first of them sends something.
+      const first = await prepare(page, mock.origin, action);
+      const second = await prepare(other, mock.origin, action);
+      await intercept(page, action, async (route) => {
+        await route.fetch();
+        await route.abort("connectionreset");
+      });
+      await first.click();
+      await expect(page.getByRole("alert").filter({ hasText: "not " }).first()).toBeVisible();
+      await second.click();
+      await expect(other).not.toHaveURL(mock.origin + action.path);
+      expect(await loopCount(page), action.name).toBe(before + 1);
+      await page.unrouteAll();
+    });
+  }
+});
+
+test("comment that is added while the server is suspended is stored once", async ({ page }) => {
+  await signIn(page, `/acme/loops/${id(11)}?tab=changes`);
+  await page.getByRole("button", { name: "Comment on src/webhooks/retry.ts" }).click();
+  const text = page.getByRole("textbox", { name: "Comment" });
+  await text.fill(DRAFT_TEXT);
+  const comments: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "PUT") comments.push(new URL(request.url()).pathname);
+  });
+  mock.suspend();
+  await page.getByRole("button", { name: "Add comment" }).click();
+  // Again, while the first request waits.
+  await text.press("Control+Enter");
+  await expect(text).toHaveValue(DRAFT_TEXT);
+  mock.resume();
+  await expect(page.getByRole("article", { name: /^Comment on src\/webhooks/ })).toHaveText(
+    new RegExp(DRAFT_TEXT),
+  );
+  await expect(page.getByRole("button", { name: "Finish review (1)" })).toBeVisible();
+  await expect(text).toHaveCount(0);
+  await page.reload();
+  await expect(page.getByRole("button", { name: "Finish review (1)" })).toBeVisible();
+  expect(comments.filter((path) => path.includes("/comments/"))).toHaveLength(1);
+});
+
+test("comment whose response is lost is kept, and stored once when it is added again", async ({
+  page,
+}) => {
+  await signIn(page, `/acme/loops/${id(11)}?tab=changes`);
+  await page.getByRole("button", { name: "Comment on src/webhooks/retry.ts" }).click();
+  const text = page.getByRole("textbox", { name: "Comment" });
+  await text.fill(DRAFT_TEXT);
+  await page.route(
+    "**/comments/*",
+    async (route) => {
+      await route.fetch();
+      await route.abort("connectionreset");
+    },
+    { times: 1 },
+  );
+  await page.getByRole("button", { name: "Add comment" }).click();
+  await expect(page.getByText("The comment could not be stored")).toBeVisible();
+  await page.reload();
+  await expect(text).toHaveValue(DRAFT_TEXT);
+  await page.getByRole("button", { name: "Add comment" }).click();
+  await expect(text).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Finish review (1)" })).toBeVisible();
+});
+
 test("session that ends before a request leads back to the page and its text", async ({ page }) => {
   test.setTimeout(180_000);
   await signIn(page);
