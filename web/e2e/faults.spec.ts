@@ -170,6 +170,57 @@ test("request that is repeated in another tab before a response arrived starts o
   }
 });
 
+test("signed request for changes whose response is lost starts one loop", async ({ page }) => {
+  await page.route("**/compute-targets", async (route) => {
+    const response = await route.fetch();
+    const { data, ...envelope } = (await response.json()) as {
+      data: { capabilities: object }[];
+    };
+    const signed = data.map((target) => ({
+      ...target,
+      capabilities: { ...target.capabilities, commandSigningRequired: true },
+    }));
+    await route.fulfill({ response, json: { ...envelope, data: signed } });
+  });
+  await page.route("**/run-loop/preview", async (route) => {
+    const request = route.request();
+    const { pathname } = new URL(request.url());
+    const document = await page.request.get(
+      mock.origin + pathname.replace("/run-loop/preview", ""),
+      { headers: { "x-session-key": "mock" } },
+    );
+    const { data } = (await document.json()) as {
+      data: { id: string; type: string; content: string; currentVersion: number };
+    };
+    const { command, prompt, repo } = request.postDataJSON() as Record<string, unknown>;
+    const { id, type, content, currentVersion: version } = data;
+    const artifacts = [{ id, type, content }];
+    const launch = { command: String(command).toUpperCase(), prompt, repo, artifacts };
+    await route.fulfill({ json: { success: true, data: { documentId: id, version, launch } } });
+  });
+  await signIn(page, "/acme/settings/signing");
+  await page.getByRole("button", { name: "Register this browser" }).click();
+  await expect(page.getByText(/This browser, registered/)).toBeVisible();
+  const action = starts.find(({ name }) => name === "request changes of code");
+  if (!action) throw new Error("the action must exist");
+  const before = await loopCount(page);
+  const bodies: { userIntentSignature?: object }[] = [];
+  await intercept(page, action, async (route) => {
+    bodies.push(route.request().postDataJSON() as object);
+    if (bodies.length > 1) return route.fallback();
+    await route.fetch();
+    await route.abort("connectionreset");
+  });
+  const control = await prepare(page, mock.origin, action);
+  await control.click();
+  await expect(page.getByRole("alert").filter({ hasText: "not " }).first()).toBeVisible();
+  await control.click();
+  await expect(page).not.toHaveURL(mock.origin + action.path);
+  expect(bodies).toHaveLength(2);
+  for (const body of bodies) expect(body.userIntentSignature).toBeTruthy();
+  expect(await loopCount(page)).toBe(before + 1);
+});
+
 test("comment that is added while the server is suspended is stored once", async ({ page }) => {
   await signIn(page, `/acme/loops/${id(11)}?tab=changes`);
   await page.getByRole("button", { name: "Comment on src/webhooks/retry.ts" }).click();

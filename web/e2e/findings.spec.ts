@@ -265,6 +265,33 @@ test.describe("after a review", () => {
     await expect(overflow).toContainText("Open");
   });
 
+  test("card keeps its place while the messages of its discussion are loaded", async ({ page }) => {
+    let send: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (send = resolve));
+    await page.route("**/reviewer/finding-chat/**", async (route) => {
+      await held;
+      await route.fallback();
+    });
+    const overflow = finding(page, OVERFLOW);
+    await overflow.getByRole("button", { name: "Chat" }).focus();
+    const card = await overflow.elementHandle();
+    const place = await overflow.boundingBox();
+    await page.keyboard.press("Enter");
+    await expect(overflow.getByLabel("Question to the assistant")).toBeFocused();
+    await page.keyboard.type("Why?");
+    const isSame = () => overflow.evaluate((own, earlier) => own === earlier, card);
+    expect(await isSame()).toBe(true);
+    expect((await overflow.boundingBox())?.y).toBe(place?.y);
+    const loaded = page.waitForResponse("**/reviewer/finding-chat/**");
+    send();
+    await loaded;
+    await expect(overflow.getByRole("button", { name: "Ask" })).toBeEnabled();
+    expect(await isSame()).toBe(true);
+    expect((await overflow.boundingBox())?.y).toBe(place?.y);
+    await expect(overflow.getByLabel("Question to the assistant")).toBeFocused();
+    await expect(overflow.getByLabel("Question to the assistant")).toHaveValue("Why?");
+  });
+
   test("debate shows both sides while they answer, and its end", async ({ page }) => {
     // Two debates, and two loads of the page.
     test.slow();
