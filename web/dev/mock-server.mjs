@@ -853,7 +853,8 @@ http
         signedIn || open
           ? once(
               request.headers["idempotency-key"],
-              JSON.stringify([method, url.pathname, input]),
+              // Each attempt has its own signature.
+              JSON.stringify([method, url.pathname, { ...input, userIntentSignature: undefined }]),
               () => answer(match.slice(1), input, url.searchParams),
             )
           : fail(401, "Unauthorized");

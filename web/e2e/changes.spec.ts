@@ -310,6 +310,24 @@ test("mark of a viewed file is kept until the file changes", async ({ page }) =>
   await expect(line(page, "Doubles with each attempt")).toBeVisible();
 });
 
+test("marks of viewed files appear in another tab, and the marks of both tabs are kept", async ({
+  page,
+  context,
+}) => {
+  const viewed = (tab: Page, path: string) =>
+    tab.getByRole("checkbox", { name: `Viewed: ${path}` });
+  await open(page);
+  const other = await context.newPage();
+  await open(other);
+  await expect(viewed(other, "src/webhooks/retry.ts")).not.toBeChecked();
+  await viewed(page, "src/webhooks/retry.ts").check();
+  await expect(viewed(other, "src/webhooks/retry.ts")).toBeChecked();
+  await viewed(other, "src/legacy.ts").check();
+  await expect(page.getByText("2 of 9 viewed")).toBeVisible();
+  await page.reload();
+  await expect(page.getByText("2 of 9 viewed")).toBeVisible();
+});
+
 test("lock files are closed, and binary files say what they are", async ({ page }) => {
   await open(page, "&file=package-lock.json");
   await expect(page.getByText("Binary file · 12.3 kB")).toBeVisible();

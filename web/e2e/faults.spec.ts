@@ -143,6 +143,134 @@ for (const isReloaded of [false, true]) {
   });
 }
 
+test("request that is repeated in another tab before a response arrived starts one loop", async ({
+  page,
+  context,
+}) => {
+  test.setTimeout(180_000);
+  await signIn(page);
+  const other = await context.newPage();
+  // Each tab creates other comments of the threads: the request of the second one is refused as another one.
+  for (const action of starts.filter(({ name }) => name !== "address comments")) {
+    await test.step(action.name, async () => {
+      const before = await loopCount(page);
+      // Both tabs are open before the first of them sends something.
+      const first = await prepare(page, mock.origin, action);
+      const second = await prepare(other, mock.origin, action);
+      await intercept(page, action, async (route) => {
+        await route.fetch();
+        await route.abort("connectionreset");
+      });
+      await first.click();
+      await expect(page.getByRole("alert").filter({ hasText: "not " }).first()).toBeVisible();
+      await second.click();
+      await expect(other).not.toHaveURL(mock.origin + action.path);
+      expect(await loopCount(page), action.name).toBe(before + 1);
+      await page.unrouteAll();
+    });
+  }
+});
+
+test("signed request for changes whose response is lost starts one loop", async ({ page }) => {
+  await page.route("**/compute-targets", async (route) => {
+    const response = await route.fetch();
+    const { data, ...envelope } = (await response.json()) as {
+      data: { capabilities: object }[];
+    };
+    const signed = data.map((target) => ({
+      ...target,
+      capabilities: { ...target.capabilities, commandSigningRequired: true },
+    }));
+    await route.fulfill({ response, json: { ...envelope, data: signed } });
+  });
+  await page.route("**/run-loop/preview", async (route) => {
+    const request = route.request();
+    const { pathname } = new URL(request.url());
+    const document = await page.request.get(
+      mock.origin + pathname.replace("/run-loop/preview", ""),
+      { headers: { "x-session-key": "mock" } },
+    );
+    const { data } = (await document.json()) as {
+      data: { id: string; type: string; content: string; currentVersion: number };
+    };
+    const { command, prompt, repo } = request.postDataJSON() as Record<string, unknown>;
+    const { id, type, content, currentVersion: version } = data;
+    const artifacts = [{ id, type, content }];
+    const launch = { command: String(command).toUpperCase(), prompt, repo, artifacts };
+    await route.fulfill({ json: { success: true, data: { documentId: id, version, launch } } });
+  });
+  await signIn(page, "/acme/settings/signing");
+  await page.getByRole("button", { name: "Register this browser" }).click();
+  await expect(page.getByText(/This browser, registered/)).toBeVisible();
+  const action = starts.find(({ name }) => name === "request changes of code");
+  if (!action) throw new Error("the action must exist");
+  const before = await loopCount(page);
+  const bodies: { userIntentSignature?: object }[] = [];
+  await intercept(page, action, async (route) => {
+    bodies.push(route.request().postDataJSON() as object);
+    if (bodies.length > 1) return route.fallback();
+    await route.fetch();
+    await route.abort("connectionreset");
+  });
+  const control = await prepare(page, mock.origin, action);
+  await control.click();
+  await expect(page.getByRole("alert").filter({ hasText: "not " }).first()).toBeVisible();
+  await control.click();
+  await expect(page).not.toHaveURL(mock.origin + action.path);
+  expect(bodies).toHaveLength(2);
+  for (const body of bodies) expect(body.userIntentSignature).toBeTruthy();
+  expect(await loopCount(page)).toBe(before + 1);
+});
+
+test("comment that is added while the server is suspended is stored once", async ({ page }) => {
+  await signIn(page, `/acme/loops/${id(11)}?tab=changes`);
+  await page.getByRole("button", { name: "Comment on src/webhooks/retry.ts" }).click();
+  const text = page.getByRole("textbox", { name: "Comment" });
+  await text.fill(DRAFT_TEXT);
+  const comments: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "PUT") comments.push(new URL(request.url()).pathname);
+  });
+  mock.suspend();
+  await page.getByRole("button", { name: "Add comment" }).click();
+  // Again, while the first request waits.
+  await text.press("Control+Enter");
+  await expect(text).toHaveValue(DRAFT_TEXT);
+  mock.resume();
+  await expect(page.getByRole("article", { name: /^Comment on src\/webhooks/ })).toHaveText(
+    new RegExp(DRAFT_TEXT),
+  );
+  await expect(page.getByRole("button", { name: "Finish review (1)" })).toBeVisible();
+  await expect(text).toHaveCount(0);
+  await page.reload();
+  await expect(page.getByRole("button", { name: "Finish review (1)" })).toBeVisible();
+  expect(comments.filter((path) => path.includes("/comments/"))).toHaveLength(1);
+});
+
+test("comment whose response is lost is kept, and stored once when it is added again", async ({
+  page,
+}) => {
+  await signIn(page, `/acme/loops/${id(11)}?tab=changes`);
+  await page.getByRole("button", { name: "Comment on src/webhooks/retry.ts" }).click();
+  const text = page.getByRole("textbox", { name: "Comment" });
+  await text.fill(DRAFT_TEXT);
+  await page.route(
+    "**/comments/*",
+    async (route) => {
+      await route.fetch();
+      await route.abort("connectionreset");
+    },
+    { times: 1 },
+  );
+  await page.getByRole("button", { name: "Add comment" }).click();
+  await expect(page.getByText("The comment could not be stored")).toBeVisible();
+  await page.reload();
+  await expect(text).toHaveValue(DRAFT_TEXT);
+  await page.getByRole("button", { name: "Add comment" }).click();
+  await expect(text).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Finish review (1)" })).toBeVisible();
+});
+
 test("session that ends before a request leads back to the page and its text", async ({ page }) => {
   test.setTimeout(180_000);
   await signIn(page);

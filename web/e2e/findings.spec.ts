@@ -15,8 +15,12 @@ let mock: Mock;
 test.afterEach(() => mock.stop());
 
 /** Opens the changes. `environment`: see dev/reviewer.mjs. */
-async function open(page: Page, environment: Record<string, string>): Promise<void> {
-  mock = await startMock(undefined, 0, 0, environment);
+async function open(
+  page: Page,
+  environment: Record<string, string>,
+  changedFiles = 0,
+): Promise<void> {
+  mock = await startMock(undefined, 0, changedFiles, environment);
   await signInTo(mock, page);
   await page.goto(`${mock.origin}/acme/loops/${LOOP}?tab=changes`);
   await expect(page.getByText("Doubles with each attempt").first()).toBeVisible();
@@ -26,6 +30,69 @@ const reopen = (page: Page) => page.goto(`${mock.origin}/acme/loops/${LOOP}?tab=
 const finding = (page: Page, title: RegExp) => page.getByRole("article", { name: title });
 const OVERFLOW = /Finding on .*The delay overflows/;
 const reviewer = (page: Page) => page.getByRole("region", { name: "Reviewer" });
+
+/** Holds the responses with the lines of files. Returns the function that sends them. */
+async function holdLines(page: Page): Promise<() => void> {
+  let send: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (send = resolve));
+  await page.route("**/git/loop-changes/*", async (route) => {
+    if (route.request().method() === "POST") await held;
+    await route.fallback();
+  });
+  return send;
+}
+
+test("discussion that is opened before the lines are loaded stays in view", async ({ page }) => {
+  // Without lines, all files are in the view. With lines, those before the file of the finding are longer than it.
+  await page.setViewportSize({ width: 1280, height: 1_600 });
+  await open(page, { REVIEWED: "1" }, 3);
+  const send = await holdLines(page);
+  await reopen(page);
+  const group = finding(page, /asserts nothing/);
+  await expect(group).toBeVisible();
+  await expect(async () => {
+    await page.keyboard.press("f");
+    await expect(group).toBeFocused({ timeout: 1_000 });
+  }).toPass();
+  await group.getByRole("button", { name: "Argue" }).press("Enter");
+  const text = group.getByLabel("Argument against the reviewer");
+  await expect(text).toBeFocused();
+  await page.keyboard.type("It ");
+  send();
+  await expect(page.getByText("expect(1).toBe(1)").first()).toBeInViewport();
+  await expect(text).toBeInViewport();
+  await expect(text).toBeFocused();
+  await page.keyboard.type("does.");
+  await expect(text).toHaveValue("It does.");
+});
+
+test("cards of findings are as the person left them when they were out of view", async ({
+  page,
+}) => {
+  await open(page, { REVIEWED: "1" }, 3);
+  const overflow = finding(page, OVERFLOW);
+  const group = finding(page, /asserts nothing/);
+  const files = page.getByRole("navigation", { name: "Changed files" });
+  const show = (path: string) => files.getByTitle(path, { exact: true }).press("Enter");
+  const assistantArgues = overflow.getByRole("checkbox", { name: /The assistant continues/ });
+  await page.route("**/comments/*", (route) => route.fulfill({ status: 500, json: {} }));
+  await show("src/webhooks/retry.ts");
+  await overflow.getByRole("button", { name: "Fix" }).press("Enter");
+  await expect(overflow.getByText("could not be added to your review")).toBeVisible();
+  await overflow.getByRole("button", { name: "Argue" }).press("Enter");
+  await assistantArgues.uncheck();
+  await show("test/retry.test.ts");
+  await expect(overflow).toHaveCount(0);
+  const others = group.getByText("Also reported by the assistant");
+  await others.press("Enter");
+  await expect(group.getByText("asserts nothing about the delay of a retry")).toBeVisible();
+  await show("src/webhooks/retry.ts");
+  await expect(group).toHaveCount(0);
+  await expect(assistantArgues).not.toBeChecked();
+  await expect(overflow.getByText("could not be added to your review")).toBeVisible();
+  await show("test/retry.test.ts");
+  await expect(group.getByText("asserts nothing about the delay of a retry")).toBeVisible();
+});
 
 test.describe("after a review", () => {
   test.beforeEach(({ page }) => open(page, { REVIEWED: "1" }));
@@ -88,17 +155,12 @@ test.describe("after a review", () => {
   test("line of a finding is selected when its file is loaded later than the finding", async ({
     page,
   }) => {
-    let load: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (load = resolve));
-    await page.route("**/git/loop-changes/*", async (route) => {
-      if (route.request().method() === "POST") await held;
-      await route.fallback();
-    });
+    const send = await holdLines(page);
     await page.goto(
       `${mock.origin}/acme/loops/${LOOP}?tab=changes&repo=acme/shop&file=src/webhooks/retry.ts&line=R14`,
     );
     await expect(finding(page, OVERFLOW)).toBeVisible();
-    load();
+    send();
     await expect(page.getByText("Doubles with each attempt").first()).toBeVisible();
     await expect(page.locator("[data-selected-line]").first()).toBeVisible();
     await expect(finding(page, OVERFLOW)).toBeVisible();
@@ -201,6 +263,33 @@ test.describe("after a review", () => {
     await expect(overflow.getByText("no space left")).toBeVisible();
     await expect(overflow.getByLabel("Reason (optional)")).toHaveValue("Not ours.");
     await expect(overflow).toContainText("Open");
+  });
+
+  test("card keeps its place while the messages of its discussion are loaded", async ({ page }) => {
+    let send: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (send = resolve));
+    await page.route("**/reviewer/finding-chat/**", async (route) => {
+      await held;
+      await route.fallback();
+    });
+    const overflow = finding(page, OVERFLOW);
+    await overflow.getByRole("button", { name: "Chat" }).focus();
+    const card = await overflow.elementHandle();
+    const place = await overflow.boundingBox();
+    await page.keyboard.press("Enter");
+    await expect(overflow.getByLabel("Question to the assistant")).toBeFocused();
+    await page.keyboard.type("Why?");
+    const isSame = () => overflow.evaluate((own, earlier) => own === earlier, card);
+    expect(await isSame()).toBe(true);
+    expect((await overflow.boundingBox())?.y).toBe(place?.y);
+    const loaded = page.waitForResponse("**/reviewer/finding-chat/**");
+    send();
+    await loaded;
+    await expect(overflow.getByRole("button", { name: "Ask" })).toBeEnabled();
+    expect(await isSame()).toBe(true);
+    expect((await overflow.boundingBox())?.y).toBe(place?.y);
+    await expect(overflow.getByLabel("Question to the assistant")).toBeFocused();
+    await expect(overflow.getByLabel("Question to the assistant")).toHaveValue("Why?");
   });
 
   test("debate shows both sides while they answer, and its end", async ({ page }) => {

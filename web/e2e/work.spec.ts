@@ -214,6 +214,25 @@ test.describe("page of a change request", () => {
     await expect(rows(page).nth(1).getByText("Unread:")).toBeAttached();
   });
 
+  test("its mark as unread and its snooze appear in another tab", async ({ page, context }) => {
+    await open(page, "work/feature-101?tab=history");
+    await expect(menu(page, "Change 1: question")).toBeVisible();
+    const inbox = await context.newPage();
+    await open(inbox, "inbox");
+    const row = rows(inbox).filter({ hasText: "Change 1: question" });
+    await expect(row).toBeVisible();
+    await expect(row.getByText("Unread:")).toHaveCount(0);
+    await menu(page, "Change 1: question").click();
+    await item(page, "Mark as unread").click();
+    await expect(row.getByText("Unread:")).toBeAttached();
+    await menu(page, "Change 1: question").click();
+    await item(page, "Mark as read").click();
+    await expect(row.getByText("Unread:")).toHaveCount(0);
+    await menu(page, "Change 1: question").click();
+    await item(page, "Snooze for an hour").click();
+    await expect(row).toHaveCount(0);
+  });
+
   test("is snoozed, says until when, and is shown again", async ({ page }) => {
     await open(page, "work/feature-101?tab=history");
     await menu(page, "Change 1: question").click();

@@ -4,6 +4,9 @@ import type { LineRange, SentComment, Side } from "./comments";
 import type { ShownFinding } from "./findings";
 import type { PatchState } from "./patch-loader";
 
+/** The viewer's names of the sides. Here, because the viewer is another chunk. */
+export const SIDES = { old: "deletions", new: "additions" } as const;
+
 /** A comment below a line, or the form for one. */
 export type CommentNote =
   | { kind: "draft"; comment: CommentDraft; isOutdated: boolean }

@@ -1,24 +1,28 @@
 /** Converts files to items of the diff viewer. */
 import { type FileDiffMetadata, processFile } from "@pierre/diffs";
+import type { CodeViewHandle } from "@pierre/diffs/react";
 
 import type { ChangedFile } from "@/api/types";
 
-import type { DiffFile, LineNote } from "./diff-file";
-
-/** The viewer's names of the sides. */
-export const SIDES = { old: "deletions", new: "additions" } as const;
+import { type DiffFile, type LineNote, SIDES } from "./diff-file";
 
 /** An object with one member: the viewer's types do not accept a union. */
 export interface Annotation {
   note: LineNote;
 }
 
+export type DiffHandle = CodeViewHandle<Annotation, undefined>;
+
 export interface DiffItem {
   id: string;
   type: "diff";
   fileDiff: FileDiffMetadata;
   collapsed: boolean;
-  annotations: { side: "deletions" | "additions"; lineNumber: number; metadata: Annotation }[];
+  annotations: {
+    side: (typeof SIDES)[keyof typeof SIDES];
+    lineNumber: number;
+    metadata: Annotation;
+  }[];
   /** The viewer renders an item again when this number changes. */
   version: number;
 }

@@ -31,6 +31,8 @@ export function useNoteFocus(
   useEffect(() => {
     if (!isFocused) return;
     element.current?.focus();
+    // The diff has removed the element from the document in the meantime. The next one gets the focus.
+    if (document.activeElement !== element.current) return;
     // The next jump to this note moves the focus again.
     setFocused(undefined);
   }, [isFocused, setFocused]);

@@ -1,5 +1,5 @@
 import type { ChangedFile } from "@/api/types";
-import { useDraft } from "@/drafts/use-draft";
+import { useSharedValue } from "@/drafts/use-shared-value";
 
 import { contentKey } from "./content-key";
 
@@ -11,7 +11,11 @@ export interface ViewedFiles {
 
 /** Marks of a change request, stored in this browser. */
 export function useViewed(page: string, repository: string): ViewedFiles {
-  const { value, change } = useDraft<Record<string, string>>(page, `viewed ${repository}`, {});
+  const { value, change } = useSharedValue<Record<string, string>>(
+    page,
+    `viewed ${repository}`,
+    {},
+  );
   return {
     isViewed: (file) => value[file.path] === contentKey(file),
     mark: (file, viewed) =>

@@ -123,6 +123,7 @@ function EditForm({ comment, page, focus, review, onStore }: DraftCardProps) {
   };
   return (
     <CommentForm
+      name={comment.id}
       label={`Edit the comment on ${placeOf(comment)}`}
       body={value}
       onBody={(body) => change(() => body)}

@@ -1,14 +1,17 @@
-import { useId, useState } from "react";
+import { useId } from "react";
 
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { INPUT_CLASS } from "@/ui/field";
+import { focusAtEnd } from "@/ui/focus-at-end";
 import { isSubmitKey } from "@/ui/submit-key";
 
+import { useCardAction, useCardState } from "../model/card-state";
 import type { LineRange, Side } from "../model/comments";
 
 /** Form for the text of a comment, and for the lines of a new one. */
 export function CommentForm({
+  name,
   label,
   body,
   onBody,
@@ -19,6 +22,8 @@ export function CommentForm({
   onCancel,
   onEscape,
 }: {
+  /** Names the form among the cards of the diff. */
+  name: string;
   /** Accessible name. */
   label: string;
   body: string;
@@ -35,15 +40,9 @@ export function CommentForm({
   onEscape?: () => void;
 }) {
   const id = useId();
-  const [isStoring, setIsStoring] = useState(false);
-  const [error, setError] = useState<Error>();
+  const storing = useCardAction(`${name}: store`);
   const store = () => {
-    if (body.trim() === "" || isStoring) return;
-    setIsStoring(true);
-    onSubmit(body.trim()).catch((failure: unknown) => {
-      setIsStoring(false);
-      setError(failure instanceof Error ? failure : new Error(String(failure)));
-    });
+    if (body.trim() !== "") storing.run(() => onSubmit(body.trim()));
   };
   return (
     <form
@@ -54,7 +53,7 @@ export function CommentForm({
         store();
       }}
     >
-      {lines && onLines && <LineFields lines={lines} onChange={onLines} />}
+      {lines && onLines && <LineFields form={name} lines={lines} onChange={onLines} />}
       <label htmlFor={id} className="sr-only">
         Comment
       </label>
@@ -62,9 +61,7 @@ export function CommentForm({
         id={id}
         dir="auto"
         rows={3}
-        // The person has just asked for this form.
-        // eslint-disable-next-line jsx-a11y/no-autofocus
-        autoFocus
+        ref={focusAtEnd}
         value={body}
         placeholder="What should change here?"
         onChange={(event) => onBody(event.target.value)}
@@ -74,7 +71,9 @@ export function CommentForm({
         }}
         className={`${INPUT_CLASS} h-auto py-2`}
       />
-      {error && <ActionError title="The comment could not be stored" error={error} />}
+      {storing.error && (
+        <ActionError title="The comment could not be stored" error={storing.error} />
+      )}
       <div className="flex justify-end gap-2">
         <Button size="sm" variant="quiet" onClick={onCancel}>
           Cancel
@@ -83,7 +82,7 @@ export function CommentForm({
           size="sm"
           variant="primary"
           type="submit"
-          busy={isStoring}
+          busy={storing.isPending}
           disabled={body.trim() === ""}
         >
           {submit}
@@ -95,9 +94,11 @@ export function CommentForm({
 
 /** The lines of a comment, for people who do not select them with a pointer. */
 function LineFields({
+  form,
   lines,
   onChange,
 }: {
+  form: string;
   lines: LineRange;
   onChange: (lines: LineRange) => void;
 }) {
@@ -106,6 +107,7 @@ function LineFields({
     <div className="flex flex-wrap items-center gap-1.5 text-sm text-ink-2">
       Lines
       <LineField
+        form={form}
         label="First line"
         value={from}
         isComplete={(line) => line <= to}
@@ -113,6 +115,7 @@ function LineFields({
       />
       to
       <LineField
+        form={form}
         label="Last line"
         value={to}
         isComplete={(line) => line >= from}
@@ -138,17 +141,19 @@ const FIELD = "w-20 rounded-md border border-line-strong/70 bg-surface px-1.5 py
  * its first digits.
  */
 function LineField({
+  form,
   label,
   value,
   isComplete,
   onChange,
 }: {
+  form: string;
   label: string;
   value: number;
   isComplete: (line: number) => boolean;
   onChange: (line: number) => void;
 }) {
-  const [text, setText] = useState<string>();
+  const [text, setText] = useCardState<string | undefined>(`${form}: ${label}`, undefined);
   const leave = () => {
     const line = Number(text);
     if (line >= 1) onChange(line);

@@ -101,6 +101,7 @@ function NewComment({
   const store = useStoreComment(loop, comparison);
   return (
     <CommentForm
+      name={id}
       label={`Comment on ${file.path}`}
       body={value}
       onBody={(body) => change(() => body)}

@@ -2,8 +2,8 @@
  * The diff of all files, in one scrollable region. A separate chunk: the viewer renders only the lines near the visible
  * part, and highlights them in workers.
  */
-import type { SelectedLineRange } from "@pierre/diffs";
-import { CodeView, type CodeViewHandle, WorkerPoolContextProvider } from "@pierre/diffs/react";
+import type { PostRenderPhase, SelectedLineRange } from "@pierre/diffs";
+import { CodeView, WorkerPoolContextProvider } from "@pierre/diffs/react";
 import DiffWorker from "@pierre/diffs/worker/worker.js?worker";
 import {
   type ReactNode,
@@ -18,10 +18,8 @@ import {
 import { useTheme } from "@/ui/theme";
 
 import type { LineRange } from "../model/comments";
-import type { DiffFile, LineNote } from "../model/diff-file";
-import { type Annotation, DiffItems, SIDES } from "../model/diff-items";
-
-export type DiffHandle = CodeViewHandle<Annotation, undefined>;
+import { type DiffFile, type LineNote, SIDES } from "../model/diff-file";
+import { type DiffHandle, DiffItems } from "../model/diff-items";
 
 export interface DiffViewProps {
   files: DiffFile[];
@@ -34,6 +32,8 @@ export interface DiffViewProps {
   onComment: ((path: string, lines: LineRange) => void) | undefined;
   /** Called when the person selects lines by their numbers. */
   onLine: (path: string, lines: LineRange) => void;
+  /** Called when the viewer has rendered a file. Always the same function. */
+  onRendered: (path: string) => void;
 }
 
 const THEMES = { light: "github-light-high-contrast", dark: "github-dark-high-contrast" };
@@ -49,6 +49,7 @@ export function DiffView({
   renderNote,
   onComment,
   onLine,
+  onRendered,
 }: DiffViewProps) {
   const themeType = useTheme();
   const [known] = useState(() => new DiffItems());
@@ -79,11 +80,17 @@ export function DiffView({
         comment.current?.(item.id, linesOf(range)),
       onLineEnter: ({ numberElement }: { numberElement: HTMLElement }) =>
         nameCommentButton(numberElement),
-      onPostRender: ({ shadowRoot }: HTMLElement) => {
+      onPostRender: (
+        { shadowRoot }: HTMLElement,
+        _: unknown,
+        phase: PostRenderPhase,
+        { item }: { item: { id: string } },
+      ) => {
         if (shadowRoot) nameCommentButton(shadowRoot);
+        if (phase !== "unmount") onRendered(item.id);
       },
     }),
-    [themeType, isSplit, canComment],
+    [themeType, isSplit, canComment, onRendered],
   );
   return (
     <WorkerPoolContextProvider poolOptions={POOL} highlighterOptions={HIGHLIGHTER}>

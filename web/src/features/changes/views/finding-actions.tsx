@@ -6,20 +6,19 @@ import { useDraft } from "@/drafts/use-draft";
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { INPUT_CLASS } from "@/ui/field";
+import { focusAtEnd } from "@/ui/focus-at-end";
 
 import { useDecision } from "../finding-queries";
+import { useCardAction } from "../model/card-state";
 import { commentText } from "../model/findings";
-import { useDeleteComment, useStoreComment } from "../review-queries";
+import { useDeleteComment, useStoreComment, type WrittenComment } from "../review-queries";
 import type { FindingCardProps } from "./finding-card";
 import { FindingDiscussion } from "./finding-discussion";
-
-// The promise of a mutation also ends when the card was displayed in another state, without the button that started it.
-// Its error is displayed by the component.
-const ignore = () => undefined;
 
 /** Why a finding was dismissed, and its restoration. */
 export function Dismissed({ finding, findings, target }: FindingCardProps) {
   const decide = useDecision(target);
+  const restoring = useCardAction(`${finding.id}: restore`);
   const { declineReason } = finding.first;
   return (
     <div className="flex flex-wrap items-center gap-2 text-sm text-ink-2">
@@ -28,17 +27,18 @@ export function Dismissed({ finding, findings, target }: FindingCardProps) {
       </span>
       <Button
         size="sm"
-        busy={decide.isPending}
+        busy={restoring.isPending}
         onClick={() =>
-          void decide
-            .mutateAsync({ group: finding, decision: undefined })
-            .then(() => findings.setFocused(finding.id), ignore)
+          restoring.run(
+            () => decide.mutateAsync({ group: finding, decision: undefined }),
+            () => findings.setFocused(finding.id),
+          )
         }
       >
         <Undo2 aria-hidden /> Restore
       </Button>
-      {decide.error && (
-        <ActionError title="The finding could not be restored" error={decide.error} />
+      {restoring.error && (
+        <ActionError title="The finding could not be restored" error={restoring.error} />
       )}
     </div>
   );
@@ -48,13 +48,15 @@ export function FindingActions(props: FindingCardProps) {
   const { finding, findings, loop, comparison } = props;
   const store = useStoreComment(loop, comparison);
   const remove = useDeleteComment(loop);
+  const adding = useCardAction(`${finding.id}: add`);
+  const removing = useCardAction(`${finding.id}: remove`);
   const part = findings.partOf(finding.id);
   const toggle = (next: typeof part) =>
     findings.setPart(finding.id, part === next ? undefined : next);
   const focus = () => findings.setFocused(finding.id);
   const fix = () => {
     const { path, line, isOutdated } = finding.first;
-    const added = store.mutateAsync({
+    const comment: WrittenComment = {
       id: findings.commentId(finding),
       // A finding about the whole change belongs to the root of the repository.
       file: { path: path ?? "." },
@@ -63,8 +65,8 @@ export function FindingActions(props: FindingCardProps) {
           ? { side: "new", from: line, to: line }
           : undefined,
       body: commentText(finding),
-    });
-    void added.then(focus, ignore);
+    };
+    adding.run(() => store.mutateAsync(comment), focus);
   };
   return (
     <div className="space-y-2">
@@ -72,7 +74,7 @@ export function FindingActions(props: FindingCardProps) {
         {loop.document && finding.state === "open" && (
           <Button
             size="sm"
-            busy={store.isPending}
+            busy={adding.isPending}
             title="Adds the finding to your review. Request changes sends it with your comments."
             onClick={fix}
           >
@@ -82,8 +84,10 @@ export function FindingActions(props: FindingCardProps) {
         {finding.state === "added" && (
           <Button
             size="sm"
-            busy={remove.isPending}
-            onClick={() => void remove.mutateAsync(findings.commentId(finding)).then(focus, ignore)}
+            busy={removing.isPending}
+            onClick={() =>
+              removing.run(() => remove.mutateAsync(findings.commentId(finding)), focus)
+            }
           >
             <Undo2 aria-hidden /> Remove from review
           </Button>
@@ -111,14 +115,14 @@ export function FindingActions(props: FindingCardProps) {
             Dismiss
           </Toggle>
         )}
-        {remove.error && (
+        {removing.error && (
           <ActionError
             title="The finding could not be removed from your review"
-            error={remove.error}
+            error={removing.error}
           />
         )}
-        {store.error && (
-          <ActionError title="The finding could not be added to your review" error={store.error} />
+        {adding.error && (
+          <ActionError title="The finding could not be added to your review" error={adding.error} />
         )}
       </div>
       {part === "dismissal" && (
@@ -169,11 +173,15 @@ function Dismissal({ finding, target, page, onClose }: FindingCardProps & { onCl
   const id = useId();
   const reason = useDraft(page, `dismissal ${finding.id}`, "");
   const decide = useDecision(target);
+  const dismissing = useCardAction(`${finding.id}: dismiss`);
   const dismiss = () =>
-    void decide.mutateAsync({ group: finding, decision: { reason: reason.value } }).then(() => {
-      reason.discard();
-      onClose();
-    }, ignore);
+    dismissing.run(
+      () => decide.mutateAsync({ group: finding, decision: { reason: reason.value } }),
+      () => {
+        reason.discard();
+        onClose();
+      },
+    );
   return (
     <form
       className="flex flex-wrap items-end gap-2"
@@ -189,20 +197,18 @@ function Dismissal({ finding, target, page, onClose }: FindingCardProps & { onCl
         <input
           id={id}
           dir="auto"
-          // The person has just asked for this form.
-          // eslint-disable-next-line jsx-a11y/no-autofocus
-          autoFocus
+          ref={focusAtEnd}
           value={reason.value}
           onChange={({ target: { value } }) => reason.change(() => value)}
           onKeyDown={({ key }) => key === "Escape" && onClose()}
           className={INPUT_CLASS}
         />
       </div>
-      <Button size="sm" type="submit" busy={decide.isPending}>
+      <Button size="sm" type="submit" busy={dismissing.isPending}>
         Dismiss finding
       </Button>
-      {decide.error && (
-        <ActionError title="The finding could not be dismissed" error={decide.error} />
+      {dismissing.error && (
+        <ActionError title="The finding could not be dismissed" error={dismissing.error} />
       )}
     </form>
   );

@@ -6,6 +6,7 @@ import { CopyButton } from "@/ui/copy-button";
 import { Badge } from "@/ui/status-badge";
 
 import type { ReviewTarget } from "../finding-queries";
+import { useCardState } from "../model/card-state";
 import { providerName } from "../model/discussion";
 import { type Finding, findingPlace, severityTone, type ShownFinding } from "../model/findings";
 import { useNoteFocus, useNoteLink } from "../model/note-links";
@@ -60,7 +61,7 @@ export function FindingCard(props: FindingCardProps) {
       ) : (
         <>
           {finding.state === "sent" ? (
-            <Folded label="Details">
+            <Folded name={finding.id} label="Details">
               <Text finding={first} />
             </Folded>
           ) : (
@@ -69,6 +70,7 @@ export function FindingCard(props: FindingCardProps) {
           {finding.others.map((other) => (
             <Folded
               key={other.id}
+              name={other.id}
               label={`Also reported by the ${providerName(other.provider).toLowerCase()}`}
             >
               <p dir="auto" className="font-medium wrap-anywhere">
@@ -118,9 +120,23 @@ function Text({ finding: { details, suggestion } }: { finding: Finding }) {
   );
 }
 
-function Folded({ label, children }: { label: string; children: ReactNode }) {
+function Folded({
+  name,
+  label,
+  children,
+}: {
+  /** Id of the finding. */
+  name: string;
+  label: string;
+  children: ReactNode;
+}) {
+  const [isOpen, setIsOpen] = useCardState(`${name}: ${label}`, false);
   return (
-    <details className="text-sm">
+    <details
+      className="text-sm"
+      open={isOpen}
+      onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
+    >
       <summary className="cursor-pointer text-ink-2">{label}</summary>
       <div className="space-y-2 pt-2">{children}</div>
     </details>

@@ -1,17 +1,19 @@
 import { Square } from "lucide-react";
-import { useId, useState } from "react";
+import { useId } from "react";
 
 import { useDraft } from "@/drafts/use-draft";
 import { Markdown } from "@/markdown/markdown";
 import { ActionError } from "@/ui/action-error";
 import { Button } from "@/ui/button";
 import { INPUT_CLASS } from "@/ui/field";
+import { focusAtEnd } from "@/ui/focus-at-end";
 import { Notice } from "@/ui/panel";
 import { ProgressDot } from "@/ui/status-badge";
 import { isSubmitKey } from "@/ui/submit-key";
 
 import { type Recipient, ROUNDS, useDiscussion } from "../discussion-queries";
 import type { ReviewTarget } from "../finding-queries";
+import { useCardState } from "../model/card-state";
 import { displayedText, ASSISTANT, OUTCOMES, providerName, type Turn } from "../model/discussion";
 import type { Finding } from "../model/findings";
 
@@ -112,7 +114,10 @@ function Composer({
   const { value, change, discard } = useDraft(page, `discussion ${finding.id}`, "");
   // The assistant cannot argue with itself.
   const canDebate = finding.provider !== ASSISTANT;
-  const [letsAssistantArgue, setLetsAssistantArgue] = useState(canDebate);
+  const [letsAssistantArgue, setLetsAssistantArgue] = useCardState(
+    `${finding.id}: debate`,
+    canDebate,
+  );
   const send = () => {
     const text = value.trim();
     const to = !isDebate ? "assistant" : letsAssistantArgue ? "debate" : "reviewer";
@@ -135,9 +140,7 @@ function Composer({
         id={id}
         dir="auto"
         rows={2}
-        // The person has just asked for this form.
-        // eslint-disable-next-line jsx-a11y/no-autofocus
-        autoFocus
+        ref={focusAtEnd}
         value={value}
         onChange={(event) => change(() => event.target.value)}
         onKeyDown={(event) => {

@@ -1,5 +1,5 @@
 import { useParams } from "@tanstack/react-router";
-import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, Suspense, useMemo, useRef, useState } from "react";
 
 import type { ChangedFile, LoopDetail, RepositoryChanges } from "@/api/types";
 import {
@@ -12,6 +12,7 @@ import { lazyView } from "@/ui/lazy-view";
 import { Notice } from "@/ui/panel";
 
 import { useReportOpenFindings, useReviewOfChanges } from "../finding-queries";
+import { CardStates, CardStateStore } from "../model/card-state";
 import type { LineRange } from "../model/comments";
 import type { LineNote } from "../model/diff-file";
 import { diffFiles, placeOfNote } from "../model/diff-files";
@@ -19,13 +20,13 @@ import { neighbour, type ShownFinding } from "../model/findings";
 import { firstChange } from "../model/patch-lines";
 import type { PatchState } from "../model/patch-loader";
 import { filesOf, fileTree } from "../model/tree";
+import { useDiffScroll } from "../model/use-diff-scroll";
 import { usePatches } from "../model/use-patches";
 import { useFindings } from "../model/use-findings";
 import { useReview } from "../model/use-review";
 import { useViewed } from "../model/use-viewed";
 import { useCommentLines } from "../review-queries";
 import { DiffNote } from "./diff-note";
-import type { DiffHandle } from "./diff-view";
 import { FileHeader } from "./file-header";
 import { FileTree } from "./file-tree";
 import { FindingBar } from "./finding-bar";
@@ -67,6 +68,7 @@ export function RepositoryDiff({
   const canComment = loop.document != null;
   const [isWhole, setIsWhole] = useState(false);
   const [ignoresSpace, setIgnoresSpace] = useState(false);
+  const [cardStates] = useState(() => new CardStateStore());
   // Files that the person opened or closed. The others are open unless they were viewed or are generated.
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
 
@@ -126,36 +128,23 @@ export function RepositoryDiff({
     onAddress({ repo: repository.name, range: `commit:${commit}` });
 
   const viewer = useRef<HTMLDivElement>(null);
-  const handle = useRef<DiffHandle>(null);
-  // The viewer may be loaded later than what the address names.
-  const [isViewerLoaded, setIsViewerLoaded] = useState(false);
-  const setHandle = useCallback((viewer: DiffHandle | null) => {
-    handle.current = viewer;
-    if (viewer) setIsViewerLoaded(true);
-  }, []);
   const target = address.file === undefined ? undefined : byPath.get(address.file);
   const line = lineOf(address);
   const shown = shownPath === undefined ? undefined : byPath.get(shownPath);
-  const isShownLoaded = shown !== undefined && patchOf(shown) !== undefined;
   const noted =
     linkedComment || linkedFinding
       ? placeOfNote(files, (note) => isNoteOf(note, linkedComment?.id ?? linkedFinding?.id))
       : line;
-  const [lineNumber, side] = [noted?.line, noted?.side];
-  useEffect(() => {
-    if (shownPath === undefined) return;
-    handle.current?.scrollTo(
-      isShownLoaded && lineNumber
-        ? {
-            type: "line",
-            id: shownPath,
-            lineNumber,
-            side: side === "old" ? "deletions" : "additions",
-            align: "center",
-          }
-        : { type: "item", id: shownPath, align: "start" },
-    );
-  }, [isViewerLoaded, shownPath, isShownLoaded, lineNumber, side]);
+  const scroll = useDiffScroll(
+    shownPath === undefined
+      ? undefined
+      : {
+          path: shownPath,
+          line: noted?.line,
+          side: noted?.side,
+          isLoaded: shown !== undefined && patchOf(shown) !== undefined,
+        },
+  );
 
   const ordinals = new Map(ordered.map(({ path }, index) => [path, index]));
   const positionOf = ({ first: { path = "", line = 0, isOutdated } }: ShownFinding) =>
@@ -171,7 +160,7 @@ export function RepositoryDiff({
     const file = byPath.get(path);
     if (!file) return;
     setOpen(file, true);
-    handle.current?.scrollTo({ type: "item", id: path, align: "start" });
+    scroll.scrollTo({ path });
     onAddress({
       repo: repository.name,
       finding: next.id,
@@ -181,20 +170,13 @@ export function RepositoryDiff({
   };
   const openForm = (path: string, lines?: LineRange) => {
     review.open({ repository: repository.name, path, ...(lines && { lines }) });
-    if (!lines) return;
     // Only what is in view is rendered, and can get the focus.
-    const side = lines.side === "old" ? "deletions" : "additions";
-    handle.current?.scrollTo({
-      type: "line",
-      id: path,
-      lineNumber: lines.to,
-      side,
-      align: "nearest",
-    });
+    if (lines) scroll.scrollTo({ path, line: lines.to, side: lines.side }, "nearest");
   };
   const renderFinding = (finding: ShownFinding) =>
     changes.target && (
-      <Suspense fallback={<div className="skeleton h-24" aria-hidden />}>
+      // The viewer numbers the notes of a file: without the key, the next finding would get the state of a removed one.
+      <Suspense key={finding.id} fallback={<div className="skeleton h-24" aria-hidden />}>
         <FindingCard
           finding={finding}
           findings={findings}
@@ -217,7 +199,7 @@ export function RepositoryDiff({
   const viewedCount = ordered.filter(viewed.isViewed).length;
 
   return (
-    <>
+    <CardStates value={cardStates}>
       <Suspense fallback={<div className="skeleton h-11 rounded-md" aria-hidden />}>
         <ReviewerPanel loop={loop} repository={repository} changes={changes} />
       </Suspense>
@@ -258,12 +240,17 @@ export function RepositoryDiff({
             onOpen={(file) => {
               setOpen(file, true);
               onAddress({ file: file.path, line: undefined });
-              handle.current?.scrollTo({ type: "item", id: file.path, align: "start" });
+              scroll.scrollTo({ path: file.path });
               if (!isBesideTree.matches) viewer.current?.scrollIntoView();
             }}
           />
         </nav>
-        <div ref={viewer} className="h-[calc(100dvh-9rem)] min-h-96 scroll-mt-48">
+        <div
+          ref={viewer}
+          className="h-[calc(100dvh-9rem)] min-h-96 scroll-mt-48"
+          onWheel={scroll.onScrolled}
+          onTouchMove={scroll.onScrolled}
+        >
           <Suspense fallback={<div className="skeleton h-full rounded-md" aria-hidden />}>
             <DiffView
               files={files}
@@ -272,7 +259,8 @@ export function RepositoryDiff({
                 target &&
                 line && { path: target.path, side: line.side, from: line.line, to: line.line }
               }
-              handle={setHandle}
+              handle={scroll.handle}
+              onRendered={scroll.onRendered}
               renderHeader={(path) => {
                 const file = byPath.get(path);
                 return (
@@ -309,6 +297,7 @@ export function RepositoryDiff({
                 if (note.kind === "finding") return renderFinding(note.finding);
                 return (
                   <DiffNote
+                    key={note.kind === "form" ? review.place?.id : note.comment.id}
                     note={note}
                     page={page}
                     loop={loop}
@@ -332,7 +321,7 @@ export function RepositoryDiff({
           </Suspense>
         </div>
       </div>
-    </>
+    </CardStates>
   );
 }
 
