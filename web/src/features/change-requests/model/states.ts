@@ -79,15 +79,17 @@ export function stateLabel({ state, details }: Pick<ChangeRequest, "state" | "de
     const until = new Date(activity.until);
     if (!Number.isNaN(until.getTime())) return `${label} until ${time.format(until)}`;
   }
-  if (failingChecks) return `${failingChecks} ${failingChecks === 1 ? "check" : "checks"} failing`;
-  if (findings) return `${findings} ${findings === 1 ? "finding" : "findings"} to decide`;
-  if (questions) return `${label} · ${questions} ${questions === 1 ? "question" : "questions"}`;
+  if (failingChecks) return `${failingChecks} ${noun(failingChecks, "check")} failing`;
+  if (findings) return `${findings} ${noun(findings, "finding")} to decide`;
+  if (questions) return `${label} · ${questions} ${noun(questions, "question")}`;
   return label;
 }
 
 /** Returns the progress of an execution: "3 of 7 tasks". */
 export const tasksText = ({ completed, total }: NonNullable<ChangeRequest["tasks"]>): string =>
-  `${completed} of ${total} ${total === 1 ? "task" : "tasks"}`;
+  `${completed} of ${total} ${noun(total, "task")}`;
+
+const noun = (count: number, singular: string): string => (count === 1 ? singular : `${singular}s`);
 
 /** Texts about the deployment of the changes on a machine. */
 export const DEPLOYMENT_TEXTS: Record<DeploymentState, string> = {
