@@ -102,7 +102,7 @@ export class Demo {
     });
   }
 
-  /** Runs a command that a page shows, for example one that agrees to other commands. */
+  /** Runs a command that a page shows, for example to agree to other commands. */
   async runShown(command: string): Promise<void> {
     const { freshLink, home } = this.ready;
     const [program, , ...homeOptions] = freshLink;

@@ -153,7 +153,7 @@ test("state is read every 2 seconds during the start, every 10 afterwards, and n
     await page.clock.runFor(1_000);
     await expect(card(page).getByText("Running")).toBeVisible({ timeout: 100 });
   }).toPass();
-  // The first one is that of the page, the second one that after the start.
+  // The first read is by the page, the second one after the start.
   const [, started = 0, second = 0, third = 0, ...more] = await reads();
   expect(more).toEqual([]);
   for (const interval of [second - started, third - second]) {
@@ -201,7 +201,7 @@ test("machine that is offline is named, and read again on request", async ({ pag
 });
 
 test("server on another machine: the page names it", async ({ page }) => {
-  // Without a gateway on this machine, and with one that answers commands.
+  // Without a gateway on this machine, and with a gateway that answers commands.
   await page.route(/\/\/127\.0\.0\.1:\d+\/(health|gateway-auth)/, (route) => route.abort());
   const answers: Record<string, object> = {
     "loop-changes": {
@@ -237,7 +237,7 @@ test("change request without an execution says what comes first", async ({ page 
   await expectAccessible(page);
 });
 
-test("each repository has a card; one that the machine cannot address says why", async ({
+test("each repository has a card, which says why if the machine cannot address it", async ({
   page,
 }) => {
   await page.route("**/git/loop-changes/**", async (route) => {

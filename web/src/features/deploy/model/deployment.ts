@@ -4,7 +4,7 @@ import type { Tone } from "@/model/status";
 
 export type DeployState = "not-started" | "starting" | "running" | "failed";
 
-/** Returns the state. The gateway calls a server that responds `completed`, and one that starts `running`. */
+/** Returns the state. The gateway calls a server `completed` when it responds, and `running` while it starts. */
 export function deployState({ status }: Pick<DeployStatus, "status">): DeployState {
   switch (status) {
     case "running":
